@@ -1,0 +1,1 @@
+"""Where each node goes: an op graph and box sizes in, positions and edge routes out."""

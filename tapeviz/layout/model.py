@@ -1,0 +1,55 @@
+"""What a layout is: a rectangle for each node and a polyline for each edge, in scene units (px)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Point = tuple[float, float]
+EdgeKey = tuple[str, str, int]
+"""(source node, target node, key): the edge of a ``networkx.MultiDiGraph``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """An axis-parallel box; ``x, y`` is its CENTRE, y grows downwards."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width / 2
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def top(self) -> float:
+        return self.y - self.height / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything goes.
+
+    ``rects`` has one entry for each node of the graph, ``routes`` one for each edge: at least two
+    points, from the border of the source's box to the border of the target's box. Bends are points
+    of a polyline; the painter rounds them.
+    """
+
+    name: str
+    direction: str
+    rects: Mapping[str, Rect]
+    routes: Mapping[EdgeKey, tuple[Point, ...]]
+    bounds: Rect
+
+
+EMPTY_LAYOUT = Layout("layered", "down", {}, {}, Rect(0.0, 0.0, 0.0, 0.0))

@@ -1,0 +1,14 @@
+"""Name of a data file in, its path out: in a checkout and in an installed wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource(*parts: str) -> Path:
+    """The path of ``resources/<parts>``, wherever tapeviz was installed."""
+    installed = _PACKAGE / "resources"
+    root = installed if installed.is_dir() else _PACKAGE.parent / "resources"
+    return root.joinpath(*parts)
