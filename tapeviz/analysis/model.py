@@ -1,0 +1,174 @@
+"""The nouns of a diagnosis: for each gradient asked for its status, cause, and what it would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..trace.model import Call, CallId, OpId, TensorId
+
+Status = Literal["flows", "none", "zero", "nonfinite"]
+Kind = Literal[
+    "assign",
+    "new-variable",
+    "left-tensorflow",
+    "not-watched",
+    "outside-tape",
+    "stop-gradient",
+    "not-differentiable",
+    "integer",
+    "replaced-source",
+    "not-connected",
+    "custom-gradient",
+    "stateful",
+    "saturated",
+    "flat-op",
+    "cancelled",
+    "multiplied-by-zero",
+    "nonfinite",
+]
+Link = tuple[TensorId | None, OpId]
+"""A value on its way into an op: (tensor, consumer). The tensor is None for a variable's state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a gradient is not there: a word of the fixed vocabulary, and the line to look at.
+
+    ``op``/``op_id``: the op at the cut, where there is one. ``links``: the edges that are cut.
+    """
+
+    kind: Kind
+    line: int
+    code: str
+    op: str = ""
+    op_id: OpId | None = None
+    links: tuple[Link, ...] = ()
+    is_probable: bool = False
+    detail: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """An edit of the source that was tried, and the gradient that came out."""
+
+    title: str
+    diff: str
+    text: str
+    value: TensorId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What happened to the gradient for one source of one call.
+
+    ``target``/``source``: as the user wrote them. ``tensor``: the gradient, None for None.
+    ``message``: at most three plain sentences. ``bridged``: the gradient across the cut.
+    ``others``: further cuts that lie on the paths.
+    """
+
+    target: str
+    source: str
+    status: Status
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    tensor: TensorId | None
+    message: str
+    cause: Cause | None = None
+    others: tuple[Cause, ...] = ()
+    bridged: TensorId | None = None
+    fixes: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WalkStep:
+    """A row of the backward pass, as the Backprop panel shows it and the graph lights it.
+
+    ``kind``: ``op`` (TensorFlow ran a gradient function), ``sum`` (shares added at a fan-out),
+    ``stop`` (the pass ends here: a cut), ``replayed`` (computed by TensorFlow after the run).
+    ``upstream``/``downstream``: gradients in and out, None where there is none.
+    ``links``: the edges that this step walks, from the op to its inputs; ``gradients``: one for each.
+    ``formula``: of the op, in terms of ``ḡ`` (upstream), inputs a, b, … and output y.
+    """
+
+    index: int
+    kind: Literal["op", "sum", "stop", "replayed"]
+    op: OpId | None
+    title: str
+    line: int
+    formula: str
+    upstream: tuple[TensorId | None, ...]
+    downstream: tuple[TensorId | None, ...]
+    links: tuple[Link, ...] = ()
+    gradients: tuple[TensorId | None, ...] = ()
+    at: TensorId | None = None
+    """For a ``sum``: the tensor whose gradient is complete now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Where the gradient of one call went.
+
+    ``walked``: edges that a gradient passed, with its norm (None unknown); ``cuts``: edges where it
+    stops, each with its cause; ``bridges``: edges that only the bridged gradient passes.
+    ``gradients``: for each tensor the gradient that reached it (the last running sum).
+    """
+
+    walked: Mapping[Link, float | None] = field(default_factory=dict)
+    cuts: Mapping[Link, Cause] = field(default_factory=dict)
+    bridges: Mapping[Link, float | None] = field(default_factory=dict)
+    gradients: Mapping[TensorId, TensorId] = field(default_factory=dict)
+    targets: frozenset[TensorId] = frozenset()
+    sources: frozenset[TensorId] = frozenset()
+
+
+EMPTY_FLOW = Flow()
+
+
+@dataclass(frozen=True, slots=True)
+class CallDiagnosis:
+    call: Call
+    findings: tuple[Finding, ...]
+    steps: tuple[WalkStep, ...] = ()
+    flow: Flow = EMPTY_FLOW
+
+    @property
+    def is_troubled(self) -> bool:
+        return any(finding.status != "flows" for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Numbers that look right and are wrong."""
+
+    kind: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedError:
+    """The exception that ended the snippet, and what to do about it."""
+
+    type: str
+    message: str
+    line: int
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    calls: tuple[CallDiagnosis, ...] = ()
+    error: ExplainedError | None = None
+    warnings: tuple[Warned, ...] = ()
+
+    def call(self, call: CallId | None) -> CallDiagnosis | None:
+        """The named call; without a name the first troubled one, else the last."""
+        for one in self.calls:
+            if one.call.id == call or (call is None and one.is_troubled):
+                return one
+        return self.calls[-1] if self.calls and call is None else None
+
+
+EMPTY_DIAGNOSIS = Diagnosis()

@@ -1,0 +1,107 @@
+"""The nouns of a scene: frozen shapes in drawing order, in scene units (px, y downwards).
+
+Painters (canvas, SVG, PDF, PNG) turn shapes into strokes and know nothing of TensorFlow.
+Colours are names of a theme (:mod:`tapeviz.scene.theme`), so one scene serves both themes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..layout.model import EdgeKey, Point, Rect
+
+BoxShape = Literal["rounded", "capsule", "chip", "stack"]
+"""op, variable, constant, folded group"""
+WireState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
+MarkKind = Literal["scissors", "source", "target", "nonfinite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A small picture of an array: rows of values in 0…1 (None: not finite)."""
+
+    rows: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node. ``ring``: the mark around it (source, target, cut source); ``is_pale``: not recorded;
+    ``is_dashed``: a write to a variable's state. ``value``: a number as text; ``gradient``: the gradient
+    that reached it, as text, once the step has."""
+
+    node: str
+    rect: Rect
+    shape: BoxShape
+    title: str
+    subtitle: str
+    value: str = ""
+    picture: Picture | None = None
+    gradient: str = ""
+    ring: Literal["", "source", "target", "cut", "nonfinite"] = ""
+    is_pale: bool = False
+    is_dashed: bool = False
+    is_current: bool = False
+    is_selected: bool = False
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """An edge. ``points``: a polyline, rounded by the painter. ``width`` px. ``label``: a gradient's value.
+
+    ``is_lit``: the stepper has walked it (or there is no stepper at work)."""
+
+    edge: EdgeKey
+    points: tuple[Point, ...]
+    state: WireState
+    width: float
+    label: str = ""
+    is_lit: bool = True
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A sign on an edge, centred at ``x, y``."""
+
+    kind: MarkKind
+    x: float
+    y: float
+    edge: EdgeKey
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """A line of the legend: the state it explains, in words."""
+
+    state: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    bounds: Rect
+    wires: tuple[Wire, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    legend: tuple[LegendEntry, ...] = ()
+    title: str = ""
+
+
+EMPTY_SCENE = Scene(Rect(0.0, 0.0, 0.0, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What lies over the layout and never moves it: selection, step, flow.
+
+    ``step``: how many steps of the backward pass have been walked (None: show the whole flow).
+    """
+
+    call: int | None = None
+    step: int | None = None
+    show_bridge: bool = False
+    selected_nodes: frozenset[str] = field(default_factory=frozenset)
+    selected_line: int = 0

@@ -1,0 +1,350 @@
+"""The raw events that the recorder sends: JSON lines in, one frozen struct for each out.
+
+An event is written once, in the order in which things happened, and holds nothing that can be
+derived from the others. Tensors are named by TensorFlow's own ``EagerTensor._id`` (never reused
+within a process); symbolic tensors of a graph get negative ids from the recorder. A variable is
+named by the id of its handle tensor. ``-1``/``0`` in an id field is documented at the field.
+
+Array values travel beside the events in one blob of raw bytes; :class:`TensorSeen` says where.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+FORMAT_VERSION = 1
+
+NONE = 0
+"""In a list of tensor ids: there is no tensor here (TensorFlow gave ``None``)."""
+
+
+class _Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
+    pass
+
+
+class Begin(_Event, tag="begin"):
+    """The first event of a recording."""
+
+    format: int
+    tensorflow: str
+    python: str
+    executable: str = ""
+    eager_functions: bool = True
+
+
+class SiteSeen(_Event, tag="site"):
+    """A place in the snippet, sent before the first event that names it.
+
+    ``frames``: the snippet's own frames, innermost first, each
+    ``[function, line, column, end_line, end_column]``; line 1-based, columns 0-based in characters,
+    ``-1`` where Python does not tell (before 3.11). Site ``0`` is "no snippet frame".
+    """
+
+    id: int
+    frames: list[tuple[str, int, int, int, int]]
+
+
+class TensorSeen(_Event, tag="tensor"):
+    """A tensor that any event of this recording names.
+
+    ``shape``: null when the rank is unknown, null in it for an unknown dimension.
+    ``at``: offset in the blob of ``nbytes`` raw bytes, C order, little endian, of ``dtype``
+    (bool: one byte, bfloat16: two); ``-1``: the value did not travel. ``kept``: it can be asked for.
+    ``text``: the elements of a string tensor, in place of ``at``.
+    ``stats``: ``[min, max, mean, l2norm, nan_count, inf_count]`` over the finite elements in float64,
+    for numeric tensors whose value did not travel (null in it: no finite element).
+    ``handle``: it is a variable's resource handle.
+    """
+
+    id: int
+    dtype: str
+    shape: list[int | None] | None = None
+    at: int = -1
+    nbytes: int = 0
+    text: list[str] | None = None
+    stats: list[float | None] | None = None
+    kept: bool = False
+    handle: bool = False
+
+
+class OpRan(_Event, tag="op"):
+    """TensorFlow ran an op (or put one into a graph).
+
+    ``id``: counts up from 1 over :class:`OpRan` and :class:`OperationRecorded` together, in order.
+    ``call``: it ran inside that ``gradient``/``jacobian``/… call (0: forward).
+    ``paused``: recording was stopped on this thread (``tape.stop_recording``'s global sibling,
+    custom_gradient bodies, …). ``graph``: number of the graph that it was put into (0: ran eagerly).
+    ``attrs``: those that matter to a reader, JSON values, dtypes by name.
+    ``replayable``: its gradient can be asked for by ``answer("replay")``.
+    """
+
+    id: int
+    type: str
+    inputs: list[int]
+    outputs: list[int]
+    attrs: dict[str, Any] = {}
+    site: int = 0
+    scope: str = ""
+    call: int = 0
+    paused: bool = False
+    graph: int = 0
+    thread: int = 0
+    name: str = ""
+    error: str = ""
+
+
+class OperationRecorded(_Event, tag="record"):
+    """``record_operation`` put an entry of its own on the tapes: a custom_gradient, a function.
+
+    ``first``: the id of the first op that ran inside it (its body: ops ``first`` … ``id - 1``).
+    ``function``: the Python name where TensorFlow knows one. ``line``: where that function is
+    defined in the snippet (0: elsewhere).
+    """
+
+    id: int
+    type: str
+    inputs: list[int]
+    outputs: list[int]
+    first: int = 0
+    site: int = 0
+    scope: str = ""
+    call: int = 0
+    function: str = ""
+    line: int = 0
+
+
+class VariableMade(_Event, tag="variable"):
+    """A ``tf.Variable`` (also one inside a Keras variable); ``id``: its handle tensor's id.
+
+    ``initial``: the tensor that it was made from (0 unknown). ``path``: Keras's path of the weight.
+    ``op``: the op id reached when it was made.
+    """
+
+    id: int
+    name: str
+    dtype: str
+    shape: list[int | None] | None
+    trainable: bool = True
+    initial: int = 0
+    site: int = 0
+    path: str = ""
+
+
+class TapeOpened(_Event, tag="tape"):
+    """``tf.GradientTape(...)`` was made (method ``jvp``: a ForwardAccumulator)."""
+
+    id: int
+    persistent: bool = False
+    watches_variables: bool = True
+    site: int = 0
+    kind: str = "gradient"
+
+
+class TapeTurned(_Event, tag="recording"):
+    """A tape began or ceased to record.
+
+    ``why``: ``enter``, ``exit``, ``stop_recording`` (off, then on), ``reset`` (what was recorded is
+    forgotten), ``gradient`` (a non-persistent tape's call inside its own block), ``internal``.
+    """
+
+    tape: int
+    on: bool
+    why: str
+    site: int = 0
+
+
+class Watched(_Event, tag="watch"):
+    """``tape.watch``; ``tensors``: ids, of variables their handles'."""
+
+    tape: int
+    tensors: list[int]
+    site: int = 0
+
+
+class Operand(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One target, source or output gradient of a call, in flat order.
+
+    ``tensor``: its id (a variable's handle id; 0: not a tensor or None). ``kind``: ``tensor``, ``variable``,
+    ``other`` (e.g. a NumPy array, a float; ``type`` then says what). ``keys``: where it stood in the structure given,
+    e.g. ``[0]``, ``["w"]``. ``name``: the variable's own name, where it is one.
+    """
+
+    tensor: int
+    kind: str = "tensor"
+    keys: list[int | str] = []
+    type: str = ""
+    name: str = ""
+
+
+class CallBegan(_Event, tag="call"):
+    """``gradient``, ``jacobian``, ``batch_jacobian``, ``tf.gradients`` or ``jvp`` was called.
+
+    ``direct``: the snippet called it itself (not Keras's trainer, an optimizer, …).
+    """
+
+    id: int
+    method: str
+    tape: int
+    targets: list[Operand]
+    sources: list[Operand]
+    output_gradients: list[Operand] = []
+    unconnected: str = "none"
+    site: int = 0
+    direct: bool = True
+
+
+class CallEnded(_Event, tag="result"):
+    """The call came back: a tensor id for each source in flat order (NONE for None), or it raised.
+
+    IndexedSlices: ``results`` names the dense tensor, ``sparse`` the indices of such results.
+    """
+
+    call: int
+    results: list[int] = []
+    sparse: list[int] = []
+    error: str = ""
+
+
+class StepRan(_Event, tag="step"):
+    """TensorFlow called the gradient function of one recorded op.
+
+    ``op``: id of the :class:`OpRan` or :class:`OperationRecorded` (0: not found). ``upstream``: a
+    gradient for each output, ``downstream``: what came back for each input, both with NONE.
+    ``first``: op id at its start: ops ``first`` … (until the next step) ran inside it.
+    """
+
+    call: int
+    op: int
+    type: str
+    upstream: list[int]
+    downstream: list[int]
+    first: int = 0
+
+
+class ReplayRan(_Event, tag="replay"):
+    """The answer to a replay that was asked for after the run (see ``recorder.answer``).
+
+    The backward pass for ``call`` over the recording, across state and tapes: ``steps`` as in
+    :class:`StepRan` with an ``error`` in words where TensorFlow has no gradient to give;
+    ``results``: a tensor for each tensor wanted.
+    """
+
+    call: int
+    steps: list[ReplayStep]
+    results: dict[str, int]
+
+
+class ReplayStep(msgspec.Struct, frozen=True, omit_defaults=True):
+    op: int
+    upstream: list[int]
+    downstream: list[int]
+    error: str = ""
+
+
+class NameBound(_Event, tag="bind"):
+    """A Python name of the snippet was bound.
+
+    ``tensors``: ids with the keys under which they stand in the value: ``[[id, []]]`` for a tensor,
+    ``[[5, [0]], [6, [1]]]`` for a list, ``[[5, ["w"]]]`` for a dict (variables: handle ids).
+    ``value``: for anything else, its type's name; ``object``: Python's ``id`` of it, so that a NumPy array
+    or float can be followed. ``tape``: id, where the value is a tape.
+    """
+
+    name: str
+    site: int = 0
+    tensors: list[tuple[int, list[int | str]]] = []
+    value: str = ""
+    object: int = 0
+    tape: int = 0
+
+
+class ValueLeft(_Event, tag="left"):
+    """A tensor's value left TensorFlow: ``how`` is ``numpy``, ``float``, ``int``, ``bool``, ``index``,
+    ``array``, ``item``, ``tolist``, ``predict``, …; ``object``: Python's ``id`` of what came out."""
+
+    tensor: int
+    how: str
+    site: int = 0
+    object: int = 0
+
+
+class SessionFetched(_Event, tag="fetch"):
+    """``Session.run`` computed symbolic tensors: ``pairs`` of (symbolic id, id of the value)."""
+
+    pairs: list[tuple[int, int]]
+    site: int = 0
+
+
+class Printed(_Event, tag="output"):
+    """What the snippet wrote; ``stream``: ``stdout`` or ``stderr``."""
+
+    stream: str
+    text: str
+
+
+class Raised(_Event, tag="error"):
+    """The snippet ended by an exception; ``line``: innermost line of the snippet, 0 none.
+
+    ``frames``: the snippet's lines in the traceback, outermost first.
+    """
+
+    type: str
+    message: str
+    line: int = 0
+    traceback: str = ""
+    frames: list[int] = []
+
+
+class Noted(_Event, tag="note"):
+    """The recorder's own trouble, in words; the snippet went on."""
+
+    message: str
+    op: int = 0
+    site: int = 0
+
+
+class Ended(_Event, tag="end"):
+    """The snippet is over (``how``: finished, raised, exit, interrupted, died, timeout, stopped)."""
+
+    how: str
+    seconds: float = 0.0
+    detail: str = ""
+
+
+Event = (
+    Begin
+    | SiteSeen
+    | TensorSeen
+    | OpRan
+    | OperationRecorded
+    | VariableMade
+    | TapeOpened
+    | TapeTurned
+    | Watched
+    | CallBegan
+    | CallEnded
+    | StepRan
+    | ReplayRan
+    | NameBound
+    | ValueLeft
+    | SessionFetched
+    | Printed
+    | Raised
+    | Noted
+    | Ended
+)
+
+_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_encoder = msgspec.json.Encoder()
+
+
+def decode(line: bytes | str) -> Event:
+    """One JSON line as an event. Raises ``msgspec.MsgspecError`` on anything else."""
+    return _decoder.decode(line)
+
+
+def encode(event: Event) -> bytes:
+    """The JSON line of an event, without a line end."""
+    return _encoder.encode(event)

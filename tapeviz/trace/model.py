@@ -1,0 +1,355 @@
+"""The nouns of a recording: frozen values that say what happened, without judging it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NewType
+
+import numpy as np
+from numpy.typing import NDArray
+
+OpId = NewType("OpId", int)
+TensorId = NewType("TensorId", int)
+VariableId = NewType("VariableId", int)
+"""The id of the variable's handle tensor."""
+TapeId = NewType("TapeId", int)
+CallId = NewType("CallId", int)
+SiteId = NewType("SiteId", int)
+
+Method = Literal["gradient", "jacobian", "batch_jacobian", "tf.gradients", "jvp"]
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One Python frame of the snippet; columns 0-based in characters, -1 unknown."""
+
+    function: str
+    line: int
+    column: int = -1
+    end_line: int = -1
+    end_column: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where in the snippet something happened: its frames, innermost first."""
+
+    id: SiteId
+    frames: tuple[Frame, ...] = ()
+
+    @property
+    def line(self) -> int:
+        """The innermost line, 1-based; 0 outside the snippet."""
+        return self.frames[0].line if self.frames else 0
+
+
+NOWHERE = Site(SiteId(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Over the finite elements, in float64; ``None`` where there is none."""
+
+    min: float | None
+    max: float | None
+    mean: float | None
+    norm: float | None
+    nan: int
+    inf: int
+
+    @property
+    def nonfinite(self) -> int:
+        return self.nan + self.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor by TensorFlow's own id. Its value: :meth:`Trace.value`."""
+
+    id: TensorId
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    kept: bool = False
+    is_handle: bool = False
+
+    @property
+    def size(self) -> int | None:
+        """Number of elements; ``None`` when a dimension is unknown."""
+        size = 1
+        for dimension in self.shape if self.shape is not None else (None,):
+            if dimension is None:
+                return None
+            size *= dimension
+        return size
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """What TensorFlow ran, once. ``tapes``: those that recorded it (derived by the reader).
+
+    ``call``: the gradient call that it ran inside of, ``None`` for a forward op.
+    ``graph``: number of the graph that it was put into; 0: it ran eagerly.
+    ``body``: for an entry of ``record_operation`` (custom_gradient, function) the ops of its inside.
+    ``when``: position in the order of events.
+    """
+
+    id: OpId
+    type: str
+    inputs: tuple[TensorId, ...]
+    outputs: tuple[TensorId, ...]
+    attrs: Mapping[str, Any]
+    site: Site
+    scope: str
+    call: CallId | None
+    paused: bool
+    graph: int
+    when: int
+    tapes: frozenset[TapeId] = frozenset()
+    is_recorded_operation: bool = False
+    body: tuple[OpId, ...] = ()
+    function: str = ""
+    function_line: int = 0
+    name: str = ""
+    error: str = ""
+
+    @property
+    def line(self) -> int:
+        return self.site.line
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The state of a variable from one write to the next. Version 0 is its creation.
+
+    ``op``: the assign that wrote it; ``value``: the tensor that was assigned (for ``assign_add``
+    the addend); ``reads``: the tensors read from it; ``current``: the tensor of the full state where one is known.
+    """
+
+    variable: VariableId
+    index: int
+    op: OpId | None
+    value: TensorId | None
+    when: int
+    reads: tuple[TensorId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    id: VariableId
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    trainable: bool
+    initial: TensorId | None
+    site: Site
+    path: str
+    when: int
+    versions: tuple[Version, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    tape: TapeId
+    tensor: TensorId
+    when: int
+    site: Site
+    automatic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A stretch in which a tape recorded, as positions in the order of events: [start, end)."""
+
+    start: int
+    end: int
+    why_start: str
+    why_end: str
+    start_site: Site = NOWHERE
+    end_site: Site = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    id: TapeId
+    name: str
+    persistent: bool
+    watches_variables: bool
+    site: Site
+    kind: str
+    when: int
+    intervals: tuple[Interval, ...] = ()
+    watches: tuple[Watch, ...] = ()
+
+    def is_recording(self, when: int) -> bool:
+        return any(i.start <= when < i.end for i in self.intervals)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A target, source or output gradient as the snippet wrote it.
+
+    ``text``: the Python expression or name (``patch``, ``c[0]``, ``dense/kernel``).
+    """
+
+    text: str
+    tensor: TensorId | None
+    kind: Literal["tensor", "variable", "other"]
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One gradient function as TensorFlow ran it; ``None`` where it gave or got none."""
+
+    index: int
+    op: OpId | None
+    type: str
+    upstream: tuple[TensorId | None, ...]
+    downstream: tuple[TensorId | None, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A backward pass over the recording, across state and tapes, computed after the run."""
+
+    steps: tuple[Step, ...]
+    results: Mapping[str, TensorId]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One ``gradient``/``jacobian``/… call. ``results``: one for each source, None for None.
+
+    ``ended`` is False when the call raised (``error``) or never came back.
+    """
+
+    id: CallId
+    method: Method
+    tape: TapeId | None
+    targets: tuple[Operand, ...]
+    sources: tuple[Operand, ...]
+    output_gradients: tuple[Operand, ...]
+    unconnected: str
+    site: Site
+    is_direct: bool
+    when: int
+    end: int
+    results: tuple[TensorId | None, ...] = ()
+    steps: tuple[Step, ...] = ()
+    ended: bool = False
+    error: str = ""
+    replay: Replay | None = None
+
+    @property
+    def line(self) -> int:
+        return self.site.line
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A Python name bound. ``tensors``: (id, the name with its key: ``c[0]``)."""
+
+    name: str
+    site: Site
+    when: int
+    tensors: tuple[tuple[TensorId, str], ...] = ()
+    value: str = ""
+    object: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A value left TensorFlow."""
+
+    tensor: TensorId
+    how: str
+    site: Site
+    when: int
+    object: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The exception that ended the snippet."""
+
+    type: str
+    message: str
+    line: int
+    traceback: str
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    how: str = "finished"
+    seconds: float = 0.0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What happened in one run. Made by :func:`tapeviz.trace.read.read`, never changed."""
+
+    source: str
+    filename: str = "snippet.py"
+    tensorflow: str = ""
+    python: str = ""
+    ops: Mapping[OpId, Op] = field(default_factory=dict)
+    tensors: Mapping[TensorId, Tensor] = field(default_factory=dict)
+    producers: Mapping[TensorId, OpId] = field(default_factory=dict)
+    variables: Mapping[VariableId, Variable] = field(default_factory=dict)
+    tapes: Mapping[TapeId, Tape] = field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    bindings: tuple[Binding, ...] = ()
+    leaves: tuple[Leave, ...] = ()
+    names: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
+    """Python names of a tensor or a variable's handle, in the order in which they were bound."""
+    fetched: Mapping[TensorId, TensorId] = field(default_factory=dict)
+    """Symbolic tensor → the value that a session computed for it, last."""
+    notes: tuple[str, ...] = ()
+    printed: tuple[tuple[str, str], ...] = ()
+    failure: Failure | None = None
+    ending: Ending = Ending()
+    blob: bytes = b""
+    places: Mapping[TensorId, tuple[int, int]] = field(default_factory=dict)
+    texts: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
+    sent_stats: Mapping[TensorId, Stats] = field(default_factory=dict)
+
+    def value(self, tensor: TensorId) -> Array | None:
+        """The tensor's elements as TensorFlow computed them, or None when they did not travel.
+
+        bfloat16 comes as float32 (exact); strings as an object array.
+        """
+        from .values import value_of
+
+        return value_of(self, tensor)
+
+    def stats(self, tensor: TensorId) -> Stats | None:
+        """Statistics of a numeric tensor: sent by the kernel, or of the value that travelled."""
+        from .values import stats_of
+
+        return stats_of(self, tensor)
+
+    def version_read(self, tensor: TensorId) -> Version | None:
+        """The version of a variable that this tensor was read from."""
+        return self.reads.get(tensor)
+
+    reads: Mapping[TensorId, Version] = field(default_factory=dict)
+    """Tensor read from a variable → the version read."""
+
+
+EMPTY_TRACE = Trace("")
+"""In place of ``None``: nothing has run yet."""
+
+
+def as_numpy_dtype(name: str) -> np.dtype[Any]:
+    """NumPy's dtype for a TensorFlow dtype name; bfloat16 as raw uint16, ``ValueError`` if there is none."""
+    if name == "bfloat16":
+        return np.dtype("uint16")
+    try:
+        return np.dtype(name)
+    except TypeError as error:
+        raise ValueError(f"no NumPy dtype for {name}") from error
