@@ -88,7 +88,8 @@ class WalkStep:
     ``kind``: ``op`` (TensorFlow ran a gradient function), ``sum`` (shares added at a fan-out),
     ``stop`` (the pass ends here: a cut), ``replayed`` (computed by TensorFlow after the run).
     ``upstream``/``downstream``: gradients in and out, None where there is none.
-    ``links``: the edges that this step walks, from the op to its inputs; ``gradients``: one for each.
+    ``links``: the edges that this step walks, from the op to its inputs;
+    ``gradients``: one for each.
     ``formula``: of the op, in terms of ``ḡ`` (upstream), inputs a, b, … and output y.
     """
 

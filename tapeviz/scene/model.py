@@ -27,8 +27,8 @@ class Picture:
 @dataclass(frozen=True, slots=True)
 class Box:
     """A node. ``ring``: the mark around it (source, target, cut source); ``is_pale``: not recorded;
-    ``is_dashed``: a write to a variable's state. ``value``: a number as text; ``gradient``: the gradient
-    that reached it, as text, once the step has."""
+    ``is_dashed``: a write to a variable's state. ``value``: a number as text;
+    ``gradient``: the gradient that reached it, as text, once the step has."""
 
     node: str
     rect: Rect
@@ -48,9 +48,9 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """An edge. ``points``: a polyline, rounded by the painter. ``width`` px. ``label``: a gradient's value.
+    """An edge. ``points``: a polyline, rounded by the painter. ``width`` in px.
 
-    ``is_lit``: the stepper has walked it (or there is no stepper at work)."""
+    ``label``: a gradient's value. ``is_lit``: the stepper has walked it (or there is no stepper at work)."""
 
     edge: EdgeKey
     points: tuple[Point, ...]

@@ -24,7 +24,7 @@ class _Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
     pass
 
 
-class Begin(_Event, tag="begin"):
+class Begin(_Event, frozen=True, tag="begin"):
     """The first event of a recording."""
 
     format: int
@@ -34,7 +34,7 @@ class Begin(_Event, tag="begin"):
     eager_functions: bool = True
 
 
-class SiteSeen(_Event, tag="site"):
+class SiteSeen(_Event, frozen=True, tag="site"):
     """A place in the snippet, sent before the first event that names it.
 
     ``frames``: the snippet's own frames, innermost first, each
@@ -46,15 +46,16 @@ class SiteSeen(_Event, tag="site"):
     frames: list[tuple[str, int, int, int, int]]
 
 
-class TensorSeen(_Event, tag="tensor"):
+class TensorSeen(_Event, frozen=True, tag="tensor"):
     """A tensor that any event of this recording names.
 
     ``shape``: null when the rank is unknown, null in it for an unknown dimension.
     ``at``: offset in the blob of ``nbytes`` raw bytes, C order, little endian, of ``dtype``
-    (bool: one byte, bfloat16: two); ``-1``: the value did not travel. ``kept``: it can be asked for.
+    (bool: one byte, bfloat16: two); ``-1``: it did not travel.
+    ``kept``: it can be asked for.
     ``text``: the elements of a string tensor, in place of ``at``.
-    ``stats``: ``[min, max, mean, l2norm, nan_count, inf_count]`` over the finite elements in float64,
-    for numeric tensors whose value did not travel (null in it: no finite element).
+    ``stats``: ``[min, max, mean, l2norm, nan_count, inf_count]`` over the finite elements in
+    float64, for numeric tensors whose value did not travel (null in it: no finite element).
     ``handle``: it is a variable's resource handle.
     """
 
@@ -69,13 +70,14 @@ class TensorSeen(_Event, tag="tensor"):
     handle: bool = False
 
 
-class OpRan(_Event, tag="op"):
+class OpRan(_Event, frozen=True, tag="op"):
     """TensorFlow ran an op (or put one into a graph).
 
     ``id``: counts up from 1 over :class:`OpRan` and :class:`OperationRecorded` together, in order.
     ``call``: it ran inside that ``gradient``/``jacobian``/… call (0: forward).
     ``paused``: recording was stopped on this thread (``tape.stop_recording``'s global sibling,
-    custom_gradient bodies, …). ``graph``: number of the graph that it was put into (0: ran eagerly).
+    custom_gradient bodies, …). ``graph``: number of the graph that it was put into
+    (0: ran eagerly).
     ``attrs``: those that matter to a reader, JSON values, dtypes by name.
     ``replayable``: its gradient can be asked for by ``answer("replay")``.
     """
@@ -95,7 +97,7 @@ class OpRan(_Event, tag="op"):
     error: str = ""
 
 
-class OperationRecorded(_Event, tag="record"):
+class OperationRecorded(_Event, frozen=True, tag="record"):
     """``record_operation`` put an entry of its own on the tapes: a custom_gradient, a function.
 
     ``first``: the id of the first op that ran inside it (its body: ops ``first`` … ``id - 1``).
@@ -115,7 +117,7 @@ class OperationRecorded(_Event, tag="record"):
     line: int = 0
 
 
-class VariableMade(_Event, tag="variable"):
+class VariableMade(_Event, frozen=True, tag="variable"):
     """A ``tf.Variable`` (also one inside a Keras variable); ``id``: its handle tensor's id.
 
     ``initial``: the tensor that it was made from (0 unknown). ``path``: Keras's path of the weight.
@@ -132,7 +134,7 @@ class VariableMade(_Event, tag="variable"):
     path: str = ""
 
 
-class TapeOpened(_Event, tag="tape"):
+class TapeOpened(_Event, frozen=True, tag="tape"):
     """``tf.GradientTape(...)`` was made (method ``jvp``: a ForwardAccumulator)."""
 
     id: int
@@ -142,7 +144,7 @@ class TapeOpened(_Event, tag="tape"):
     kind: str = "gradient"
 
 
-class TapeTurned(_Event, tag="recording"):
+class TapeTurned(_Event, frozen=True, tag="recording"):
     """A tape began or ceased to record.
 
     ``why``: ``enter``, ``exit``, ``stop_recording`` (off, then on), ``reset`` (what was recorded is
@@ -155,7 +157,7 @@ class TapeTurned(_Event, tag="recording"):
     site: int = 0
 
 
-class Watched(_Event, tag="watch"):
+class Watched(_Event, frozen=True, tag="watch"):
     """``tape.watch``; ``tensors``: ids, of variables their handles'."""
 
     tape: int
@@ -166,9 +168,9 @@ class Watched(_Event, tag="watch"):
 class Operand(msgspec.Struct, frozen=True, omit_defaults=True):
     """One target, source or output gradient of a call, in flat order.
 
-    ``tensor``: its id (a variable's handle id; 0: not a tensor or None). ``kind``: ``tensor``, ``variable``,
-    ``other`` (e.g. a NumPy array, a float; ``type`` then says what). ``keys``: where it stood in the structure given,
-    e.g. ``[0]``, ``["w"]``. ``name``: the variable's own name, where it is one.
+    ``tensor``: its id (a variable's handle id; 0: not a tensor or None). ``kind``: ``tensor``,
+    ``variable``, ``other`` (e.g. a NumPy array, a float; ``type`` then says what).
+    ``keys``: where it stood in the structure given, e.g. ``[0]``, ``["w"]``. ``name``: the variable's own name, where it is one.
     """
 
     tensor: int
@@ -178,7 +180,7 @@ class Operand(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
 
 
-class CallBegan(_Event, tag="call"):
+class CallBegan(_Event, frozen=True, tag="call"):
     """``gradient``, ``jacobian``, ``batch_jacobian``, ``tf.gradients`` or ``jvp`` was called.
 
     ``direct``: the snippet called it itself (not Keras's trainer, an optimizer, …).
@@ -195,7 +197,7 @@ class CallBegan(_Event, tag="call"):
     direct: bool = True
 
 
-class CallEnded(_Event, tag="result"):
+class CallEnded(_Event, frozen=True, tag="result"):
     """The call came back: a tensor id for each source in flat order (NONE for None), or it raised.
 
     IndexedSlices: ``results`` names the dense tensor, ``sparse`` the indices of such results.
@@ -207,7 +209,7 @@ class CallEnded(_Event, tag="result"):
     error: str = ""
 
 
-class StepRan(_Event, tag="step"):
+class StepRan(_Event, frozen=True, tag="step"):
     """TensorFlow called the gradient function of one recorded op.
 
     ``op``: id of the :class:`OpRan` or :class:`OperationRecorded` (0: not found). ``upstream``: a
@@ -223,7 +225,7 @@ class StepRan(_Event, tag="step"):
     first: int = 0
 
 
-class ReplayRan(_Event, tag="replay"):
+class ReplayRan(_Event, frozen=True, tag="replay"):
     """The answer to a replay that was asked for after the run (see ``recorder.answer``).
 
     The backward pass for ``call`` over the recording, across state and tapes: ``steps`` as in
@@ -243,13 +245,13 @@ class ReplayStep(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-class NameBound(_Event, tag="bind"):
+class NameBound(_Event, frozen=True, tag="bind"):
     """A Python name of the snippet was bound.
 
     ``tensors``: ids with the keys under which they stand in the value: ``[[id, []]]`` for a tensor,
     ``[[5, [0]], [6, [1]]]`` for a list, ``[[5, ["w"]]]`` for a dict (variables: handle ids).
-    ``value``: for anything else, its type's name; ``object``: Python's ``id`` of it, so that a NumPy array
-    or float can be followed. ``tape``: id, where the value is a tape.
+    ``value``: for anything else, its type's name; ``object``: Python's ``id`` of it, so that a
+    NumPy array or float can be followed. ``tape``: id, where the value is a tape.
     """
 
     name: str
@@ -260,9 +262,12 @@ class NameBound(_Event, tag="bind"):
     tape: int = 0
 
 
-class ValueLeft(_Event, tag="left"):
-    """A tensor's value left TensorFlow: ``how`` is ``numpy``, ``float``, ``int``, ``bool``, ``index``,
-    ``array``, ``item``, ``tolist``, ``predict``, …; ``object``: Python's ``id`` of what came out."""
+class ValueLeft(_Event, frozen=True, tag="left"):
+    """A tensor's value left TensorFlow.
+
+    ``how``: ``numpy``, ``float``, ``int``, ``bool``, ``index``, ``array``, ``item``, ``tolist``,
+    ``predict``, …; ``object``: Python's ``id`` of what came out.
+    """
 
     tensor: int
     how: str
@@ -270,21 +275,21 @@ class ValueLeft(_Event, tag="left"):
     object: int = 0
 
 
-class SessionFetched(_Event, tag="fetch"):
+class SessionFetched(_Event, frozen=True, tag="fetch"):
     """``Session.run`` computed symbolic tensors: ``pairs`` of (symbolic id, id of the value)."""
 
     pairs: list[tuple[int, int]]
     site: int = 0
 
 
-class Printed(_Event, tag="output"):
+class Printed(_Event, frozen=True, tag="output"):
     """What the snippet wrote; ``stream``: ``stdout`` or ``stderr``."""
 
     stream: str
     text: str
 
 
-class Raised(_Event, tag="error"):
+class Raised(_Event, frozen=True, tag="error"):
     """The snippet ended by an exception; ``line``: innermost line of the snippet, 0 none.
 
     ``frames``: the snippet's lines in the traceback, outermost first.
@@ -297,7 +302,7 @@ class Raised(_Event, tag="error"):
     frames: list[int] = []
 
 
-class Noted(_Event, tag="note"):
+class Noted(_Event, frozen=True, tag="note"):
     """The recorder's own trouble, in words; the snippet went on."""
 
     message: str
@@ -305,8 +310,8 @@ class Noted(_Event, tag="note"):
     site: int = 0
 
 
-class Ended(_Event, tag="end"):
-    """The snippet is over (``how``: finished, raised, exit, interrupted, died, timeout, stopped)."""
+class Ended(_Event, frozen=True, tag="end"):
+    """The snippet is over (finished, raised, exit, interrupted, died, timeout, stopped)."""
 
     how: str
     seconds: float = 0.0

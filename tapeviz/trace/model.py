@@ -91,7 +91,7 @@ class Op:
 
     ``call``: the gradient call that it ran inside of, ``None`` for a forward op.
     ``graph``: number of the graph that it was put into; 0: it ran eagerly.
-    ``body``: for an entry of ``record_operation`` (custom_gradient, function) the ops of its inside.
+    ``body``: for an entry of ``record_operation`` (custom_gradient, function) its inside.
     ``when``: position in the order of events.
     """
 
@@ -124,7 +124,7 @@ class Version:
     """The state of a variable from one write to the next. Version 0 is its creation.
 
     ``op``: the assign that wrote it; ``value``: the tensor that was assigned (for ``assign_add``
-    the addend); ``reads``: the tensors read from it; ``current``: the tensor of the full state where one is known.
+    the addend); ``reads``: the tensors read from it.
     """
 
     variable: VariableId
@@ -346,7 +346,7 @@ EMPTY_TRACE = Trace("")
 
 
 def as_numpy_dtype(name: str) -> np.dtype[Any]:
-    """NumPy's dtype for a TensorFlow dtype name; bfloat16 as raw uint16, ``ValueError`` if there is none."""
+    """NumPy's dtype of a TensorFlow dtype name (bfloat16: raw uint16); else ``ValueError``."""
     if name == "bfloat16":
         return np.dtype("uint16")
     try:

@@ -1,0 +1,63 @@
+"""A tensor's bytes in the blob in, its NumPy array and statistics out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .model import Array, Stats, TensorId, Trace, as_numpy_dtype
+
+
+def array_of(raw: bytes | memoryview, dtype: str, shape: tuple[int, ...]) -> Array:
+    """Raw little-endian elements in C order as an array of ``shape``.
+
+    bfloat16 becomes float32, which holds each of its values exactly.
+    """
+    stored = np.frombuffer(raw, as_numpy_dtype(dtype))
+    if dtype == "bfloat16":
+        stored = (stored.astype(np.uint32) << 16).view(np.float32)
+    return stored.reshape(shape)
+
+
+def value_of(trace: Trace, tensor: TensorId) -> Array | None:
+    known = trace.tensors.get(tensor)
+    if known is None or known.shape is None or None in known.shape:
+        return None
+    shape = tuple(size or 0 for size in known.shape)
+    if tensor in trace.texts:
+        return np.array(trace.texts[tensor], dtype=object).reshape(shape)
+    if tensor not in trace.places:
+        return None
+    offset, size = trace.places[tensor]
+    raw = memoryview(trace.blob)[offset : offset + size]
+    return array_of(raw, known.dtype, shape)
+
+
+def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
+    sent = trace.sent_stats.get(tensor)
+    if sent is not None:
+        return sent
+    value = value_of(trace, tensor)
+    return None if value is None else measure(value)
+
+
+def measure(value: Array) -> Stats | None:
+    """Statistics of a numeric or boolean array (complex: of its modulus); None for others."""
+    if value.dtype.kind not in "biufc":
+        return None
+    magnitudes: np.ndarray[Any, Any] = np.abs(value) if value.dtype.kind == "c" else value
+    elements = magnitudes.astype(np.float64, copy=False).ravel()
+    nan = int(np.isnan(elements).sum())
+    finite = elements[np.isfinite(elements)]
+    inf = elements.size - finite.size - nan
+    if not finite.size:
+        return Stats(None, None, None, None, nan, inf)
+    return Stats(
+        float(finite.min()),
+        float(finite.max()),
+        float(finite.mean()),
+        float(np.linalg.norm(finite)),
+        nan,
+        inf,
+    )
