@@ -50,7 +50,9 @@ class Box:
 class Wire:
     """An edge. ``points``: a polyline, rounded by the painter. ``width`` in px.
 
-    ``label``: a gradient's value. ``is_lit``: the stepper has walked it (or there is no stepper at work)."""
+    ``label``: a gradient's value. ``is_lit``: the stepper has walked it, or there
+    is no stepper at work.
+    """
 
     edge: EdgeKey
     points: tuple[Point, ...]

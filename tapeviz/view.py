@@ -1,0 +1,28 @@
+"""What the user wants to see of a trace: one frozen value, changed by ``dataclasses.replace``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .scene.model import Overlay
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded`` and ``shows_all`` decide
+    where things stand; ``overlay`` lies over it and never moves anything.
+
+    ``grouping``: a key of ``graph.groups.GROUPINGS`` or ``""``; ``folded``/``unfolded``: group paths
+    that the user closed or opened himself. ``shows_all``: also ops that no gradient call touches.
+    """
+
+    layout: str = "layered"
+    direction: str = "down"
+    grouping: str = ""
+    folded: frozenset[str] = frozenset()
+    unfolded: frozenset[str] = frozenset()
+    shows_all: bool = False
+    overlay: Overlay = field(default_factory=Overlay)
+
+
+DEFAULT_VIEW = View()
