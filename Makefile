@@ -1,0 +1,51 @@
+# make run    set up what is missing, then open tapeviz on its default example;
+#             without a display: print its diagnosis and write tape.png
+# make test   set up what is missing, then format, lint, types and tests
+# make clean  forget the environment
+
+PYTHON ?= python3
+BIN := .venv/bin
+DEFAULT_EXAMPLE := resources/examples/slice_assign.py
+APT := packaging/linux/apt-install
+
+.PHONY: run test setup libraries constraints clean
+.DELETE_ON_ERROR:
+
+run: setup
+	@BIN=$(BIN) packaging/linux/run-example $(DEFAULT_EXAMPLE)
+
+test: export QT_QPA_PLATFORM = offscreen
+test: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+setup: .venv/installed libraries
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo "tapeviz needs Python 3.10 to 3.13: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(APT) \
+	  $$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/installed: constraints.txt pyproject.toml | .venv/created
+	$(BIN)/python -m pip install --quiet --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Asked at each call: it takes a tenth of a second, and a system changes.
+libraries: | .venv/installed
+	@missing=$$($(BIN)/python -m tapeviz.system_libraries) || $(APT) $$missing
+
+# Every version and hash anew, for all supported Pythons and systems (needs uv).
+constraints:
+	@{ echo "# Every version and hash tapeviz is built and tested with; made by: make constraints"; \
+	  uv pip compile pyproject.toml --extra dev --group build --universal --python-version 3.10 \
+	    --generate-hashes --no-annotate --no-header --upgrade --quiet; } > constraints.new
+	@mv constraints.new constraints.txt
+
+clean:
+	rm -rf .venv

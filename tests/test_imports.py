@@ -1,0 +1,133 @@
+"""The rules of dependency: who may import whom, read from the source without running it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "tapeviz"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+QT = {"PySide6", "pyqtgraph", "shiboken6"}
+WINDOW = {"canvas", "panels", "app"}
+WITHOUT_WIDGETS = {"QtCore", "QtGui", "QtSvg"}  # a writer paints, it has no window
+TENSORFLOW = {"tensorflow", "keras"}
+IN_THE_KERNEL = set(sys.stdlib_module_names) | TENSORFLOW | {"numpy"}
+ENDS = {"app", "cli"}  # they import, nobody imports them
+SLOW = {"numpy", "PySide6", "networkx", "tensorflow", "pyqtgraph", "jupyter_client"}
+
+
+def room(path: Path) -> str:
+    """The folder under ``tapeviz/`` that a module belongs to; its own name at the top."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Each module that ``path`` imports, anywhere in it, by its absolute dotted name.
+
+    ``from a import b`` gives ``a.b``: whether ``b`` is a module does not matter to the rules.
+    """
+    package = ["tapeviz", *path.relative_to(PACKAGE).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parent = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*parent, *([node.module] if node.module else [])])
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def offences(path: Path) -> Iterator[str]:
+    """What ``path`` imports and may not."""
+    here = room(path)
+    for name in imports(path):
+        top, *rest = name.split(".")
+        if top in TENSORFLOW and here != "recorder":
+            yield f"{name}: TensorFlow is named in recorder alone"
+        if top in QT and here not in WINDOW:
+            painting = here == "export" and rest and rest[0] in WITHOUT_WIDGETS
+            if not painting:
+                yield f"{name}: Qt is named in canvas, panels and app alone (export paints)"
+        if (
+            top == "tapeviz"
+            and rest
+            and rest[0] in ENDS
+            and not (here in ENDS or here == "__main__")
+        ):
+            yield f"{name}: nothing imports app or cli"
+        if here == "recorder":
+            inside = top == "tapeviz" and rest[:1] == ["recorder"]
+            if not (inside or top in IN_THE_KERNEL):
+                yield f"{name}: the recorder runs where only TensorFlow and NumPy are sure"
+
+
+def absolute_imports(path: Path) -> Iterator[str]:
+    """Imports of tapeviz by its name, which the kernel does not have."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            if node.module.split(".")[0] == "tapeviz":
+                yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (a.name for a in node.names if a.name.split(".")[0] == "tapeviz")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_dependencies_point_one_way(path: Path) -> None:
+    assert list(offences(path)) == []
+
+
+def test_the_recorder_imports_itself_relatively() -> None:
+    found = {
+        path.name: names
+        for path in MODULES
+        if room(path) == "recorder" and (names := list(absolute_imports(path)))
+    }
+    assert found == {}
+
+
+def test_an_offence_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    for folder in ("trace", "recorder", "export", "panels"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "module.py").write_text(
+            "from PySide6.QtWidgets import QWidget\n"
+            "def late():\n    from ..cli import main\n    from .. import app\n"
+        )
+    (tmp_path / "trace" / "keras_user.py").write_text("import tensorflow as tf\n")
+    assert len(list(offences(tmp_path / "trace" / "module.py"))) == 3
+    assert len(list(offences(tmp_path / "export" / "module.py"))) == 3
+    assert len(list(offences(tmp_path / "panels" / "module.py"))) == 2
+    assert len(list(offences(tmp_path / "recorder" / "module.py"))) == 6
+    assert len(list(offences(tmp_path / "trace" / "keras_user.py"))) == 1
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_file_attracts_everything(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= 1000
+    if lines > 400:
+        warnings.warn(f"{path.relative_to(PACKAGE)} has {lines} lines: split it", stacklevel=1)
+
+
+@pytest.mark.skipif(not (PACKAGE / "cli" / "__init__.py").exists(), reason="no command line yet")
+def test_help_loads_nothing_slow() -> None:
+    program = (
+        "import sys\n"
+        "from tapeviz.cli import main\n"
+        "try:\n    status = main(['--help'])\n"
+        "except SystemExit as end:\n    status = end.code\n"
+        "print(status or 0, *sorted({name.split('.')[0] for name in sys.modules}))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    status, *loaded = ran.stdout.splitlines()[-1].split()
+    assert status == "0"
+    assert SLOW.isdisjoint(loaded)
