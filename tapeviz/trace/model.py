@@ -124,7 +124,8 @@ class Version:
     """The state of a variable from one write to the next. Version 0 is its creation.
 
     ``op``: the assign that wrote it; ``value``: the tensor that was assigned (for ``assign_add``
-    the addend); ``reads``: the tensors read from it.
+    the addend); ``reads``: the tensors read from it; ``touched_by``: ops that took the handle
+    itself and read the state inside (``ResourceGather``, a compiled function).
     """
 
     variable: VariableId
@@ -133,6 +134,7 @@ class Version:
     value: TensorId | None
     when: int
     reads: tuple[TensorId, ...] = ()
+    touched_by: tuple[OpId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +341,10 @@ class Trace:
 
     reads: Mapping[TensorId, Version] = field(default_factory=dict)
     """Tensor read from a variable → the version read."""
+    touches: Mapping[tuple[OpId, VariableId], Version] = field(default_factory=dict)
+    """Op that took a variable's handle and is neither a read nor a write → the version it saw."""
+    writes: Mapping[OpId, Version] = field(default_factory=dict)
+    """Assign op → the version that it made."""
 
 
 EMPTY_TRACE = Trace("")

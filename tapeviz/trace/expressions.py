@@ -1,0 +1,132 @@
+"""The snippet's text and the place of a gradient call in, the words for its operands out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import cached_property
+
+from .model import Frame
+
+_TARGET_NAMES = ("target", "ys", "targets")
+_SOURCE_NAMES = ("sources", "xs", "source")
+
+
+class SourceText:
+    """A snippet that can be asked what stands where. Text that does not parse has no calls."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.splitlines()
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        try:
+            return ast.parse(self.text)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+
+    def code(self, line: int) -> str:
+        """The text of a line, without its indentation; empty outside the text."""
+        return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
+
+    def segment(self, node: ast.AST) -> str:
+        found = ast.get_source_segment(self.text, node)
+        return " ".join(found.split()) if found else ""
+
+    @cached_property
+    def _calls(self) -> dict[int, list[ast.Call]]:
+        by_line: dict[int, list[ast.Call]] = {}
+        for node in ast.walk(self.tree) if self.tree else ():
+            if isinstance(node, ast.Call):
+                by_line.setdefault(node.lineno, []).append(node)
+        return by_line
+
+    @cached_property
+    def _statements(self) -> list[ast.stmt]:
+        nodes = ast.walk(self.tree) if self.tree else ()
+        return [node for node in nodes if isinstance(node, ast.stmt)]
+
+    def statement(self, line: int) -> ast.stmt | None:
+        """The smallest statement that covers the line."""
+        covering = [
+            node for node in self._statements if node.lineno <= line <= (node.end_lineno or line)
+        ]
+        return min(covering, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
+
+    def call_at(self, frame: Frame, method: str) -> ast.Call | None:
+        """The call that ran there: by its columns, else the line's only call of that name."""
+        name = method.rsplit(".", 1)[-1]
+        candidates = self._calls.get(frame.line, [])
+        for call in candidates:
+            ends = (call.end_lineno, call.end_col_offset)
+            if frame.column >= 0 and ends == (frame.end_line, self._bytes(frame)):
+                return call
+        named = [call for call in candidates if _called_name(call) == name]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            return None
+        statement = self.statement(frame.line)
+        inside = ast.walk(statement) if statement else ()
+        named = [n for n in inside if isinstance(n, ast.Call) and _called_name(n) == name]
+        return named[0] if len(named) == 1 else None
+
+    def _bytes(self, frame: Frame) -> int:
+        """The frame's end column in UTF-8 bytes, as ``ast`` counts."""
+        if not 0 < frame.end_line <= len(self.lines):
+            return -1
+        return len(self.lines[frame.end_line - 1][: frame.end_column].encode())
+
+    def operands(self, call: ast.Call | None, which: str) -> ast.expr | None:
+        """The expression given as ``target`` or ``sources`` of a gradient call."""
+        if call is None:
+            return None
+        names, position = (_TARGET_NAMES, 0) if which == "target" else (_SOURCE_NAMES, 1)
+        for keyword in call.keywords:
+            if keyword.arg in names:
+                return keyword.value
+        if len(call.args) > position and not any(
+            isinstance(argument, ast.Starred) for argument in call.args[: position + 1]
+        ):
+            return call.args[position]
+        return None
+
+    def element(self, expression: ast.expr | None, keys: Sequence[int | str]) -> str:
+        """The words for one element of a structure: ``x`` of ``[x, y]``, ``c[0]`` of ``c``."""
+        if expression is None:
+            return ""
+        keys = list(keys)
+        while keys and (inner := _inside(expression, keys[0])) is not None:
+            expression = inner
+            keys.pop(0)
+        return self.segment(expression) + "".join(f"[{key!r}]" for key in keys)
+
+
+def _called_name(call: ast.Call) -> str:
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _inside(expression: ast.expr, key: int | str) -> ast.expr | None:
+    if isinstance(expression, (ast.List, ast.Tuple)) and isinstance(key, int):
+        plain = not any(isinstance(one, ast.Starred) for one in expression.elts)
+        return expression.elts[key] if plain and 0 <= key < len(expression.elts) else None
+    if isinstance(expression, ast.Dict):
+        for known, value in zip(expression.keys, expression.values, strict=True):
+            if isinstance(known, ast.Constant) and known.value == key:
+                return value
+    return None
+
+
+def is_plain_path(text: str) -> bool:
+    """Whether the words name one thing (``x``, ``self.w``, ``c[0]``, ``params['w']``)."""
+    try:
+        node: ast.expr = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return False
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return isinstance(node, ast.Name)

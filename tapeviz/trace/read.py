@@ -1,0 +1,395 @@
+"""Events and the blob of values in, the :class:`~tapeviz.trace.model.Trace` out.
+
+:class:`Reader` can be fed while the snippet still runs; :meth:`Reader.trace` is a snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from . import events as e
+from .expressions import SourceText, is_plain_path
+from .model import (
+    NOWHERE,
+    Binding,
+    Call,
+    CallId,
+    Ending,
+    Failure,
+    Frame,
+    Leave,
+    Op,
+    Operand,
+    OpId,
+    Replay,
+    Site,
+    SiteId,
+    Stats,
+    Step,
+    Tape,
+    TapeId,
+    Tensor,
+    TensorId,
+    Trace,
+    Variable,
+    VariableId,
+    Watch,
+)
+from .state import States
+from .tapes import FOREVER, Tapes
+
+
+def read(events: Iterable[e.Event], blob: bytes, source: str, filename: str) -> Trace:
+    """The trace of a whole recording."""
+    reader = Reader(source, filename)
+    for event in events:
+        reader.feed(event)
+    return reader.trace(blob)
+
+
+def _ids(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
+    return tuple(TensorId(tensor) if tensor != e.NONE else None for tensor in tensors)
+
+
+class Reader:
+    """Folds events into a trace, one at a time and in order."""
+
+    def __init__(self, source: str, filename: str) -> None:
+        self._text = SourceText(source)
+        self._facts: dict[str, Any] = {"source": source, "filename": filename}
+        self._when = 0
+        self._sites: dict[int, Site] = {0: NOWHERE}
+        self._tensors: dict[TensorId, Tensor] = {}
+        self._handles: set[TensorId] = set()
+        self._places: dict[TensorId, tuple[int, int]] = {}
+        self._texts: dict[TensorId, tuple[str, ...]] = {}
+        self._stats: dict[TensorId, Stats] = {}
+        self._ops: dict[OpId, Op] = {}
+        self._producers: dict[TensorId, OpId] = {}
+        self._states = States()
+        self._tapes = Tapes()
+        self._calls: dict[CallId, Call] = {}
+        self._begun: dict[CallId, e.CallBegan] = {}
+        self._steps: dict[CallId, list[Step]] = {}
+        self._bindings: list[Binding] = []
+        self._leaves: list[Leave] = []
+        self._names: dict[TensorId, list[str]] = {}
+        self._tape_names: dict[TapeId, str] = {}
+        self._fetched: dict[TensorId, TensorId] = {}
+        self._notes: list[str] = []
+        self._printed: list[tuple[str, str]] = []
+
+    def feed(self, event: e.Event) -> None:
+        """Take in the next event."""
+        self._when += 1
+        _HANDLERS[type(event)](self, event)
+
+    def trace(self, blob: bytes) -> Trace:
+        """What has happened so far; ``blob``: the bytes of values that came with the events."""
+        variables = self._states.variables()
+        versions = [version for one in variables.values() for version in one.versions]
+        return Trace(
+            **self._facts,
+            ops=dict(self._ops),
+            tensors=dict(self._tensors),
+            producers=dict(self._producers),
+            variables=variables,
+            tapes={
+                tape: replace(one, name=self._tape_names.get(tape, ""))
+                for tape, one in self._tapes.tapes().items()
+            },
+            calls=tuple(self._worded(call) for call in self._calls.values()),
+            bindings=tuple(self._bindings),
+            leaves=tuple(self._leaves),
+            names={tensor: tuple(names) for tensor, names in self._names.items()},
+            fetched=dict(self._fetched),
+            notes=tuple(self._notes),
+            printed=tuple(self._printed),
+            blob=blob,
+            places=dict(self._places),
+            texts=dict(self._texts),
+            sent_stats=dict(self._stats),
+            reads={tensor: version for version in versions for tensor in version.reads},
+            touches={(op, v.variable): v for v in versions for op in v.touched_by},
+            writes={version.op: version for version in versions if version.op is not None},
+        )
+
+    # One method for each kind of event.
+
+    def _begin(self, event: e.Begin) -> None:
+        self._facts["tensorflow"] = event.tensorflow
+        self._facts["python"] = event.python
+
+    def _site_seen(self, event: e.SiteSeen) -> None:
+        frames = tuple(Frame(*frame) for frame in event.frames)
+        self._sites[event.id] = Site(SiteId(event.id), frames)
+
+    def _tensor_seen(self, event: e.TensorSeen) -> None:
+        tensor = TensorId(event.id)
+        shape = tuple(event.shape) if event.shape is not None else None
+        self._tensors[tensor] = Tensor(tensor, event.dtype, shape, event.kept, event.handle)
+        if event.handle:
+            self._handles.add(tensor)
+        if event.at >= 0:
+            self._places[tensor] = (event.at, event.nbytes)
+        if event.text is not None:
+            self._texts[tensor] = tuple(event.text)
+        if event.stats is not None:
+            low, high, mean, norm, nan, inf = event.stats
+            self._stats[tensor] = Stats(low, high, mean, norm, int(nan or 0), int(inf or 0))
+
+    def _op_ran(self, event: e.OpRan) -> None:
+        op = Op(
+            id=OpId(event.id),
+            type=event.type,
+            inputs=tuple(map(TensorId, event.inputs)),
+            outputs=tuple(map(TensorId, event.outputs)),
+            attrs=event.attrs,
+            site=self._site(event.site),
+            scope=event.scope,
+            call=CallId(event.call) if event.call else None,
+            paused=event.paused,
+            graph=event.graph,
+            when=self._when,
+            name=event.name,
+            error=event.error,
+        )
+        self._states.ran(op, self._handles)
+        if self._tapes.is_any_recording and not op.paused:
+            op = self._kept_by_tapes(op)
+        self._add_op(op)
+
+    def _operation_recorded(self, event: e.OperationRecorded) -> None:
+        body = range(event.first, event.id) if event.first else ()
+        op = Op(
+            id=OpId(event.id),
+            type=event.type,
+            inputs=tuple(map(TensorId, event.inputs)),
+            outputs=tuple(map(TensorId, event.outputs)),
+            attrs={},
+            site=self._site(event.site),
+            scope=event.scope,
+            call=CallId(event.call) if event.call else None,
+            paused=False,
+            graph=0,
+            when=self._when,
+            is_recorded_operation=True,
+            body=tuple(OpId(one) for one in body if OpId(one) in self._ops),
+            function=event.function,
+            function_line=event.line,
+        )
+        self._add_op(self._kept_by_tapes(op))
+
+    def _kept_by_tapes(self, op: Op) -> Op:
+        for tensor in op.inputs:
+            if tensor in self._handles and self._states.is_trainable(VariableId(tensor)):
+                self._tapes.read_variable(tensor, self._when, op.site)
+        inputs = [
+            (tensor, self._tensors[tensor].dtype) for tensor in op.inputs if tensor in self._tensors
+        ]
+        tapes = self._tapes.recorded(inputs, op.outputs)
+        return replace(op, tapes=tapes) if tapes else op
+
+    def _add_op(self, op: Op) -> None:
+        self._ops[op.id] = op
+        for tensor in op.outputs:
+            self._producers.setdefault(tensor, op.id)
+
+    def _variable_made(self, event: e.VariableMade) -> None:
+        shape = tuple(event.shape) if event.shape is not None else None
+        self._handles.add(TensorId(event.id))
+        self._states.made(
+            Variable(
+                id=VariableId(event.id),
+                name=event.name.split(":")[0],
+                dtype=event.dtype,
+                shape=shape,
+                trainable=event.trainable,
+                initial=TensorId(event.initial) if event.initial else None,
+                site=self._site(event.site),
+                path=event.path,
+                when=self._when,
+            )
+        )
+
+    def _tape_opened(self, event: e.TapeOpened) -> None:
+        self._tapes.opened(
+            Tape(
+                TapeId(event.id),
+                "",
+                event.persistent,
+                event.watches_variables,
+                self._site(event.site),
+                event.kind,
+                self._when,
+            )
+        )
+
+    def _tape_turned(self, event: e.TapeTurned) -> None:
+        site = self._site(event.site)
+        self._tapes.turned(TapeId(event.tape), event.on, event.why, self._when, site)
+
+    def _watched(self, event: e.Watched) -> None:
+        for tensor in event.tensors:
+            site = self._site(event.site)
+            self._tapes.watched(Watch(TapeId(event.tape), TensorId(tensor), self._when, site))
+
+    def _call_began(self, event: e.CallBegan) -> None:
+        self._begun[CallId(event.id)] = event
+        self._calls[CallId(event.id)] = Call(
+            id=CallId(event.id),
+            method=event.method,  # type: ignore[arg-type]  # the recorder's own words
+            tape=TapeId(event.tape) if event.tape else None,
+            targets=(),
+            sources=(),
+            output_gradients=(),
+            unconnected=event.unconnected,
+            site=self._site(event.site),
+            is_direct=event.direct,
+            when=self._when,
+            end=FOREVER,
+        )
+
+    def _call_ended(self, event: e.CallEnded) -> None:
+        call = CallId(event.call)
+        if call in self._calls:
+            self._calls[call] = replace(
+                self._calls[call],
+                results=_ids(event.results),
+                ended=not event.error,
+                error=event.error,
+                end=self._when,
+            )
+
+    def _step_ran(self, event: e.StepRan) -> None:
+        call = self._calls.get(CallId(event.call))
+        if call is not None:
+            steps = self._steps.setdefault(call.id, [])
+            step = Step(
+                len(steps),
+                OpId(event.op) if event.op else None,
+                event.type,
+                _ids(event.upstream),
+                _ids(event.downstream),
+            )
+            steps.append(step)
+
+    def _replay_ran(self, event: e.ReplayRan) -> None:
+        call = self._calls.get(CallId(event.call))
+        if call is None:
+            return
+        steps = tuple(
+            Step(
+                index,
+                OpId(step.op),
+                self._ops[OpId(step.op)].type if OpId(step.op) in self._ops else "",
+                _ids(step.upstream),
+                _ids(step.downstream),
+                step.error,
+            )
+            for index, step in enumerate(event.steps)
+        )
+        results = {key: TensorId(tensor) for key, tensor in event.results.items()}
+        self._calls[call.id] = replace(call, replay=Replay(steps, results))
+
+    def _name_bound(self, event: e.NameBound) -> None:
+        bound = tuple(
+            (TensorId(tensor), event.name + "".join(f"[{key!r}]" for key in keys))
+            for tensor, keys in event.tensors
+        )
+        site = self._site(event.site)
+        self._bindings.append(
+            Binding(event.name, site, self._when, bound, event.value, event.object)
+        )
+        if event.tape:
+            self._tape_names.setdefault(TapeId(event.tape), event.name)
+        for tensor, name in bound:
+            names = self._names.setdefault(tensor, [])
+            if name not in names:
+                names.append(name)
+
+    def _value_left(self, event: e.ValueLeft) -> None:
+        site = self._site(event.site)
+        leave = Leave(TensorId(event.tensor), event.how, site, self._when, event.object)
+        self._leaves.append(leave)
+
+    def _session_fetched(self, event: e.SessionFetched) -> None:
+        self._fetched.update((TensorId(a), TensorId(b)) for a, b in event.pairs)
+
+    def _printed_text(self, event: e.Printed) -> None:
+        self._printed.append((event.stream, event.text))
+
+    def _raised(self, event: e.Raised) -> None:
+        frames = tuple(event.frames)
+        self._facts["failure"] = Failure(
+            event.type, event.message, event.line, event.traceback, frames
+        )
+
+    def _noted(self, event: e.Noted) -> None:
+        self._notes.append(event.message)
+
+    def _ended(self, event: e.Ended) -> None:
+        self._facts["ending"] = Ending(event.how, event.seconds, event.detail)
+
+    def _site(self, site: int) -> Site:
+        return self._sites.get(site, NOWHERE)
+
+    # Words for the operands of a call: only known once all names are bound.
+
+    def _worded(self, call: Call) -> Call:
+        event = self._begun[call.id]
+        node = None
+        if call.is_direct and call.site.frames:
+            node = self._text.call_at(call.site.frames[0], call.method)
+        targets = self._text.operands(node, "target")
+        sources = self._text.operands(node, "sources")
+        return replace(
+            call,
+            steps=tuple(self._steps.get(call.id, ())),
+            targets=tuple(self._operand(one, targets) for one in event.targets),
+            sources=tuple(self._operand(one, sources) for one in event.sources),
+            output_gradients=tuple(self._operand(one, None) for one in event.output_gradients),
+        )
+
+    def _operand(self, operand: e.Operand, expression: Any) -> Operand:
+        tensor = TensorId(operand.tensor) if operand.tensor else None
+        written = self._text.element(expression, operand.keys)
+        text = written if is_plain_path(written) and not self._is_anonymous(written) else ""
+        if not text and tensor is not None:
+            text = next(iter(self._names.get(tensor, ())), "")
+        if not text and operand.kind == "variable" and tensor is not None:
+            variable = self._states.made_variable(VariableId(tensor))
+            text = (variable.path or variable.name) if variable else operand.name
+        kind: Any = operand.kind
+        return Operand(text or written or operand.name or "?", tensor, kind, operand.type)
+
+    @staticmethod
+    def _is_anonymous(written: str) -> bool:
+        """``model.trainable_variables[3]`` says less than the weight's own name."""
+        return "variables[" in written or "weights[" in written
+
+
+_HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
+    e.Begin: Reader._begin,
+    e.SiteSeen: Reader._site_seen,
+    e.TensorSeen: Reader._tensor_seen,
+    e.OpRan: Reader._op_ran,
+    e.OperationRecorded: Reader._operation_recorded,
+    e.VariableMade: Reader._variable_made,
+    e.TapeOpened: Reader._tape_opened,
+    e.TapeTurned: Reader._tape_turned,
+    e.Watched: Reader._watched,
+    e.CallBegan: Reader._call_began,
+    e.CallEnded: Reader._call_ended,
+    e.StepRan: Reader._step_ran,
+    e.ReplayRan: Reader._replay_ran,
+    e.NameBound: Reader._name_bound,
+    e.ValueLeft: Reader._value_left,
+    e.SessionFetched: Reader._session_fetched,
+    e.Printed: Reader._printed_text,
+    e.Raised: Reader._raised,
+    e.Noted: Reader._noted,
+    e.Ended: Reader._ended,
+}

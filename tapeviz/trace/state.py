@@ -1,0 +1,109 @@
+"""Ops on variable handles in, each variable's versions out: who wrote it, who read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from .model import Op, OpId, TensorId, Variable, VariableId, Version
+
+CREATION = "AssignVariableOp"
+
+
+def writes_state(op_type: str) -> bool:
+    """Whether an op of this type changes the variable that is its first input.
+
+    TensorFlow names them ``Assign…VariableOp``, ``ResourceStridedSliceAssign``,
+    ``ResourceScatter…``, ``Resource[Sparse]Apply…`` (resource_variable_ops, training_ops).
+    """
+    if op_type.startswith("Assign"):
+        return op_type.endswith("VariableOp")
+    return op_type == "ResourceStridedSliceAssign" or op_type.startswith(
+        ("ResourceScatter", "ResourceApply", "ResourceSparseApply")
+    )
+
+
+def keeps_prior_state(op_type: str) -> bool:
+    """Whether something of the state before the write survives in the state after it."""
+    return op_type != CREATION
+
+
+def assigned_value(op: Op) -> TensorId | None:
+    """The tensor that a write puts into the state; an optimizer's fused update has none."""
+    if "Apply" in op.type or len(op.inputs) < 2:
+        return None
+    return op.inputs[-1]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A version that may still be read."""
+
+    index: int
+    op: OpId | None
+    value: TensorId | None
+    when: int
+    reads: list[TensorId] = field(default_factory=list)
+    touched_by: list[OpId] = field(default_factory=list)
+
+
+class States:
+    """Follows every variable's state through the ops, in their order."""
+
+    def __init__(self) -> None:
+        self._open: dict[VariableId, list[_Open]] = {}
+        self._made: dict[VariableId, Variable] = {}
+
+    def made(self, variable: Variable) -> None:
+        """A variable exists now; what was written to its handle before is its creation."""
+        versions = self._open.setdefault(variable.id, [])
+        initial = variable.initial
+        if versions:
+            initial = initial if initial is not None else versions[-1].value
+            del versions[:-1]
+            versions[-1].index = 0
+        else:
+            versions.append(_Open(0, None, initial, variable.when))
+        self._made[variable.id] = replace(variable, initial=initial)
+
+    def ran(self, op: Op, handles: frozenset[TensorId] | set[TensorId]) -> None:
+        """An op ran; ``handles``: the tensors known to be variables' handles."""
+        touched = [VariableId(tensor) for tensor in op.inputs if tensor in handles]
+        for position, handle in enumerate(touched):
+            versions = self._open.setdefault(handle, [])
+            if position == 0 and writes_state(op.type):
+                versions.append(_Open(len(versions), op.id, assigned_value(op), op.when))
+                continue
+            if not versions:
+                versions.append(_Open(0, None, None, op.when))
+            if op.type == "ReadVariableOp":
+                versions[-1].reads.extend(op.outputs)
+            else:
+                versions[-1].touched_by.append(op.id)
+
+    def variables(self) -> dict[VariableId, Variable]:
+        """Every variable that was made, with its versions so far."""
+        return {
+            handle: replace(variable, versions=self._versions(handle))
+            for handle, variable in self._made.items()
+        }
+
+    def made_variable(self, handle: VariableId) -> Variable | None:
+        return self._made.get(handle)
+
+    def is_trainable(self, handle: VariableId) -> bool:
+        made = self._made.get(handle)
+        return made is not None and made.trainable
+
+    def _versions(self, handle: VariableId) -> tuple[Version, ...]:
+        return tuple(
+            Version(
+                handle,
+                one.index,
+                one.op,
+                one.value,
+                one.when,
+                tuple(one.reads),
+                tuple(one.touched_by),
+            )
+            for one in self._open[handle]
+        )

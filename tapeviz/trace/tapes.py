@@ -1,0 +1,118 @@
+"""Tapes' life and the ops in, which tape recorded which op out.
+
+TensorFlow's rule (``GradientTape::RecordOperation`` and ``ShouldRecord`` in ``tape.h``, 2.15–2.21):
+a tape that is recording keeps an op when one of its inputs is on that tape and of a dtype that has
+gradients; then all outputs of the op are on it, too. A trainable variable goes onto every recording
+tape with ``watch_accessed_variables`` when it is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .model import Interval, Site, Tape, TapeId, TensorId, Watch
+
+_DIFFERENTIABLE = frozenset(
+    (
+        *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+        *("resource", "variant"),
+    )
+)
+FOREVER = 1 << 62
+
+
+def is_differentiable(dtype: str) -> bool:
+    """Whether a tape follows tensors of this dtype (``IsDtypeTrainable`` in ``tape.h``)."""
+    return dtype in _DIFFERENTIABLE
+
+
+@dataclass(slots=True)
+class _Open:
+    tape: Tape
+    on_tape: set[TensorId] = field(default_factory=set)
+    intervals: list[Interval] = field(default_factory=list)
+    watches: list[Watch] = field(default_factory=list)
+    since: int | None = None
+    why: str = ""
+    site: Site | None = None
+
+
+class Tapes:
+    """Follows every tape through its life."""
+
+    def __init__(self) -> None:
+        self._tapes: dict[TapeId, _Open] = {}
+        self._recording: list[_Open] = []
+
+    def opened(self, tape: Tape) -> None:
+        self._tapes[tape.id] = _Open(tape)
+
+    def turned(self, tape: TapeId, on: bool, why: str, when: int, site: Site) -> None:
+        one = self._tapes.get(tape)
+        if one is None:
+            return
+        if why == "reset":
+            one.on_tape.clear()
+        if on and one.since is None:
+            one.since, one.why, one.site = when, why, site
+            self._recording.append(one)
+        elif not on and one.since is not None:
+            one.intervals.append(self._interval(one, when, why, site))
+            one.since = None
+            self._recording.remove(one)
+
+    def watched(self, watch: Watch) -> None:
+        one = self._tapes.get(watch.tape)
+        if one is not None:
+            one.on_tape.add(watch.tensor)
+            one.watches.append(watch)
+
+    def read_variable(self, handle: TensorId, when: int, site: Site) -> None:
+        """A trainable variable was read: it goes onto the tapes that watch by themselves."""
+        for one in self._recording:
+            if one.tape.watches_variables and handle not in one.on_tape:
+                one.on_tape.add(handle)
+                one.watches.append(Watch(one.tape.id, handle, when, site, automatic=True))
+
+    def recorded(
+        self, inputs: list[tuple[TensorId, str]], outputs: tuple[TensorId, ...]
+    ) -> frozenset[TapeId]:
+        """The tapes that keep an op with these inputs (id, dtype); its outputs join them."""
+        keeping = []
+        for one in self._recording:
+            on_tape = one.on_tape
+            for tensor, dtype in inputs:
+                if tensor in on_tape and dtype in _DIFFERENTIABLE:
+                    on_tape.update(outputs)
+                    keeping.append(one.tape.id)
+                    break
+        return frozenset(keeping)
+
+    @property
+    def is_any_recording(self) -> bool:
+        return bool(self._recording)
+
+    def tapes(self) -> dict[TapeId, Tape]:
+        return {identity: self._closed(one) for identity, one in self._tapes.items()}
+
+    def _closed(self, one: _Open) -> Tape:
+        intervals = list(one.intervals)
+        if one.since is not None:
+            intervals.append(self._interval(one, FOREVER, "", Site(one.tape.site.id)))
+        tape = one.tape
+        return Tape(
+            tape.id,
+            tape.name,
+            tape.persistent,
+            tape.watches_variables,
+            tape.site,
+            tape.kind,
+            tape.when,
+            tuple(intervals),
+            tuple(one.watches),
+        )
+
+    @staticmethod
+    def _interval(one: _Open, end: int, why: str, site: Site) -> Interval:
+        assert one.since is not None
+        return Interval(one.since, end, one.why, why, one.site or site, site)
