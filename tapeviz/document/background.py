@@ -1,0 +1,92 @@
+"""Slow functions in, their answers on the window's thread out; only the newest of a kind counts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    kind: str
+    number: int
+    work: Callable[[], Any]
+    done: Callable[[Any], None]
+
+
+class Background(QObject):
+    """Runs one task of each kind at a time, on threads that never keep the program alive.
+
+    A task asked for while another of its kind runs waits, and replaces one that waits already;
+    the answer of the one that ran is then dropped. ``done`` is called on the thread of this object.
+    """
+
+    failed = Signal(str, object)
+    busy_changed = Signal()
+    _answered = Signal(object, object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._numbers: dict[str, int] = {}
+        self._running: dict[str, _Task] = {}
+        self._waiting: dict[str, _Task] = {}
+        self._answered.connect(self._take_answer, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def busy(self) -> frozenset[str]:
+        """The kinds whose answer is still awaited."""
+        current = {kind for kind, task in self._running.items() if self._is_current(task)}
+        return frozenset(current | self._waiting.keys())
+
+    def submit(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
+        task = _Task(kind, number, work, done)
+        if kind in self._running:
+            self._waiting[kind] = task
+        else:
+            self._start(task)
+        self.busy_changed.emit()
+
+    def drop(self, kind: str) -> None:
+        """Forgets what of this kind runs or waits: its answer will not be delivered."""
+        self._numbers[kind] = self._numbers.get(kind, 0) + 1
+        self._waiting.pop(kind, None)
+        self.busy_changed.emit()
+
+    def _start(self, task: _Task) -> None:
+        self._running[task.kind] = task
+        name = f"tapeviz-{task.kind}"
+        threading.Thread(target=self._work, args=(task,), name=name, daemon=True).start()
+
+    def _work(self, task: _Task) -> None:
+        answer: Any = None
+        error: BaseException | None = None
+        try:
+            answer = task.work()
+        except BaseException as caught:  # a bug must reach the log, whatever it is
+            error = caught
+        try:
+            self._answered.emit(task, answer, error)
+        except RuntimeError:
+            return  # the window was closed meanwhile, and this object with it
+
+    @Slot(object, object, object)
+    def _take_answer(self, task: _Task, answer: Any, error: BaseException | None) -> None:
+        self._running.pop(task.kind, None)
+        waiting = self._waiting.pop(task.kind, None)
+        if waiting is not None:
+            self._start(waiting)
+        self.busy_changed.emit()
+        if not self._is_current(task):
+            return
+        if error is not None:
+            self.failed.emit(task.kind, error)
+        else:
+            task.done(answer)
+
+    def _is_current(self, task: _Task) -> bool:
+        return self._numbers.get(task.kind) == task.number

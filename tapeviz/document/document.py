@@ -1,0 +1,419 @@
+"""The one observable object: source, trace and view go in, all that follows from them comes out.
+
+Panels and canvas read its attributes when a signal says that one is another object now; they know
+neither each other nor the pipeline. A stage runs again only when one of its inputs is another
+object. All work of some length is done in the background and numbered by kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
+from ..errors import TapevizError
+from ..graph.model import NodeId
+from ..scene.model import EMPTY_SCENE, Overlay, Scene
+from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
+from ..view import DEFAULT_VIEW, View
+from .background import Background
+from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Repairs, Stages
+from .runs import Runs
+from .selection import NOTHING_SELECTED, Links, Selection, Side, carry_lines
+
+SMALL_SCENE = 1_500
+"""Nodes up to which a scene is composed at once; a larger one is composed in the background."""
+
+
+class Document(QObject):
+    """A snippet, its newest run, and what the user looks at."""
+
+    source_changed = Signal()
+    repairs_changed = Signal()
+    trace_changed = Signal()
+    diagnosis_changed = Signal()
+    view_changed = Signal()
+    arrangement_changed = Signal()
+    scene_changed = Signal()
+    selection_changed = Signal()
+    step_changed = Signal()
+    run_started = Signal()
+    run_ended = Signal()
+    output_added = Signal(str, str)
+    progress_changed = Signal()
+    status_changed = Signal()
+    reveal_requested = Signal(object)
+    """Nodes (a frozenset) that the graph should bring into sight."""
+    tensor_fetched = Signal(int)
+    failed = Signal(str, object)
+    """A bug in the background: where, and the exception. The window logs it."""
+
+    def __init__(self, pipeline: Pipeline, stages: Stages, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.stages = stages
+        self.background = Background(self)
+        self.runs = Runs(pipeline, self.background, self)
+        self.background.failed.connect(self._take_failure)
+        self.background.busy_changed.connect(self.progress_changed)
+        self.runs.started.connect(self.run_started)
+        self.runs.ended.connect(self.run_ended)
+        self.runs.progressed.connect(self.status_changed)
+        self.runs.output_added.connect(self.output_added)
+        self.runs.tensor_fetched.connect(self.tensor_fetched)
+        self.runs.traced.connect(self.take_trace)
+        for signal in (self.run_started, self.run_ended):
+            signal.connect(self.status_changed)
+            signal.connect(self.progress_changed)
+        self.source = ""
+        self.path: Path | None = None
+        self.saved_source = ""
+        self.repairs: Repairs | None = None
+        self.trace: Trace = EMPTY_TRACE
+        self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
+        self.view: View = DEFAULT_VIEW
+        self.arranged: Arranged = NOTHING_ARRANGED
+        self.scene: Scene = EMPTY_SCENE
+        self.selection: Selection = NOTHING_SELECTED
+        self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
+        self.trouble = ""
+        self._has_news = False
+        self._form = DEFAULT_VIEW
+        self._arranged_from: tuple[object, ...] = ()
+        self._composed_from: tuple[object, ...] = ()
+        self._linked_from: tuple[object, ...] = ()
+        self._carried: tuple[str, str, dict[int, int]] = ("", "", {})
+
+    # Source
+
+    @property
+    def filename(self) -> str:
+        return self.path.name if self.path else "snippet.py"
+
+    @property
+    def is_modified(self) -> bool:
+        return self.source != self.saved_source
+
+    @property
+    def is_stale(self) -> bool:
+        """The text was edited since it ran."""
+        return self.trace is not EMPTY_TRACE and self.source != self.trace.source
+
+    def set_source(self, text: str) -> None:
+        """Takes the text as the user edits it."""
+        if text != self.source:
+            self.source = text
+            self.source_changed.emit()
+
+    def open_source(self, text: str, path: Path | None = None) -> None:
+        """Takes a text that replaces the former one; what followed from that is forgotten."""
+        self.path = path
+        self.saved_source = text
+        self.repairs = None
+        self.source = text
+        self.runs.forget()
+        self.take_trace(EMPTY_TRACE)
+        self.source_changed.emit()
+        self.repairs_changed.emit()
+
+    def mark_saved(self, path: Path) -> None:
+        self.path = path
+        self.saved_source = self.source
+        self.source_changed.emit()
+
+    def repair(self, text: str) -> Repairs:
+        """A pasted text after its repairs; what was mended stays readable in ``repairs``."""
+        self.repairs = self.stages.repair(text)
+        self.repairs_changed.emit()
+        return self.repairs
+
+    def forget_repairs(self) -> None:
+        self.repairs = None
+        self.repairs_changed.emit()
+
+    def line_now(self, line: int) -> int:
+        """Where a line of the text that ran stands in the text of now; 0 when it was edited."""
+        ran, now, carried = self._carried
+        if ran is not self.trace.source or now is not self.source:
+            carried = carry_lines(self.trace.source, self.source)
+            self._carried = (self.trace.source, self.source, carried)
+        return carried.get(line, 0)
+
+    def line_then(self, line: int) -> int:
+        """Where a line of the text of now stood in the text that ran; 0 when it was edited."""
+        self.line_now(line)
+        return next((then for then, now in self._carried[2].items() if now == line), 0)
+
+    # Runs
+
+    @property
+    def is_running(self) -> bool:
+        return self.runs.is_running
+
+    def run(self) -> None:
+        """Runs the text as it stands; a run under way is stopped."""
+        self.trouble = ""
+        self._has_news = False
+        self.runs.start(self.source, self.filename)
+
+    def stop(self) -> None:
+        """Ends the run under way. What was recorded until then stays."""
+        self.runs.stop()
+
+    # What follows from a trace
+
+    def take_trace(self, trace: Trace) -> None:
+        """Takes a recording, just made or loaded; diagnosis, layout and scene follow."""
+        self.trace = trace
+        if not self._has_news:
+            self._has_news = True
+            self.selection = NOTHING_SELECTED
+            self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
+        self.trace_changed.emit()
+        if trace is EMPTY_TRACE:
+            self._forget_pictures()
+        else:
+            self._diagnose(trace)
+            self._arrange()
+        self.selection_changed.emit()
+        self.status_changed.emit()
+
+    def _forget_pictures(self) -> None:
+        for kind in ("diagnose", "arrange", "compose"):
+            self.background.drop(kind)
+        self.diagnosis = EMPTY_DIAGNOSIS
+        self.arranged = NOTHING_ARRANGED
+        self._arranged_from = self._composed_from = ()
+        self._relink()
+        self.scene = EMPTY_SCENE
+        self.diagnosis_changed.emit()
+        self.arrangement_changed.emit()
+        self.scene_changed.emit()
+        self.step_changed.emit()
+
+    def _diagnose(self, trace: Trace) -> None:
+        work = partial(self.stages.diagnose, trace)
+        self.background.submit("diagnose", work, self._take_diagnosis)
+
+    def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
+        self.diagnosis = diagnosis
+        self._relink()
+        self.diagnosis_changed.emit()
+        self.step_changed.emit()
+        self._compose()
+
+    def _arrange(self) -> None:
+        wanted = (self.trace, self._form)
+        if self.trace is EMPTY_TRACE or _are_same(wanted, self._arranged_from):
+            return
+        self._arranged_from = wanted
+        work = partial(self.stages.arrange, *wanted)
+        self.background.submit("arrange", work, self._take_arranged)
+
+    def _take_arranged(self, arranged: Arranged) -> None:
+        self.arranged = arranged
+        self._relink()
+        self.arrangement_changed.emit()
+        self._compose()
+
+    def _compose(self) -> None:
+        call = self.current_call
+        wanted = (self.arranged, self.trace, call, self.view.overlay)
+        if self.arranged is NOTHING_ARRANGED or _are_same(wanted, self._composed_from):
+            return
+        self._composed_from = wanted
+        work = partial(self.stages.compose, *wanted)
+        if len(self.arranged.layout.rects) <= SMALL_SCENE:
+            self.background.drop("compose")
+            self._take_scene(work())
+        else:
+            self.background.submit("compose", work, self._take_scene)
+
+    def _take_scene(self, scene: Scene) -> None:
+        self.scene = scene
+        self.scene_changed.emit()
+
+    def _relink(self) -> None:
+        wanted = (self.arranged, self.trace, self.current_call)
+        if not _are_same(wanted, self._linked_from):
+            self._linked_from = wanted
+            self.links = Links(*wanted)
+
+    # View
+
+    @property
+    def current_call(self) -> CallDiagnosis | None:
+        chosen = self.view.overlay.call
+        return self.diagnosis.call(None if chosen is None else CallId(chosen))
+
+    def change_form(self, **changes: Any) -> None:
+        """Changes where things stand: layout, direction, grouping, folds, shows_all."""
+        self._set_view(replace(self.view, **changes))
+        form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
+        if form != self._form:
+            self._form = form
+            self._arrange()
+
+    def toggle_fold(self, group: str) -> None:
+        """Closes an open group, opens a closed one."""
+        folded, unfolded = self.view.folded, self.view.unfolded
+        is_closed = any(
+            node.role == "group" and (node.group == group or id_ == group)
+            for id_, node in self.links.nodes.items()
+        )
+        if is_closed:
+            self.change_form(folded=folded - {group}, unfolded=unfolded | {group})
+        else:
+            self.change_form(folded=folded | {group}, unfolded=unfolded - {group})
+
+    def show_bridge(self, is_shown: bool) -> None:
+        self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
+
+    def select_call(self, call: CallId | None) -> None:
+        if self.view.overlay.call != call:
+            self._set_overlay(replace(self.view.overlay, call=call, step=None))
+            self.step_changed.emit()
+
+    def _set_overlay(self, overlay: Overlay) -> None:
+        if overlay != self.view.overlay:
+            call_was = self.view.overlay.call
+            self._set_view(replace(self.view, overlay=overlay))
+            if overlay.call != call_was:
+                self._relink()
+            self._compose()
+
+    def _set_view(self, view: View) -> None:
+        if view != self.view:
+            self.view = view
+            self.view_changed.emit()
+
+    # Selection
+
+    def select_nodes(self, nodes: frozenset[NodeId]) -> None:
+        tensor = self.links.tensor_of(nodes)
+        self._select(Selection(nodes, self.links.line_of(nodes), tensor, self.selection.side))
+
+    def select_line(self, line: int) -> None:
+        """The cursor came to a line of the text of now: its nodes light up."""
+        nodes = self.links.nodes_on(self.line_then(line))
+        tensor = self.links.tensor_of(nodes) if nodes else self.selection.tensor
+        self._select(Selection(nodes, line if nodes else 0, tensor, self.selection.side))
+
+    def select_tensor(self, tensor: TensorId | None, side: Side = "value") -> None:
+        node = self.links.node_of_tensor(tensor)
+        nodes = frozenset((node,)) if node else self.selection.nodes
+        self._select(Selection(nodes, self.links.line_of(nodes), tensor, side))
+
+    def set_side(self, side: Side) -> None:
+        self._select(replace(self.selection, side=side))
+
+    def reveal(self, nodes: frozenset[NodeId]) -> None:
+        self.reveal_requested.emit(nodes)
+
+    def show_cause(self, cause: Cause) -> None:
+        """Selects what stands at a cut and brings it into sight."""
+        nodes = self.links.nodes_of_cause(cause)
+        if nodes:
+            self.select_nodes(nodes)
+            self.reveal(nodes)
+        else:
+            self._select(replace(self.selection, nodes=frozenset(), line=cause.line))
+
+    def _select(self, selection: Selection) -> None:
+        if selection == self.selection:
+            return
+        self.selection = selection
+        overlay = replace(
+            self.view.overlay, selected_nodes=selection.nodes, selected_line=selection.line
+        )
+        self._set_overlay(overlay)
+        self.selection_changed.emit()
+
+    # Steps
+
+    @property
+    def steps(self) -> tuple[WalkStep, ...]:
+        call = self.current_call
+        return call.steps if call else ()
+
+    @property
+    def step(self) -> int | None:
+        """How many steps were walked; None: the whole flow is shown."""
+        return self.view.overlay.step
+
+    def set_step(self, step: int | None) -> None:
+        if step is not None:
+            step = max(0, min(step, len(self.steps)))
+        if step == self.step:
+            return
+        self._set_overlay(replace(self.view.overlay, step=step))
+        if step:
+            self._select_step(self.steps[step - 1])
+        self.step_changed.emit()
+
+    def _select_step(self, walk: WalkStep) -> None:
+        node = self.links.node_of_step(walk)
+        nodes = frozenset((node,)) if node else frozenset[NodeId]()
+        tensor = walk.at if walk.kind == "sum" else self.links.tensor_of(nodes)
+        self._select(Selection(nodes, walk.line, tensor, "gradient"))
+
+    def first(self) -> None:
+        self.set_step(1 if self.steps else None)
+
+    def back(self) -> None:
+        self.set_step((len(self.steps) if self.step is None else self.step) - 1)
+
+    def forward(self) -> None:
+        self.set_step((self.step or 0) + 1)
+
+    def last(self) -> None:
+        self.set_step(len(self.steps))
+
+    def run_to_selection(self) -> bool:
+        """Walks on to the next step at the selection (from its end: to the first); False: none."""
+        numbers = self.links.steps_of(self.selection.nodes)
+        if not numbers:
+            return False
+        now = self.step or 0
+        self.set_step(next((number for number in numbers if number > now), numbers[0]))
+        return True
+
+    # Values
+
+    def gradient_of(self, tensor: TensorId | None) -> TensorId | None:
+        """The tensor that holds the gradient which reached ``tensor`` in the shown call."""
+        call = self.current_call
+        return call.flow.gradients.get(tensor) if call and tensor is not None else None
+
+    def value_of(self, tensor: TensorId) -> Any:
+        """The tensor's array, None when it did not travel; then ``fetch`` asks for it."""
+        fetched = self.runs.fetched(tensor)
+        return fetched if fetched is not None else self.trace.value(tensor)
+
+    def fetch(self, tensor: TensorId) -> bool:
+        """Asks the run's process for a value that did not travel; False: it cannot be had."""
+        known = self.trace.tensors.get(tensor)
+        return known is not None and known.kept and self.runs.fetch(tensor)
+
+    # Trouble
+
+    def _take_failure(self, kind: str, error: BaseException) -> None:
+        if kind == "record":
+            self.runs.fail()
+        if isinstance(error, TapevizError):
+            self.say(str(error))
+        else:
+            self.say(f"Something went wrong in tapeviz ({kind}): {type(error).__name__}: {error}")
+            self.failed.emit(kind, error)
+
+    def say(self, trouble: str) -> None:
+        """One line for the user, kept until the next run."""
+        self.trouble = trouble
+        self.status_changed.emit()
+
+
+def _are_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

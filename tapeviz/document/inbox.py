@@ -1,0 +1,98 @@
+"""What a run reports from other threads in; batches for the window's thread out."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from ..trace.model import Trace
+
+MOST_WAITING = 2_000_000
+"""Characters of output that wait for the window; what comes above is counted and not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """All that was reported since the last batch; ``trace`` is the newest."""
+
+    number: int
+    ops: int = 0
+    trace: Trace | None = None
+    printed: tuple[tuple[str, str], ...] = ()
+    dropped: int = 0
+    has_ended: bool = False
+
+
+class Inbox(QObject):
+    """Listens to one run. However much is reported, one signal waits in the event loop."""
+
+    arrived = Signal()
+
+    def __init__(self, number: int, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.number = number
+        self._lock = threading.Lock()
+        self._ops = 0
+        self._trace: Trace | None = None
+        self._printed: list[tuple[str, str]] = []
+        self._characters = 0
+        self._dropped = 0
+        self._has_ended = False
+        self._is_announced = False
+
+    def connect_to(self, receiver: QObject) -> None:
+        self.arrived.connect(receiver.take_batch, Qt.ConnectionType.QueuedConnection)  # type: ignore[attr-defined]
+
+    def progressed(self, ops: int) -> None:
+        with self._lock:
+            self._ops = ops
+        self._announce()
+
+    def traced(self, trace: Trace) -> None:
+        with self._lock:
+            self._trace = trace
+        self._announce()
+
+    def printed(self, stream: str, text: str) -> None:
+        with self._lock:
+            if self._characters + len(text) > MOST_WAITING:
+                self._dropped += len(text)
+            else:
+                self._characters += len(text)
+                self._printed.append((stream, text))
+        self._announce()
+
+    def ended(self, trace: Trace) -> None:
+        with self._lock:
+            self._trace = trace
+            self._has_ended = True
+        self._announce()
+
+    def take(self) -> Batch:
+        """All that waits; afterwards nothing does."""
+        with self._lock:
+            batch = Batch(
+                self.number,
+                self._ops,
+                self._trace,
+                tuple(self._printed),
+                self._dropped,
+                self._has_ended,
+            )
+            self._trace = None
+            self._printed = []
+            self._characters = self._dropped = 0
+            self._is_announced = False
+        return batch
+
+    def _announce(self) -> None:
+        with self._lock:
+            if self._is_announced:
+                return
+            self._is_announced = True
+        try:
+            self.arrived.emit()
+        except RuntimeError:
+            return  # the window was closed in the middle of the run

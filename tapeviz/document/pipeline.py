@@ -1,0 +1,98 @@
+"""What the document asks of the rooms behind it: a recorder of runs, and the stages after it.
+
+The window is tried without a kernel by giving it other implementations of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..analysis.model import CallDiagnosis, Diagnosis
+from ..layout.model import EMPTY_LAYOUT, Layout
+from ..scene.model import EMPTY_SCENE, Overlay, Scene
+from ..trace.model import Array, TensorId, Trace
+from ..view import View
+
+
+class Listener(Protocol):
+    """Hears of a run, on any thread."""
+
+    def progressed(self, ops: int) -> None: ...
+
+    def traced(self, trace: Trace) -> None: ...
+
+    def printed(self, stream: str, text: str) -> None: ...
+
+    def ended(self, trace: Trace) -> None: ...
+
+
+class Recording(Protocol):
+    """A run that was begun, and what its process still holds."""
+
+    def stop(self) -> None: ...
+
+    def fetch_tensor(self, tensor: TensorId) -> Array | None: ...
+
+
+class Pipeline(Protocol):
+    """Begins runs. ``record`` may wait for a process; it raises ``TapevizError``."""
+
+    def record(self, source: str, filename: str, listener: Listener) -> Recording: ...
+
+    def warm(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Arranged(Protocol):
+    """A graph (``networkx.MultiDiGraph`` of :mod:`tapeviz.graph.model`) and where it stands."""
+
+    @property
+    def graph(self) -> Any: ...
+
+    @property
+    def layout(self) -> Layout: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NothingArranged:
+    """In place of ``None``: nothing stands anywhere yet."""
+
+    graph: Any = None
+    layout: Layout = EMPTY_LAYOUT
+
+
+NOTHING_ARRANGED = NothingArranged()
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """A text after its repairs, each with its line and words; ``error``: it is beyond repair."""
+
+    text: str
+    repairs: tuple[tuple[int, str], ...] = ()
+    error: str = ""
+
+
+def leave_text_alone(text: str) -> Repairs:
+    return Repairs(text)
+
+
+def compose_nothing(
+    arranged: Arranged, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
+) -> Scene:
+    return EMPTY_SCENE
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The functions from a trace to a scene, and from a pasted text to a sound one."""
+
+    diagnose: Callable[[Trace], Diagnosis]
+    arrange: Callable[[Trace, View], Arranged]
+    compose: Callable[[Arranged, Trace, CallDiagnosis | None, Overlay], Scene]
+    repair: Callable[[str], Repairs] = leave_text_alone
+    layouts: Sequence[str] = ("layered",)
+    groupings: Sequence[str] = ()

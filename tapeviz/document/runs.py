@@ -1,0 +1,133 @@
+"""A text to run in; its output, its trace while it grows, and its large values out, as signals."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from ..trace.model import TensorId
+from .background import Background
+from .inbox import Batch, Inbox
+from .pipeline import Pipeline, Recording
+
+
+class Runs(QObject):
+    """The runs of one document, one at a time; what an old one still reports is dropped."""
+
+    started = Signal()
+    ended = Signal()
+    traced = Signal(object)
+    output_added = Signal(str, str)
+    progressed = Signal()
+    tensor_fetched = Signal(int)
+
+    def __init__(self, pipeline: Pipeline, background: Background, parent: QObject) -> None:
+        super().__init__(parent)
+        self.pipeline = pipeline
+        self.is_running = False
+        self.ops = 0
+        self.seconds = 0.0
+        self._background = background
+        self._number = 0
+        self._inbox: Inbox | None = None
+        self._recording: Recording | None = None
+        self._began = 0.0
+        self._fetched: dict[TensorId, Any] = {}
+
+    def start(self, source: str, filename: str) -> None:
+        """Runs a text; the run under way is stopped and forgotten."""
+        self.forget()
+        self._inbox = Inbox(self._number, self)
+        self._inbox.connect_to(self)
+        self._began = time.monotonic()
+        self._set_running(True)
+        work = partial(self._record, self._number, source, filename, self._inbox)
+        self._background.submit("record", work, self._keep_recording)
+
+    def stop(self) -> None:
+        """Ends the run under way; it still reports what was recorded until then."""
+        if not self.is_running:
+            return
+        if self._recording is None:
+            self.forget()
+        else:
+            self._background.submit("stop", self._recording.stop, _nothing)
+
+    def forget(self) -> None:
+        """Ends the run under way, and drops what it or an earlier one may still report."""
+        if self._recording is not None and self.is_running:
+            self._background.submit("stop", self._recording.stop, _nothing)
+        self._number += 1
+        self._background.drop("record")
+        self._background.drop("fetch")
+        self._recording = None
+        self._fetched = {}
+        self.ops = 0
+        self._set_running(False)
+
+    def fail(self) -> None:
+        """The run could not begin."""
+        self._set_running(False)
+
+    def _record(self, number: int, source: str, filename: str, inbox: Inbox) -> Recording:
+        recording = self.pipeline.record(source, filename, inbox)
+        if number != self._number:
+            recording.stop()  # it was given up while its process was being prepared
+        return recording
+
+    def _keep_recording(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def _set_running(self, is_running: bool) -> None:
+        if is_running != self.is_running:
+            self.is_running = is_running
+            (self.started if is_running else self.ended).emit()
+
+    @Slot()
+    def take_batch(self) -> None:
+        inbox = self.sender()
+        if not isinstance(inbox, Inbox):
+            return
+        batch = inbox.take()
+        if batch.number == self._number:
+            self._read_batch(batch)
+        if batch.has_ended or batch.number != self._number:
+            inbox.deleteLater()
+
+    def _read_batch(self, batch: Batch) -> None:
+        for stream, text in batch.printed:
+            self.output_added.emit(stream, text)
+        if batch.dropped:
+            self.output_added.emit("note", f"[{batch.dropped:,} characters left out]\n")
+        if batch.ops != self.ops:
+            self.ops = batch.ops
+            self.progressed.emit()
+        if batch.has_ended:
+            self.seconds = time.monotonic() - self._began
+            self._set_running(False)
+        if batch.trace is not None:
+            self.traced.emit(batch.trace)
+
+    def fetched(self, tensor: TensorId) -> Any:
+        """A value that was fetched from the run's process, else None."""
+        return self._fetched.get(tensor)
+
+    def fetch(self, tensor: TensorId) -> bool:
+        """Asks for a value; ``tensor_fetched`` says when it is there. False: nobody to ask."""
+        if self._recording is None:
+            return False
+        work = partial(self._recording.fetch_tensor, tensor)
+        self._background.submit("fetch", work, partial(self._keep_fetched, tensor))
+        return True
+
+    def _keep_fetched(self, tensor: TensorId, value: Any) -> None:
+        if value is not None:
+            self._fetched[tensor] = value
+            self.tensor_fetched.emit(int(tensor))
+
+
+def _nothing(answer: object) -> None:
+    """For background work whose answer nobody needs."""

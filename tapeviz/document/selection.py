@@ -1,0 +1,125 @@
+"""Graph, trace and walk in; which node, line, step and tensor belong together out."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from ..analysis.model import CallDiagnosis, Cause, WalkStep
+from ..graph.model import Node, NodeId
+from ..trace.model import OpId, TensorId, Trace
+from .pipeline import Arranged
+
+Side = Literal["value", "gradient"]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the user looks at. ``tensor``: shown by the inspector, as forward value or gradient."""
+
+    nodes: frozenset[NodeId] = frozenset()
+    line: int = 0
+    tensor: TensorId | None = None
+    side: Side = "value"
+
+
+NOTHING_SELECTED = Selection()
+
+
+class Links:
+    """The ties between the parts of one picture; each table is made when first asked for."""
+
+    def __init__(self, arranged: Arranged, trace: Trace, call: CallDiagnosis | None) -> None:
+        self._graph: Any = arranged.graph
+        self._trace = trace
+        self._call = call
+
+    @cached_property
+    def nodes(self) -> dict[NodeId, Node]:
+        if self._graph is None:
+            return {}
+        return {id_: data["node"] for id_, data in self._graph.nodes(data=True)}
+
+    @cached_property
+    def _by_op(self) -> dict[OpId, NodeId]:
+        return {node.op: id_ for id_, node in self.nodes.items() if node.op is not None}
+
+    @cached_property
+    def _by_tensor(self) -> dict[TensorId, NodeId]:
+        return {node.tensor: id_ for id_, node in self.nodes.items() if node.tensor is not None}
+
+    @cached_property
+    def _by_line(self) -> dict[int, list[NodeId]]:
+        found: dict[int, list[NodeId]] = defaultdict(list)
+        for id_, node in self.nodes.items():
+            for line in dict.fromkeys((node.line, *node.lines)):
+                if line > 0:
+                    found[line].append(id_)
+        return found
+
+    def nodes_on(self, line: int) -> frozenset[NodeId]:
+        return frozenset(self._by_line.get(line, ()))
+
+    def node_of_op(self, op: OpId | None) -> NodeId | None:
+        return None if op is None else self._by_op.get(op)
+
+    def node_of_tensor(self, tensor: TensorId | None) -> NodeId | None:
+        """The node that shows this tensor, else the one of the op that made it."""
+        if tensor is None:
+            return None
+        direct = self._by_tensor.get(tensor)
+        return direct or self.node_of_op(self._trace.producers.get(tensor))
+
+    def node_of_step(self, step: WalkStep) -> NodeId | None:
+        return self.node_of_op(step.op) or self.node_of_tensor(step.at)
+
+    @cached_property
+    def _steps_by_node(self) -> dict[NodeId, list[int]]:
+        found: dict[NodeId, list[int]] = defaultdict(list)
+        for number, step in enumerate(self._call.steps if self._call else (), start=1):
+            node = self.node_of_step(step)
+            if node is not None:
+                found[node].append(number)
+        return found
+
+    def steps_of(self, nodes: frozenset[NodeId]) -> tuple[int, ...]:
+        """Numbers (from 1) of the steps that run at one of these nodes."""
+        return tuple(sorted(n for node in nodes for n in self._steps_by_node.get(node, ())))
+
+    def line_of(self, nodes: frozenset[NodeId]) -> int:
+        """The line that all of these nodes share, else 0."""
+        lines = {self.nodes[node].line for node in nodes if node in self.nodes}
+        return lines.pop() if len(lines) == 1 else 0
+
+    def tensor_of(self, nodes: frozenset[NodeId]) -> TensorId | None:
+        """The value to look at: of a single node its own, of a line's nodes the last one's."""
+        known = [id_ for id_ in self.nodes if id_ in nodes] if len(nodes) < 200 else []
+        tensors = [self.nodes[id_].tensor for id_ in known]
+        return next((tensor for tensor in reversed(tensors) if tensor is not None), None)
+
+    def nodes_of_cause(self, cause: Cause) -> frozenset[NodeId]:
+        """Both ends of the edges that a cause cuts, else the nodes on its line."""
+        found: set[NodeId] = set()
+        for tensor, op in cause.links:
+            found.update(
+                node for node in (self.node_of_op(op), self.node_of_tensor(tensor)) if node
+            )
+        at_op = self.node_of_op(cause.op_id)
+        if at_op:
+            found.add(at_op)
+        return frozenset(found) or self.nodes_on(cause.line)
+
+
+def carry_lines(ran: str, now: str) -> dict[int, int]:
+    """For each line (from 1) of the text that ran its line in the text of now, where unchanged."""
+    if ran == now:
+        count = ran.count("\n") + 1
+        return {line: line for line in range(1, count + 1)}
+    matcher = difflib.SequenceMatcher(None, ran.split("\n"), now.split("\n"), autojunk=False)
+    carried: dict[int, int] = {}
+    for before, after, size in matcher.get_matching_blocks():
+        carried.update({before + i + 1: after + i + 1 for i in range(size)})
+    return carried

@@ -1,0 +1,185 @@
+"""The document without a window: a text goes in, and everything that follows comes out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from document.sample import (
+    CAUSE,
+    SOURCE,
+    SamplePipeline,
+    make_stages,
+    make_trace,
+)
+from tapeviz.document import Document
+from tapeviz.errors import TapevizError
+from tapeviz.trace.model import TensorId
+
+
+@pytest.fixture
+def pipeline() -> SamplePipeline:
+    return SamplePipeline()
+
+
+@pytest.fixture
+def document(qtbot: QtBot, pipeline: SamplePipeline) -> Document:
+    document = Document(pipeline, make_stages())
+    document.open_source(SOURCE)
+    return document
+
+
+def run(qtbot: QtBot, document: Document) -> None:
+    document.run()
+    qtbot.waitUntil(lambda: bool(document.scene.boxes) and bool(document.steps), timeout=5000)
+
+
+def test_a_run_gives_trace_diagnosis_layout_and_scene(qtbot: QtBot, document: Document) -> None:
+    heard: list[str] = []
+    document.run_started.connect(lambda: heard.append("started"))
+    document.output_added.connect(lambda stream, text: heard.append(text))
+    document.run_ended.connect(lambda: heard.append("ended"))
+    run(qtbot, document)
+    assert heard == ["started", "None\n", "ended"]
+    assert document.trace.source == SOURCE
+    assert len(document.scene.boxes) == 7
+    assert document.diagnosis.calls[0].findings[0].cause == CAUSE
+
+
+def test_stages_run_again_only_for_new_inputs(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(qtbot, document)
+    arranged = document.arranged
+    document.set_step(2)
+    document.show_bridge(True)
+    document.select_nodes(frozenset(("op4",)))
+    assert document.arranged is arranged
+    with qtbot.waitSignal(document.arrangement_changed):
+        document.change_form(direction="right")
+    assert document.arranged.layout.direction == "right"
+
+
+def test_an_endless_run_is_stopped(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    pipeline.endless = True
+    document.run()
+    qtbot.waitUntil(lambda: bool(pipeline.recordings) and document.runs.ops == 3)
+    assert document.is_running
+    with qtbot.waitSignal(document.run_ended, timeout=5000):
+        document.stop()
+    assert document.trace.ending.how == "stopped"
+
+
+def test_the_answer_of_an_old_run_is_dropped(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    pipeline.endless = True
+    document.run()
+    qtbot.waitUntil(lambda: len(pipeline.recordings) == 1)
+    pipeline.endless = False
+    document.set_source("pass\n" + SOURCE)
+    run(qtbot, document)
+    qtbot.waitUntil(pipeline.recordings[0].stopped.is_set)
+    qtbot.wait(50)
+    assert document.trace.source.startswith("pass")
+
+
+def test_a_run_that_cannot_begin_says_why(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    pipeline.error = TapevizError("no kernel here")
+    with qtbot.waitSignal(document.run_ended, timeout=5000):
+        document.run()
+    assert document.trouble == "no kernel here"
+
+
+def test_a_bug_is_reported_and_the_window_lives(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    pipeline.error = ZeroDivisionError("a bug")
+    with qtbot.waitSignal(document.failed, timeout=5000):
+        document.run()
+    assert "a bug" in document.trouble
+    pipeline.error = None
+    run(qtbot, document)
+
+
+def test_line_node_and_step_are_linked_both_ways(qtbot: QtBot, document: Document) -> None:
+    run(qtbot, document)
+    document.select_nodes(frozenset(("op5",)))
+    assert document.selection.line == 7
+    assert document.selection.tensor == 6
+    document.select_line(5)
+    assert document.selection.nodes == {"op1", "x1"}
+    document.set_step(3)
+    assert document.selection.nodes == {"op3"}
+    assert document.selection.line == 6
+    document.select_nodes(frozenset(("op5",)))
+    assert document.run_to_selection()
+    assert document.step == 1
+    document.show_cause(CAUSE)
+    assert document.selection.nodes == {"patch", "op1"}
+
+
+def test_steps_stay_in_their_bounds(qtbot: QtBot, document: Document) -> None:
+    run(qtbot, document)
+    assert document.step is None
+    document.back()
+    assert document.step == 4
+    document.last()
+    document.forward()
+    assert document.step == 5
+    document.first()
+    document.back()
+    document.back()
+    assert document.step == 0
+    assert not any(wire.is_lit for wire in document.scene.wires)
+    document.set_step(4)
+    assert document.selection.tensor == 3
+    assert document.gradient_of(TensorId(3)) == 15
+
+
+def test_a_selected_line_follows_the_text(qtbot: QtBot, document: Document) -> None:
+    run(qtbot, document)
+    document.set_source("# new\n" + SOURCE)
+    assert document.is_stale
+    assert document.line_now(7) == 8
+    assert document.line_then(8) == 7
+    document.select_line(8)
+    assert document.selection.nodes == {"op5"}
+
+
+def test_a_large_scene_is_composed_in_the_background(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeviz.document.document.SMALL_SCENE", 3)
+    run(qtbot, document)
+    with qtbot.waitSignal(document.scene_changed):
+        document.set_step(1)
+    assert sum(wire.is_lit for wire in document.scene.wires) == 1
+
+
+def test_values_are_fetched_from_the_run(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    trace = make_trace()
+    pipeline.trace = replace(trace, places={})
+    run(qtbot, document)
+    assert document.value_of(TensorId(5)) is None
+    pipeline.recordings[-1].fetched[5] = 42
+    qtbot.waitUntil(lambda: document.runs._recording is not None)
+    with qtbot.waitSignal(document.tensor_fetched):
+        assert document.fetch(TensorId(5))
+    assert document.value_of(TensorId(5)) == 42
+    assert not document.fetch(TensorId(999))
+
+
+def test_a_new_text_forgets_the_old_picture(qtbot: QtBot, document: Document) -> None:
+    run(qtbot, document)
+    document.open_source("y = 1\n")
+    assert document.scene.boxes == ()
+    assert document.steps == ()
