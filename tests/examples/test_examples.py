@@ -1,0 +1,172 @@
+"""Each example runs with TensorFlow alone and comes to the numbers its text speaks of."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapeviz.errors import TapevizError
+from tapeviz.examples import Example, default_example, example, examples
+
+RUNNER = Path(__file__).with_name("run_examples.py")
+ALL = [each.name for each in examples()]
+GRAPH_MODE = [name for name in ALL if name.endswith("_graph_mode")]
+
+# What a name must hold at the end: None, or numbers as float32 (processors differ in the last bit).
+EXPECTED: dict[str, dict[str, Any]] = {
+    "slice_assign": {"d_patch": None},
+    "slice_assign_far_side": {"d_image": [[1, 2, 52], [1, 2, 52]]},
+    "slice_assign_repaired": {"d_patch": [[1, 2], [1, 2]]},
+    "assign_combination": {"d_near": None, "d_far": None},
+    "assign_combination_watched": {"d_far": None, "d_blend": 6.0},
+    "assign_combination_repaired": {"d_near": 6.0, "d_far": 6.0},
+    "interpolated_lists": {"through_assign": None, "without_assign": 5.0933886},
+    "chain_by_output_gradients": {"inner": 2.0, "d_far": 20.0},
+    "chain_for_lists": {"d_mix": 5.0932484},
+    "chain_by_jacobian": {"by_hand": 0.7263656, "without_assign": 0.7263656},
+    "simple_tape": {"d_side": 6.0},
+    "nested_tapes_two_variables": {"d_length": 4.0, "d_length_speed": 4.0},
+    "nested_tapes_one_variable": {"slope": 6.0, "curvature": 2.0},
+    "two_tapes_at_once": {"d_player": 6.0, "d_rival": 5.0},
+    "persistent_tape": {"d_player": 6.0, "d_rival": 5.0},
+    "list_of_targets": {"both": [7, 5], "of_area": [5, 3], "of_edge": [2, 2]},
+    "surrogate_gradient_sum": {"rounded": [0, 2, -2], "d_x": [0, 4, -4]},
+    "surrogate_gradient_product": {"sign": [1, 1, -1]},
+    "surrogate_gradient_graph_mode": {
+        "rounded_value": [0, 2, -1],
+        "d_rounded_value": [0, 4, -2],
+        "sign_value": [1, 1, -1],
+    },
+    "custom_gradient": {},
+    "custom_gradient_graph_mode": {},
+    "gradient_penalty_lost": {"gradients": [None, None, None]},
+    "unwatched_constant": {"d_pixels": None},
+    "outside_tape": {"d_weight": None},
+    "stop_recording": {"d_temperature": None},
+    "stop_gradient": {"d_teacher": None},
+    "numpy_leaves": {"d_angle": None},
+    "argmax": {"d_scores": None, "reward": 5.0},
+    "integer_variable": {"d_count": None},
+    "new_variable": {"d_seed": None, "d_state": [6, 12]},
+    "inner_step_assigned": {"d_rate": None},
+    "clipped_to_zero": {"d_activation": [0, 0, 0]},
+}
+
+
+def run(names: list[str]) -> dict[str, dict[str, Any]]:
+    paths = [str(example(name).path) for name in names]
+    ran = subprocess.run(
+        [sys.executable, str(RUNNER), *paths], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    answers: dict[str, dict[str, Any]] = json.loads(ran.stdout)
+    return answers
+
+
+@pytest.fixture(scope="module")
+def ends() -> dict[str, dict[str, Any]]:
+    """What every example's names hold; one process for all of them but those in graph mode."""
+    return run([name for name in ALL if name not in GRAPH_MODE]) | run(GRAPH_MODE)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", EXPECTED)
+def test_numbers(name: str, ends: dict[str, dict[str, Any]]) -> None:
+    for variable, expected in EXPECTED[name].items():
+        got = ends[name][variable]
+        if expected is None or expected == [None] * 3:
+            assert got == expected
+        else:
+            np.testing.assert_array_max_ulp(np.float32(got), np.float32(expected), maxulp=2)
+
+
+def test_every_example_is_run(ends: dict[str, dict[str, Any]]) -> None:
+    assert set(ends) == set(ALL)
+
+
+def test_penalty_reaches_the_critic(ends: dict[str, dict[str, Any]]) -> None:
+    gradients = ends["gradient_penalty"]["gradients"]
+    assert len(gradients) == 3
+    assert all(np.any(np.asarray(gradient)) for gradient in gradients)
+
+
+def test_mean_is_half_the_sum(ends: dict[str, dict[str, Any]]) -> None:
+    found = ends["per_sample_loss"]
+    for of_sum, of_mean in zip(found["summed"], found["averaged"], strict=True):
+        np.testing.assert_allclose(0.5 * np.array(of_sum), of_mean, rtol=1e-6)
+
+
+def test_product_form_has_the_slope_of_tanh(ends: dict[str, dict[str, Any]]) -> None:
+    x = np.array([0.5, 1.5, -1.0])
+    slope = (1 - np.tanh(x) ** 2) / np.abs(np.tanh(x))
+    sums = ends["surrogate_gradient_product"]["d_x"]
+    np.testing.assert_allclose(sums, slope * [1, 2, 3], rtol=1e-5)
+    np.testing.assert_allclose(
+        ends["surrogate_gradient_graph_mode"]["d_sign_value"], slope, rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "result"),
+    [("custom_gradient", "d_matrix"), ("custom_gradient_graph_mode", "d_matrix_value")],
+)
+def test_eigenvalue_has_its_numeric_derivative(
+    name: str, result: str, ends: dict[str, dict[str, Any]]
+) -> None:
+    def loss(matrix: np.ndarray) -> float:
+        return float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1] ** 2)
+
+    start, step = np.array([[2.0, 1.0], [1.0, 2.0]]), 1e-6
+    numeric = [
+        [(loss(start + step * unit) - loss(start - step * unit)) / (2 * step) for unit in row]
+        for row in np.eye(4).reshape(2, 2, 2, 2)
+    ]
+    np.testing.assert_allclose(ends[name][result], numeric, rtol=1e-5)
+
+
+def test_network_learns(ends: dict[str, dict[str, Any]]) -> None:
+    step = ends["mlp_step"]
+    assert step["loss_after"] < step["loss"]
+    assert np.all(np.diff(ends["training_loop"]["losses"]) < 0)
+
+
+def test_some_gradients_stay(ends: dict[str, dict[str, Any]]) -> None:
+    assert np.all(ends["stop_gradient"]["d_student"])
+    assert np.all(ends["stop_recording"]["d_logits"])
+    assert ends["inner_step_assigned"]["d_weight"] is not None
+    assert [g is None for g in ends["unused_head"]["gradients"]] == [False, False, True]
+    assert all(math.isnan(each) for each in ends["norm_at_zero"]["d_residual"])
+    assert np.shape(ends["compiled_function"]["d_weights"]) == (2, 2)
+
+
+@pytest.mark.parametrize("each", examples(), ids=lambda each: each.name)
+def test_text(each: Example) -> None:
+    """A title of one line that fits a menu, then a sentence or two, then code of moderate width."""
+    assert 0 < len(each.title) <= 60
+    assert not each.title.endswith(".")
+    assert each.about.endswith(".")
+    assert max(map(len, each.text.splitlines())) <= 100
+
+
+def test_the_gallery_is_the_folder() -> None:
+    folder = default_example().path.parent
+    assert sorted(ALL) == sorted(path.stem for path in folder.glob("*.py"))
+    assert len({each.title for each in examples()}) == len(ALL)
+
+
+def test_the_default_is_the_slice_assign() -> None:
+    assert default_example() is example("slice_assign")
+
+
+def test_a_misspelt_name_gets_its_neighbours() -> None:
+    with pytest.raises(TapevizError, match=r"did you mean slice_assign"):
+        example("slice_asign")
+    with pytest.raises(TapevizError, match="tapeviz examples lists them"):
+        example("qqqqqq")
