@@ -1,0 +1,79 @@
+"""A node and its trace in, what stands in its box out; sizes and painters share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..graph.model import Node
+from ..trace.model import Array, Tensor, Trace
+from .model import BoxShape
+from .numbers import array_text, scalar_text, type_text
+from .pictures import cells_of
+from .text import clean, shorten
+
+TITLE_LENGTH = 28
+"""Longer titles lose their middle; the tooltip has them whole."""
+SUBTITLE_LENGTH = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """``value``: a number as text; ``cells``: rows and columns of the picture, if there is one."""
+
+    shape: BoxShape
+    title: str
+    subtitle: str
+    value: str = ""
+    cells: tuple[int, int] | None = None
+
+
+SHAPES: dict[str, BoxShape] = {
+    "op": "rounded",
+    "variable": "capsule",
+    "constant": "chip",
+    "group": "stack",
+}
+
+
+def content_of(node: Node, trace: Trace) -> Content:
+    """What the node's box says. Arrays that did not travel have no picture."""
+    shape = SHAPES[node.role]
+    tensor = None if node.tensor is None else trace.tensors.get(node.tensor)
+    title = shorten(node.title, TITLE_LENGTH)
+    if shape == "chip":
+        return Content(shape, _chip_text(node, tensor, trace), "")
+    subtitle = shorten(node.subtitle, SUBTITLE_LENGTH, "end")
+    if tensor is None or node.assigns:
+        return Content(shape, title, subtitle)
+    if tensor.shape is not None and tensor.size == 1:
+        return Content(shape, title, subtitle, _only_element(tensor, trace))
+    return Content(shape, title, subtitle, "", _cells(tensor, trace))
+
+
+def _only_element(tensor: Tensor, trace: Trace) -> str:
+    value = trace.value(tensor.id)
+    return "" if value is None or value.size != 1 else scalar_text(value.flat[0])
+
+
+def _cells(tensor: Tensor, trace: Trace) -> tuple[int, int] | None:
+    if tensor.id not in trace.places or not _is_numeric(tensor.dtype):
+        return None
+    return cells_of(tensor.shape)
+
+
+def _is_numeric(dtype: str) -> bool:
+    return dtype.startswith(("float", "bfloat", "int", "uint", "complex", "bool"))
+
+
+def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
+    """``2.0``, ``[2]``, ``a = 2.0`` if the user named it, else its dtype and shape."""
+    value = None if tensor is None else trace.value(tensor.id)
+    text = "" if value is None else short_value(value)
+    if not text:
+        text = clean(node.title) if tensor is None else type_text(tensor.dtype, tensor.shape)
+    name = clean(node.name)
+    return shorten(f"{name} = {text}" if name and name != text else text, TITLE_LENGTH)
+
+
+def short_value(value: Array) -> str:
+    return array_text(value) if value.size else "[]"

@@ -1,0 +1,70 @@
+"""An op graph and its trace in, the same graph with the width and height of every box out."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from ..trace.model import Trace
+from .content import Content, content_of
+from .text import text_width
+
+TITLE_SIZE = 13.0
+SUBTITLE_SIZE = 11.0
+VALUE_SIZE = 13.0
+CHIP_SIZE = 11.0
+BOX_HEIGHT = 50.0
+CHIP_HEIGHT = 24.0
+LEAST_WIDTH = 92.0
+GAP = 18.0
+"""Between the words and the value."""
+PICTURE_HEIGHT = 36.0
+PICTURE_WIDTH = 60.0
+CELL = 12.0
+PADDING = {"rounded": 13.0, "capsule": 20.0, "chip": 9.0, "stack": 13.0}
+
+
+def with_sizes(graph: nx.MultiDiGraph, trace: Trace) -> nx.MultiDiGraph:
+    """A copy of ``graph`` whose nodes have attributes ``width`` and ``height`` in px.
+
+    A box is wide enough for its words, whole (titles above 28 characters are shortened), and for
+    its value. Nothing that an overlay adds makes it wider.
+    """
+    sized = graph.copy()
+    for _, data in sized.nodes(data=True):
+        data["width"], data["height"] = size_of(content_of(data["node"], trace))
+    return sized
+
+
+def size_of(content: Content) -> tuple[float, float]:
+    """Width and height in px of the box that says this."""
+    padding = PADDING[content.shape]
+    if content.shape == "chip":
+        width = text_width(content.title, "mono", CHIP_SIZE) + 2 * padding
+        return _even(max(width, CHIP_HEIGHT)), CHIP_HEIGHT
+    words = words_width(content)
+    value = value_width(content)
+    width = words + 2 * padding + (value + GAP if value else 0.0)
+    return _even(max(width, LEAST_WIDTH)), BOX_HEIGHT
+
+
+def words_width(content: Content) -> float:
+    return max(
+        text_width(content.title, "mono", TITLE_SIZE),
+        text_width(content.subtitle, "sans", SUBTITLE_SIZE),
+    )
+
+
+def value_width(content: Content) -> float:
+    if content.cells is not None:
+        return cell_size(*content.cells) * content.cells[1]
+    return text_width(content.value, "mono", VALUE_SIZE)
+
+
+def cell_size(rows: int, columns: int) -> float:
+    """Side in px of a cell: 12, less where the picture would outgrow its box."""
+    return min(CELL, PICTURE_HEIGHT / rows, PICTURE_WIDTH / columns)
+
+
+def _even(width: float) -> float:
+    """Rounded up to an even number, so that centres and borders stand on whole pixels."""
+    return float(-(-int(width + 0.999) // 2) * 2)

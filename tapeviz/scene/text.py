@@ -1,0 +1,123 @@
+"""A string, a font and a size in, its width out; strings cut to fit, without Qt."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from ..resource_files import resource
+
+Font = Literal["sans", "mono"]
+"""sans: words; mono: names, code and numbers of the snippet."""
+Side = Literal["middle", "end"]
+ELLIPSIS = "…"
+
+_UNITS = 1000
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_BREAKS = re.compile(r"[\t\n\r\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """Measures of a font in thousandths of an em, and the families to ask for, best first."""
+
+    families: tuple[str, ...]
+    ascent: int
+    descent: int
+    cap_height: int
+    usual: int
+    advances: Mapping[str, int]
+
+
+def _load_face(data: Mapping[str, Any]) -> Face:
+    advances = dict.fromkeys(data["known"], data["usual"]) | data["advances"]
+    return Face(
+        tuple(data["families"]),
+        data["ascent"],
+        data["descent"],
+        data["cap_height"],
+        data["usual"],
+        advances,
+    )
+
+
+FACES: Mapping[Font, Face] = {
+    face: _load_face(data)
+    for face, data in json.loads(
+        resource("fonts", "metrics.json").read_text(encoding="utf-8")
+    ).items()
+}
+
+
+def clean(text: str) -> str:
+    """``text`` on one line: breaks become a space, control characters and what no file can hold
+    (XML forbids it) vanish."""
+    return _CONTROLS.sub("", _BREAKS.sub(" ", text))
+
+
+def text_width(text: str, font: Font, size: float) -> float:
+    """Width in px of one line of ``text`` at ``size`` px."""
+    return _units(text, font) * size / _UNITS
+
+
+def cap_height(font: Font, size: float) -> float:
+    """Height in px of a capital letter: what centres a line by eye."""
+    return FACES[font].cap_height * size / _UNITS
+
+
+def line_height(font: Font, size: float) -> float:
+    face = FACES[font]
+    return (face.ascent + face.descent) * size / _UNITS
+
+
+@lru_cache(maxsize=8192)
+def _units(text: str, font: Font) -> int:
+    face = FACES[font]
+    return sum(
+        face.advances[char] if char in face.advances else _foreign(char, face) for char in text
+    )
+
+
+def _foreign(char: str, face: Face) -> int:
+    """Advance of a glyph that another font will supply."""
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    if unicodedata.east_asian_width(char) in "WF":
+        return _UNITS
+    return max(face.usual, 600)
+
+
+def fit(text: str, font: Font, size: float, width: float, side: Side = "middle") -> str:
+    """``text``, cleaned, whole if it is at most ``width`` px wide; else shortened with ``…``.
+
+    ``side``: where the ellipsis goes. Names keep both ends (middle), sentences their beginning.
+    """
+    text = clean(text)
+    if text_width(text, font, size) <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        keep = (low + high + 1) // 2
+        if text_width(_shorten(text, keep, side), font, size) <= width:
+            low = keep
+        else:
+            high = keep - 1
+    return _shorten(text, low, side)
+
+
+def shorten(text: str, length: int, side: Side = "middle") -> str:
+    """``text``, cleaned, in at most ``length`` characters, ``…`` among them."""
+    text = clean(text)
+    return text if len(text) <= length else _shorten(text, length - 1, side)
+
+
+def _shorten(text: str, keep: int, side: Side) -> str:
+    if side == "end":
+        return text[:keep].rstrip() + ELLIPSIS
+    head = (keep + 1) // 2
+    return text[:head] + ELLIPSIS + text[len(text) - (keep - head) :]
