@@ -14,12 +14,12 @@ APT := packaging/linux/apt-install
 run: setup
 	@BIN=$(BIN) packaging/linux/run-example $(DEFAULT_EXAMPLE)
 
+# All four run even if one fails: a change learns everything at once.
 test: export QT_QPA_PLATFORM = offscreen
 test: setup
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	@failed=; for check in "ruff format --check ." "ruff check ." mypy pytest; do \
+	  echo "== $$check"; $(BIN)/python -m $$check || failed="$$failed, $${check%% *}"; \
+	done; [ -z "$$failed" ] || { echo "failed: $${failed#, }" >&2; exit 1; }
 
 setup: .venv/installed libraries
 
