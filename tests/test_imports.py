@@ -16,7 +16,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 QT = {"PySide6", "pyqtgraph", "shiboken6"}
 WINDOW = {"canvas", "panels", "app"}
-WITHOUT_WIDGETS = {"QtCore", "QtGui", "QtSvg"}  # a writer paints, it has no window
+WITHOUT_WIDGETS = {  # signals; a writer paints, it has no window
+    "document": {"QtCore"},
+    "export": {"QtCore", "QtGui", "QtSvg"},
+}
 TENSORFLOW = {"tensorflow", "keras"}
 IN_THE_KERNEL = set(sys.stdlib_module_names) | TENSORFLOW | {"numpy"}
 ENDS = {"app", "cli"}  # they import, nobody imports them
@@ -51,21 +54,18 @@ def offences(path: Path) -> Iterator[str]:
         top, *rest = name.split(".")
         if top in TENSORFLOW and here != "recorder":
             yield f"{name}: TensorFlow is named in recorder alone"
-        if top in QT and here not in WINDOW:
-            painting = here == "export" and rest and rest[0] in WITHOUT_WIDGETS
-            if not painting:
-                yield f"{name}: Qt is named in canvas, panels and app alone (export paints)"
-        if (
-            top == "tapeviz"
-            and rest
-            and rest[0] in ENDS
-            and not (here in ENDS or here == "__main__")
-        ):
+        if top in QT and here not in WINDOW and rest[:1] not in _allowed(here):
+            yield f"{name}: widgets are named in canvas, panels and app alone"
+        if top == "tapeviz" and here not in ENDS | {"__main__"} and ENDS.intersection(rest[:1]):
             yield f"{name}: nothing imports app or cli"
         if here == "recorder":
             inside = top == "tapeviz" and rest[:1] == ["recorder"]
             if not (inside or top in IN_THE_KERNEL):
                 yield f"{name}: the recorder runs where only TensorFlow and NumPy are sure"
+
+
+def _allowed(room_name: str) -> list[list[str]]:
+    return [[module] for module in WITHOUT_WIDGETS.get(room_name, ())]
 
 
 def absolute_imports(path: Path) -> Iterator[str]:
@@ -94,15 +94,18 @@ def test_the_recorder_imports_itself_relatively() -> None:
 
 def test_an_offence_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
-    for folder in ("trace", "recorder", "export", "panels"):
+    for folder in ("trace", "recorder", "document", "export", "panels"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "module.py").write_text(
             "from PySide6.QtWidgets import QWidget\n"
             "def late():\n    from ..cli import main\n    from .. import app\n"
         )
+    (tmp_path / "document" / "document.py").write_text("from PySide6.QtCore import QObject\n")
     (tmp_path / "trace" / "keras_user.py").write_text("import tensorflow as tf\n")
     assert len(list(offences(tmp_path / "trace" / "module.py"))) == 3
     assert len(list(offences(tmp_path / "export" / "module.py"))) == 3
+    assert len(list(offences(tmp_path / "document" / "module.py"))) == 3
+    assert len(list(offences(tmp_path / "document" / "document.py"))) == 0
     assert len(list(offences(tmp_path / "panels" / "module.py"))) == 2
     assert len(list(offences(tmp_path / "recorder" / "module.py"))) == 6
     assert len(list(offences(tmp_path / "trace" / "keras_user.py"))) == 1
