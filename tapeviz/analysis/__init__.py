@@ -1,1 +1,5 @@
 """What it means: a trace in, a :class:`~tapeviz.analysis.model.Diagnosis` out."""
+
+from .diagnose import diagnose
+
+__all__ = ["diagnose"]

@@ -1,0 +1,235 @@
+"""A way that a value went in, what keeps the gradient from going back along it out.
+
+:data:`DETECTORS` is the table: each detector looks at one :class:`Crossing` and names a cause or
+passes. They are asked in order, the first answer holds.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..trace.expressions import SourceText
+from ..trace.model import Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
+from ..trace.tapes import is_differentiable
+from .dataflow import DataFlow, Way
+from .model import Cause, Kind, Link
+from .outside import Outside
+
+# Ops that look at the form of a tensor and never at its elements.
+FORM_OPS = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
+# What a graph holds that TensorFlow never differentiates (registered as such or giving None).
+FLAT_OPS = frozenset({"ArgMax", "ArgMin", "Round", "Rint", "Floor", "Ceil", "FloorDiv"})
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the detectors look into: the recording, one call of it, and its source text."""
+
+    trace: Trace
+    flow: DataFlow
+    call: Call
+    text: SourceText
+    outside: Outside
+
+    @cached_property
+    def returned(self) -> Mapping[OpId, Step]:
+        """For each op that was differentiated the step: TensorFlow's own before a replayed one."""
+        replayed = self.call.replay.steps if self.call.replay else ()
+        steps = {step.op: step for step in replayed if step.op is not None}
+        steps.update({step.op: step for step in self.call.steps if step.op is not None})
+        return steps
+
+    @cached_property
+    def tape(self) -> Tape | None:
+        return self.trace.tapes.get(self.call.tape) if self.call.tape is not None else None
+
+    def op(self, way: Way) -> Op | None:
+        return self.trace.ops.get(way.op) if way.op is not None else None
+
+    def dtype(self, tensor: TensorId | str) -> str:
+        if isinstance(tensor, str):
+            variable = self.trace.variables[self.flow.version_at(tensor).variable]
+            return variable.dtype
+        known = self.trace.tensors.get(tensor)
+        return known.dtype if known else "float32"
+
+    def cause(self, kind: Kind, line: int, way: Way | None, **detail: str) -> Cause:
+        """A cause on this line; the way's edge is where the drawing shows the cut."""
+        op = self.op(way) if way else None
+        links: tuple[Link, ...] = ((way.tensor, op.id),) if way and op else ()
+        return Cause(
+            kind,
+            line,
+            self.text.code(line),
+            op.type if op else "",
+            op.id if op else None,
+            links,
+            detail=detail,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One way, looked at for one call."""
+
+    way: Way
+    evidence: Evidence
+
+    @property
+    def op(self) -> Op | None:
+        return self.evidence.op(self.way)
+
+
+Detector = Callable[[Crossing], "Cause | None"]
+
+
+def changed_state(crossing: Crossing) -> Cause | None:
+    """The value went into a variable's state; no tape records a write to a resource."""
+    way, evidence = crossing.way, crossing.evidence
+    op = crossing.op
+    if way.kind not in ("assign", "state") or op is None or not isinstance(way.end, str):
+        return None
+    variable = evidence.flow.version_at(way.end).variable
+    return evidence.cause("assign", op.line, way, variable=name_of(evidence.trace, variable))
+
+
+def made_variable(crossing: Crossing) -> Cause | None:
+    """A variable was made from the tensor: its value is copied as by an assign."""
+    way, evidence = crossing.way, crossing.evidence
+    if way.kind != "creation" or not isinstance(way.end, str):
+        return None
+    variable = evidence.trace.variables[evidence.flow.version_at(way.end).variable]
+    name = name_of(evidence.trace, variable.id)
+    return evidence.cause("new-variable", variable.site.line, way, variable=name)
+
+
+def left_tensorflow(crossing: Crossing) -> Cause | None:
+    """The value went through Python or NumPy and came back as a constant."""
+    way, evidence = crossing.way, crossing.evidence
+    if way.kind != "python" or way.tensor is None:
+        return None
+    leave = evidence.outside.leaves[way.tensor]
+    return evidence.cause("left-tensorflow", leave.site.line, way, how=leave.how)
+
+
+def stopped(crossing: Crossing) -> Cause | None:
+    """``tf.stop_gradient``."""
+    op = crossing.op
+    if op is None or op.type not in ("StopGradient", "PreventGradient"):
+        return None
+    return crossing.evidence.cause("stop-gradient", op.line, crossing.way)
+
+
+def became_whole(crossing: Crossing) -> Cause | None:
+    """A real number became an integer, boolean or string: nothing infinitesimal is left of it."""
+    way, evidence, op = crossing.way, crossing.evidence, crossing.op
+    if op is None or way.kind != "op" or is_differentiable(evidence.dtype(way.end)):
+        return None
+    if not is_differentiable(evidence.dtype(way.start)):
+        return None
+    kind: Kind = "integer" if op.type == "Cast" else "not-differentiable"
+    return evidence.cause(kind, op.line, way, dtype=evidence.dtype(way.end))
+
+
+def ran_outside(crossing: Crossing) -> Cause | None:
+    """The op ran where the tape did not record: outside its block, paused, before a reset."""
+    evidence, op, tape = crossing.evidence, crossing.op, crossing.evidence.tape
+    if op is None or tape is None or crossing.way.kind not in ("op", "read"):
+        return None
+    if op.graph or not is_differentiable(evidence.dtype(crossing.way.start)):
+        return None
+    where = where_outside(tape, op.when, evidence.call.when)
+    if not where and op.paused:
+        where = "paused"
+    return evidence.cause("outside-tape", op.line, crossing.way, where=where) if where else None
+
+
+def gave_none(crossing: Crossing) -> Cause | None:
+    """The op's gradient function ran and gave None, or there is none to run."""
+    way, evidence, op = crossing.way, crossing.evidence, crossing.op
+    if op is None or way.kind != "op" or not is_differentiable(evidence.dtype(way.start)):
+        return None
+    step = evidence.returned.get(op.id)
+    if step is None:
+        flat = op.graph != 0 and op.type in FLAT_OPS
+        return evidence.cause("not-differentiable", op.line, way) if flat else None
+    received = any(one is not None for one in step.upstream)
+    gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
+    if gave or not (received or step.error):
+        return None
+    if op.is_recorded_operation and op.function:
+        line = gradient_return_line(evidence.text, op) or op.line
+        return evidence.cause("custom-gradient", line, way, function=op.function)
+    return evidence.cause("not-differentiable", op.line, way, error=step.error)
+
+
+DETECTORS: tuple[Detector, ...] = (
+    changed_state,
+    made_variable,
+    left_tensorflow,
+    stopped,
+    became_whole,
+    ran_outside,
+    gave_none,
+)
+
+
+def barrier(crossing: Crossing) -> Cause | None:
+    """What keeps the gradient from going back along this way; None if nothing does."""
+    for detect in DETECTORS:
+        cause = detect(crossing)
+        if cause is not None:
+            return cause
+    return None
+
+
+def where_outside(tape: Tape, when: int, asked: int) -> str:
+    """Why the tape had nothing of this moment when it was asked; empty if it recorded it."""
+    resets = [i.start for i in tape.intervals if i.why_start == "reset" and i.start < asked]
+    if resets and when < resets[-1]:
+        return "reset"
+    if tape.is_recording(when):
+        return ""
+    if not tape.intervals or when < tape.intervals[0].start:
+        return "before"
+    before = [interval for interval in tape.intervals if interval.end <= when]
+    return "stop_recording" if before and before[-1].why_end == "stop_recording" else "after"
+
+
+def name_of(trace: Trace, variable: VariableId) -> str:
+    """The user's name of a variable, else TensorFlow's."""
+    names = trace.names.get(TensorId(variable), ())
+    known = trace.variables.get(variable)
+    if names:
+        return names[0]
+    return (known.path or known.name) if known else "the variable"
+
+
+def gradient_return_line(text: SourceText, op: Op) -> int:
+    """The ``return`` of the gradient function inside a ``custom_gradient`` function; 0 unknown."""
+    for node in ast.walk(text.tree) if text.tree else ():
+        if isinstance(node, ast.FunctionDef) and node.name == op.function:
+            inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)][1:]
+            returns = [r for one in inner for r in ast.walk(one) if isinstance(r, ast.Return)]
+            return returns[-1].lineno if returns else node.lineno
+    return op.function_line
+
+
+def line_where_made(evidence: Evidence, tensor: TensorId) -> int:
+    """The line where a tensor or variable came into being, as far as anything tells."""
+    trace = evidence.trace
+    variable = trace.variables.get(VariableId(tensor))
+    if variable is not None:
+        return variable.site.line
+    producer = trace.producers.get(tensor)
+    if producer is not None:
+        return trace.ops[producer].line
+    sites: list[Site] = [
+        binding.site
+        for binding in trace.bindings
+        if any(bound == tensor for bound, _ in binding.tensors)
+    ]
+    return sites[0].line if sites else evidence.call.line

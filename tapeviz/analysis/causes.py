@@ -1,0 +1,223 @@
+"""A gradient that did not come in, the cut that decides (and the others on the way) out.
+
+Of all barriers on the ways from source to target the one nearest the target that alone keeps the
+gradient from arriving is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from ..trace.model import Operand, TensorId, VariableId
+from ..trace.tapes import is_differentiable
+from .barriers import (
+    FORM_OPS,
+    Crossing,
+    Evidence,
+    barrier,
+    line_where_made,
+)
+from .dataflow import Place, Way, between
+from .model import Cause
+
+_MOST_TRIED = 40
+_VIEWS = frozenset(
+    {"StridedSlice", "Identity", "Reshape", "GatherV2", "ExpandDims", "Squeeze", "Slice", "Cast"}
+)
+Ways = Mapping[Place, tuple[Way, ...]]
+
+
+def explain_none(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
+    """Why no gradient came back to this source: the deciding cause first, the others after it."""
+    if source.tensor is None:
+        return (_not_connected(evidence),)
+    flow = evidence.flow
+    targets = [
+        place
+        for one in evidence.call.targets
+        if one.tensor is not None
+        for place in flow.places_of_target(one.tensor)
+    ]
+    ancestry = flow.ancestry(targets)
+    starts = flow.places_of_source(source.tensor)
+    ways = _of_values(evidence, between(ancestry, starts), targets, starts)
+    if not any(target in ways for target in targets):
+        return (_unconnected(evidence, source, ancestry),)
+    causes = _barriers(evidence, ways)
+    if not causes:
+        return (_unwatched(evidence, source),)
+    return _decide(ways, causes, targets, starts)
+
+
+def _of_values(
+    evidence: Evidence, ways: Ways, targets: Collection[Place], starts: Collection[Place]
+) -> Ways:
+    """Without the ways on which only a tensor's shape went, if the others lead there as well."""
+    kept = {
+        place: tuple(way for way in into if not _takes_form(evidence, way))
+        for place, into in ways.items()
+    }
+    connected = between(kept, starts)
+    return connected if any(target in connected for target in targets) else ways
+
+
+def _takes_form(evidence: Evidence, way: Way) -> bool:
+    op = evidence.op(way)
+    return op is not None and op.type in FORM_OPS
+
+
+def _barriers(evidence: Evidence, ways: Ways) -> dict[Way, Cause]:
+    found: dict[Way, Cause] = {}
+    for into in ways.values():
+        for way in into:
+            cause = barrier(Crossing(way, evidence))
+            if cause is not None:
+                found[way] = cause
+    return found
+
+
+def _decide(
+    ways: Ways, causes: dict[Way, Cause], targets: Collection[Place], starts: Collection[Place]
+) -> tuple[Cause, ...]:
+    """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
+    distance = _distances(ways, targets)
+    groups: dict[tuple[str, int], list[Way]] = {}
+    for way, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
+        groups.setdefault((cause.kind, cause.line), []).append(way)
+    ordered = list(groups.items())
+    deciding = next(
+        (key for key, closed in ordered[:_MOST_TRIED] if _stops(ways, closed, targets, starts)),
+        None,
+    )
+    if deciding is None:
+        deciding = _deciding_kind(ways, ordered, targets, starts) or ordered[0][0]
+    merged = {key: _merge([causes[way] for way in closed]) for key, closed in ordered}
+    first = _first_outside(merged, deciding)
+    return (first, *(cause for key, cause in merged.items() if key != (first.kind, first.line)))
+
+
+def _first_outside(merged: dict[tuple[str, int], Cause], deciding: tuple[str, int]) -> Cause:
+    """Of ops outside the tape the first that should have been inside, else the deciding cause."""
+    cause = merged[deciding]
+    if cause.kind != "outside-tape":
+        return cause
+    same = [
+        one
+        for one in merged.values()
+        if one.kind == cause.kind and one.detail.get("where") == cause.detail.get("where")
+    ]
+    return min(same, key=lambda one: one.op_id or 0)
+
+
+def _deciding_kind(
+    ways: Ways,
+    ordered: list[tuple[tuple[str, int], list[Way]]],
+    targets: Collection[Place],
+    starts: Collection[Place],
+) -> tuple[str, int] | None:
+    """All barriers of one kind together (two variables assigned, on two lines)."""
+    for kind in dict.fromkeys(key[0] for key, _ in ordered):
+        closed = [way for key, group in ordered if key[0] == kind for way in group]
+        if _stops(ways, closed, targets, starts):
+            return next(key for key, _ in ordered if key[0] == kind)
+    return None
+
+
+def _distances(ways: Ways, targets: Collection[Place]) -> dict[Place, int]:
+    distance: dict[Place, int] = dict.fromkeys(targets, 0)
+    edge = list(targets)
+    while edge:
+        following: list[Place] = []
+        for place in edge:
+            for way in ways.get(place, ()):
+                if way.start not in distance:
+                    distance[way.start] = distance[place] + 1
+                    following.append(way.start)
+        edge = following
+    return distance
+
+
+def _stops(
+    ways: Ways, closed: Collection[Way], targets: Collection[Place], starts: Collection[Place]
+) -> bool:
+    """Whether closing these ways alone parts every target from every start."""
+    shut = set(closed)
+    seen: set[Place] = set()
+    waiting = list(targets)
+    while waiting:
+        place = waiting.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        waiting.extend(way.start for way in ways.get(place, ()) if way not in shut)
+    return not any(start in seen for start in starts)
+
+
+def _merge(causes: list[Cause]) -> Cause:
+    links = tuple(dict.fromkeys(link for cause in causes for link in cause.links))
+    return replace(causes[0], links=links)
+
+
+def _unwatched(evidence: Evidence, source: Operand) -> Cause:
+    """Nothing stands in the way: the tape did not know that it should follow this source."""
+    tensor = source.tensor
+    assert tensor is not None
+    if not is_differentiable(_source_dtype(evidence, tensor)):
+        line = line_where_made(evidence, tensor)
+        return evidence.cause("integer", line, None, dtype=_source_dtype(evidence, tensor))
+    tape = evidence.tape
+    watches = [w for w in tape.watches if w.tensor == tensor] if tape else []
+    late = [watch for watch in watches if not watch.automatic and watch.site.line]
+    if late:
+        return evidence.cause("not-watched", late[0].site.line, None, how="late")
+    variable = evidence.trace.variables.get(VariableId(tensor))
+    how = "tensor"
+    if variable is not None:
+        how = "tape" if variable.trainable else "non-trainable"
+    return evidence.cause("not-watched", line_where_made(evidence, tensor), None, how=how)
+
+
+def _source_dtype(evidence: Evidence, tensor: TensorId) -> str:
+    variable = evidence.trace.variables.get(VariableId(tensor))
+    return variable.dtype if variable else evidence.dtype(tensor)
+
+
+def _unconnected(evidence: Evidence, source: Operand, ancestry: Ways) -> Cause:
+    """Nothing that the target was made from is the source."""
+    replaced = _replaced(evidence, source, ancestry)
+    return replaced if replaced is not None else _not_connected(evidence)
+
+
+def _not_connected(evidence: Evidence) -> Cause:
+    return evidence.cause("not-connected", evidence.call.line, None)
+
+
+def _replaced(evidence: Evidence, source: Operand, ancestry: Ways) -> Cause | None:
+    """The name now means another tensor than the one that the target was made from."""
+    tensor = source.tensor
+    assert tensor is not None
+    trace = evidence.trace
+    used = {place for place in ancestry if isinstance(place, int)}
+    used |= {TensorId(evidence.flow.version_at(p).variable) for p in ancestry if isinstance(p, str)}
+    rebound = 0
+    was_used = False
+    for binding in trace.bindings:
+        for bound, name in binding.tensors:
+            if name != source.text:
+                continue
+            if bound in used:
+                was_used = True
+            elif bound == tensor and was_used:
+                rebound = binding.site.line
+    if rebound:
+        return evidence.cause("replaced-source", rebound, None, how="rebound")
+    producer = trace.producers.get(tensor)
+    if producer is not None and trace.ops[producer].type in _VIEWS:
+        made = trace.ops[producer]
+        read_from = {
+            TensorId(trace.reads[one].variable) for one in made.inputs if one in trace.reads
+        }
+        if used & ({*made.inputs} | read_from):
+            return evidence.cause("replaced-source", made.line, None, how="copy")
+    return None

@@ -1,0 +1,147 @@
+"""A trace in, the way values really went out: through ops, state, and Python, taped or not.
+
+The nodes of this graph are tensors and versions of variables; :class:`Way` is one of its edges. It
+is what a gradient *could* follow if nothing stood in its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ..trace.model import Op, OpId, TensorId, Trace, Variable, VariableId, Version
+from ..trace.state import keeps_prior_state
+
+Place = TensorId | str
+"""A tensor, or a version of a variable (``v5:1``)."""
+WayKind = Literal["op", "read", "assign", "state", "creation", "python"]
+
+
+def place_of(version: Version) -> str:
+    """The name of a version of a variable as a place."""
+    return f"v{version.variable}:{version.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A value went from ``start`` to ``end``.
+
+    ``op``: the op that took it (an assign for ``assign`` and ``state``, None for ``python``);
+    ``tensor``: the tensor that it took, ``position`` among its inputs.
+    """
+
+    kind: WayKind
+    start: Place
+    end: Place
+    op: OpId | None
+    tensor: TensorId | None = None
+    position: int = -1
+
+
+class DataFlow:
+    """The ways of a trace, asked for backwards (:meth:`into`)."""
+
+    def __init__(
+        self, trace: Trace, python_links: Mapping[TensorId, tuple[TensorId, ...]] | None = None
+    ) -> None:
+        self.trace = trace
+        self._python_links = python_links or {}
+
+    def into(self, place: Place) -> tuple[Way, ...]:
+        """How the value at this place came about: one way for each thing it was made from."""
+        if isinstance(place, str):
+            return self._into_version(self._versions[place])
+        version = self.trace.version_read(place)
+        if version is not None:
+            reader = self.trace.producers.get(place)
+            return (Way("read", place_of(version), place, reader),)
+        producer = self.trace.producers.get(place)
+        if producer is None:
+            sources = self._python_links.get(place, ())
+            return tuple(Way("python", one, place, None, one) for one in sources)
+        return self._through(self.trace.ops[producer], place)
+
+    def _through(self, op: Op, place: TensorId) -> tuple[Way, ...]:
+        ways = []
+        for position, tensor in enumerate(op.inputs):
+            start: Place = tensor
+            touched = self.trace.touches.get((op.id, VariableId(tensor)))
+            if touched is not None:
+                start = place_of(touched)
+            ways.append(Way("op", start, place, op.id, tensor, position))
+        return tuple(ways)
+
+    def _into_version(self, version: Version) -> tuple[Way, ...]:
+        place = place_of(version)
+        ways = []
+        if version.value is not None:
+            kind: WayKind = "assign" if version.index else "creation"
+            ways.append(Way(kind, version.value, place, version.op, version.value))
+        if version.index and version.op is not None:
+            prior = self._prior(version)
+            if prior is not None and keeps_prior_state(self.trace.ops[version.op].type):
+                ways.append(Way("state", place_of(prior), place, version.op))
+        return tuple(ways)
+
+    def _prior(self, version: Version) -> Version | None:
+        variable = self.trace.variables.get(version.variable)
+        return variable.versions[version.index - 1] if variable else None
+
+    @cached_property
+    def _versions(self) -> dict[str, Version]:
+        variables: Iterable[Variable] = self.trace.variables.values()
+        return {place_of(version): version for one in variables for version in one.versions}
+
+    def version_at(self, place: str) -> Version:
+        return self._versions[place]
+
+    def places_of_source(self, tensor: TensorId) -> tuple[Place, ...]:
+        """Where a source of a gradient call starts: a tensor, or all versions of a variable."""
+        variable = self.trace.variables.get(VariableId(tensor))
+        if variable is None:
+            return (tensor,)
+        return (tensor, *(place_of(version) for version in variable.versions))
+
+    def places_of_target(self, tensor: TensorId) -> tuple[Place, ...]:
+        """Where a target ends: a tensor, or the last version of a variable."""
+        variable = self.trace.variables.get(VariableId(tensor))
+        if variable is None or not variable.versions:
+            return (tensor,)
+        return (place_of(variable.versions[-1]),)
+
+    def ancestry(self, targets: Iterable[Place]) -> dict[Place, tuple[Way, ...]]:
+        """Every place that the targets were made from, with the ways into it."""
+        found: dict[Place, tuple[Way, ...]] = {}
+        waiting = list(targets)
+        while waiting:
+            place = waiting.pop()
+            if place in found:
+                continue
+            found[place] = self.into(place)
+            waiting.extend(way.start for way in found[place])
+        return found
+
+
+def between(
+    ancestry: Mapping[Place, tuple[Way, ...]], sources: Iterable[Place]
+) -> dict[Place, tuple[Way, ...]]:
+    """Of an ancestry only the ways that lead on from one of the sources."""
+    onward: dict[Place, list[Way]] = {}
+    for ways in ancestry.values():
+        for way in ways:
+            onward.setdefault(way.start, []).append(way)
+    reached: set[Place] = set()
+    waiting = [source for source in sources if source in ancestry]
+    while waiting:
+        place = waiting.pop()
+        if place in reached:
+            continue
+        reached.add(place)
+        waiting.extend(way.end for way in onward.get(place, ()))
+    return {
+        place: tuple(way for way in ancestry[place] if way.start in reached)
+        for place in ancestry
+        if place in reached
+    }

@@ -1,0 +1,167 @@
+"""A trace in, its diagnosis out: status, cause, and flow of each gradient asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..trace.expressions import SourceText
+from ..trace.model import Call, Operand, TensorId, Trace, VariableId
+from .barriers import Evidence
+from .causes import explain_none
+from .dataflow import DataFlow
+from .model import (
+    EMPTY_DIAGNOSIS,
+    CallDiagnosis,
+    Cause,
+    Diagnosis,
+    ExplainedError,
+    Finding,
+    Flow,
+    Link,
+    Status,
+    WalkStep,
+)
+from .outside import follow
+from .replays import is_unconnected
+from .walk import links_of, walk
+from .words import explain
+
+
+def diagnose(trace: Trace) -> Diagnosis:
+    """What happened to each gradient of the recording; a call that raised is the error's."""
+    if not trace.calls and trace.failure is None:
+        return EMPTY_DIAGNOSIS
+    text = SourceText(trace.source)
+    outside = follow(trace, text)
+    flow = DataFlow(trace, outside.links)
+    calls = tuple(
+        _diagnose_call(Evidence(trace, flow, call, text, outside)) for call in reported(trace.calls)
+    )
+    return Diagnosis(calls, _error(trace))
+
+
+def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
+    """The calls that came back: those of the snippet itself, and one a line of a library's."""
+    kept: list[Call] = []
+    lines: set[int] = set()
+    for call in calls:
+        if not call.ended:
+            continue
+        if not call.is_direct:
+            if call.line in lines:
+                continue
+            lines.add(call.line)
+        kept.append(call)
+    return tuple(kept)
+
+
+def _diagnose_call(evidence: Evidence) -> CallDiagnosis:
+    call = evidence.call
+    findings = tuple(
+        _finding(evidence, index, source)
+        for index, source in enumerate(call.sources)
+        if index < len(call.results)
+    )
+    steps = walk(evidence, findings)
+    return CallDiagnosis(call, findings, steps, _flow(evidence, findings, steps))
+
+
+def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
+    call, trace = evidence.call, evidence.trace
+    gradient = call.results[index]
+    status = status_of(trace, gradient)
+    target = ", ".join(one.text for one in call.targets) or "the target"
+    dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
+    causes: tuple[Cause, ...] = ()
+    if status == "none" or (status == "zero" and is_unconnected(call, index)):
+        causes = explain_none(evidence, source)
+    bridged = None
+    if causes and call.replay is not None and source.tensor is not None:
+        bridged = call.replay.results.get(str(source.tensor))
+    return Finding(
+        target=target,
+        source=source.text,
+        status=status,
+        dtype=dtype,
+        shape=shape,
+        tensor=gradient,
+        message=explain(causes[0], target, source.text) if causes else _plain(status),
+        cause=causes[0] if causes else None,
+        others=causes[1:],
+        bridged=bridged,
+    )
+
+
+def _plain(status: Status) -> str:
+    return {
+        "flows": "The gradient flows.",
+        "zero": "The gradient is connected, and every element of it is exactly 0.",
+        "nonfinite": "The gradient has elements that are NaN or infinite.",
+        "none": "There is no gradient.",
+    }[status]
+
+
+def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None, ...] | None]:
+    if tensor is None:
+        return "", None
+    variable = trace.variables.get(VariableId(tensor))
+    if variable is not None:
+        return variable.dtype, variable.shape
+    known = trace.tensors.get(tensor)
+    return (known.dtype, known.shape) if known else ("", None)
+
+
+def status_of(trace: Trace, gradient: TensorId | None) -> Status:
+    """``none``, ``zero`` (every element exactly 0), ``nonfinite`` or ``flows``."""
+    if gradient is None:
+        return "none"
+    stats = trace.stats(trace.fetched.get(gradient, gradient))
+    if stats is None:
+        return "flows"
+    if stats.nonfinite:
+        return "nonfinite"
+    return "zero" if stats.min == 0 and stats.max == 0 else "flows"
+
+
+def _flow(evidence: Evidence, findings: Sequence[Finding], steps: Sequence[WalkStep]) -> Flow:
+    trace, call = evidence.trace, evidence.call
+    walked = links_of(steps)
+    cuts: dict[Link, Cause] = {}
+    for finding in findings:
+        for cause in (finding.cause, *finding.others)[:8]:
+            if cause is not None:
+                cuts.update((link, cause) for link in cause.links if link not in walked)
+    bridges: dict[Link, float | None] = {}
+    if any(finding.bridged is not None for finding in findings) and call.replay is not None:
+        for step in call.replay.steps:
+            op = trace.ops.get(step.op) if step.op is not None else None
+            for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
+                if op is not None and gradient is not None and (tensor, op.id) not in walked:
+                    bridges[tensor, op.id] = _norm(trace, gradient)
+    gradients = {link[0]: gradient for link, gradient in walked.items() if link[0] and gradient}
+    for row in steps:
+        if row.kind == "sum" and row.at is not None and row.downstream[0] is not None:
+            gradients[row.at] = row.downstream[0]
+    for operand, result in zip(call.sources, call.results, strict=False):
+        if operand.tensor is not None and result is not None:
+            gradients[operand.tensor] = result
+    return Flow(
+        walked={link: _norm(trace, gradient) for link, gradient in walked.items()},
+        cuts=cuts,
+        bridges=bridges,
+        gradients=gradients,
+        targets=frozenset(one.tensor for one in call.targets if one.tensor is not None),
+        sources=frozenset(one.tensor for one in call.sources if one.tensor is not None),
+    )
+
+
+def _norm(trace: Trace, gradient: TensorId | None) -> float | None:
+    stats = trace.stats(gradient) if gradient is not None else None
+    return stats.norm if stats else None
+
+
+def _error(trace: Trace) -> ExplainedError | None:
+    failure = trace.failure
+    if failure is None:
+        return None
+    return ExplainedError(failure.type, failure.message, failure.line, "")

@@ -1,0 +1,176 @@
+"""A cause in, what to tell the user out: what happened, where, why, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .model import Cause
+
+Words = Callable[[Cause, str, str], str]
+
+
+def _assign(cause: Cause, target: str, source: str) -> str:
+    name = cause.detail.get("variable", "a variable")
+    return (
+        f"Line {cause.line} writes a value into the variable {name}; a tape records operations on "
+        f"tensors, and a write to a variable is not one. "
+        f"So {target} depends on {name}, but nothing links {name} back to {source}. "
+        f"Use the assigned tensor itself instead of reading it back from {name}."
+    )
+
+
+def _new_variable(cause: Cause, target: str, source: str) -> str:
+    name = cause.detail.get("variable", "a new variable")
+    return (
+        f"Line {cause.line} makes a new tf.Variable ({name}) out of a computed value. "
+        f"A variable starts from a copy of the number and does not remember where it came from, "
+        f"so the way back to {source} ends there. "
+        f"Make variables before the tape, and keep the computed value a tensor."
+    )
+
+
+def _left(cause: Cause, target: str, source: str) -> str:
+    how = cause.detail.get("how", "numpy")
+    return (
+        f"On line {cause.line} the value leaves TensorFlow ({_leaving(how)}) and comes back as a "
+        f"plain number. The tape sees only a constant, which has no link to {source}. "
+        f"Stay with tf operations between {source} and {target}."
+    )
+
+
+def _leaving(how: str) -> str:
+    return {
+        "numpy": "by .numpy()",
+        "float": "by float()",
+        "int": "by int()",
+        "bool": "by its truth value",
+        "index": "as an index",
+        "array": "into a NumPy array",
+        "item": "by .item()",
+        "tolist": "by .tolist()",
+        "predict": "by predict()",
+    }.get(how, f"by {how}")
+
+
+def _not_watched(cause: Cause, target: str, source: str) -> str:
+    how = cause.detail.get("how")
+    if how == "late":
+        return (
+            f"Line {cause.line} watches {source} only after it had been used. "
+            f"A tape follows a tensor from the moment it is watched. "
+            f"Call watch before the first operation that uses {source}."
+        )
+    if how == "non-trainable":
+        return (
+            f"{source} (line {cause.line}) is a variable with trainable=False. "
+            f"A tape watches only trainable variables by itself. "
+            f"Call watch on it inside the tape's block, or make it trainable."
+        )
+    if how == "tape":
+        return (
+            f"{source} (line {cause.line}) was never watched: the tape was made with "
+            f"watch_accessed_variables=False, or was not recording when it was read. "
+            f"Call watch on it inside the tape's block."
+        )
+    return (
+        f"{source} (line {cause.line}) is a plain tensor, and no one asked the tape to watch it. "
+        f"Tapes follow trainable variables by themselves, other tensors only after watch. "
+        f"Call watch({source}) at the start of the tape's block, or make it a tf.Variable."
+    )
+
+
+def _outside(cause: Cause, target: str, source: str) -> str:
+    where = {
+        "before": "before the tape's block began",
+        "after": "after the tape's block had ended",
+        "stop_recording": "while the tape's recording was stopped",
+        "paused": "while recording was stopped",
+        "reset": "before the tape was reset",
+    }.get(cause.detail.get("where", ""), "outside the tape's block")
+    return (
+        f"Line {cause.line} ran {where}. "
+        f"A tape knows only what runs while it records, so this step between {source} and "
+        f"{target} is missing. Move the line into the tape's block."
+    )
+
+
+def _stop(cause: Cause, target: str, source: str) -> str:
+    return (
+        f"Line {cause.line} calls tf.stop_gradient, and every way from {target} back to {source} "
+        f"leads through it. It passes the value on and keeps every gradient back. "
+        f"Take it away, or take it off the part that {source} should learn from."
+    )
+
+
+def _flat(cause: Cause, target: str, source: str) -> str:
+    if "no entry" in cause.detail.get("error", "") or "LookupError" in cause.detail.get(
+        "error", ""
+    ):
+        why = f"TensorFlow has no gradient function for {cause.op}"
+    else:
+        why = f"{cause.op} jumps from value to value, so there is no slope to follow"
+    return (
+        f"Every way from {source} to {target} leads through {cause.op} on line {cause.line}. {why}. "
+        f"Use a smooth operation in its place, or estimate its gradient with tf.custom_gradient."
+    )
+
+
+def _integer(cause: Cause, target: str, source: str) -> str:
+    dtype = cause.detail.get("dtype", "integer")
+    return (
+        f"On line {cause.line} the value is of dtype {dtype}. "
+        f"Gradients exist for real and complex numbers only, so the tape stops here. "
+        f"Use a float dtype such as tf.float32 (write 3.0 for 3)."
+    )
+
+
+def _replaced(cause: Cause, target: str, source: str) -> str:
+    if cause.detail.get("how") == "copy":
+        return (
+            f"Line {cause.line} makes a new tensor from one that {target} was computed from; "
+            f"{target} does not depend on this new tensor. "
+            f"Ask for the gradient of the original, and slice or copy the result."
+        )
+    return (
+        f"Line {cause.line} gives the name {source} to another tensor, and {target} was computed "
+        f"from the one before it. The gradient asked for is that of the new tensor. "
+        f"Keep the first tensor under a name of its own and ask for that."
+    )
+
+
+def _not_connected(cause: Cause, target: str, source: str) -> str:
+    return (
+        f"{target} was not computed from {source}: nothing that ran leads from one to the other. "
+        f"Line {cause.line} asks for a gradient where there is no dependence. "
+        f"Check that {source} is used on the way to {target}, and that both are the right objects."
+    )
+
+
+def _custom(cause: Cause, target: str, source: str) -> str:
+    name = cause.detail.get("function", "the function")
+    return (
+        f"The tf.custom_gradient function {name} gave None for this input (line {cause.line}). "
+        f"TensorFlow takes what that function returns as it is. "
+        f"Return a gradient for every input that should have one."
+    )
+
+
+WORDS: dict[str, Words] = {
+    "assign": _assign,
+    "new-variable": _new_variable,
+    "left-tensorflow": _left,
+    "not-watched": _not_watched,
+    "outside-tape": _outside,
+    "stop-gradient": _stop,
+    "not-differentiable": _flat,
+    "integer": _integer,
+    "replaced-source": _replaced,
+    "not-connected": _not_connected,
+    "custom-gradient": _custom,
+}
+
+
+def explain(cause: Cause, target: str, source: str) -> str:
+    """At most four plain sentences about this cause, for this target and source."""
+    words = WORDS.get(cause.kind)
+    return words(cause, target, source) if words else ""

@@ -1,0 +1,222 @@
+"""A snippet in, its trace out: repair, kernel, events, and the replays that explain a None.
+
+This is the sequence that the window, the command line and the tests all run.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from .analysis.dataflow import DataFlow
+from .analysis.replays import calls_to_replay, request
+from .errors import TapevizError
+from .kernel import KernelPool, Run, RunEnd, RunRequest
+from .repair import Repaired, missing_imports, repair
+from .trace.events import Begin, Ended, Event, Noted, OpRan, Printed, Raised, decode, encode
+from .trace.events import FORMAT_VERSION as EVENT_FORMAT
+from .trace.file import Recording
+from .trace.model import Array, TensorId, Trace
+from .trace.read import Reader
+from .trace.values import array_of
+
+_REPLAY_SECONDS = 60.0
+_TENSOR_SECONDS = 30.0
+_TRACE_EVERY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """What to run. ``directory``: where it runs (None: an empty one of its own)."""
+
+    text: str
+    filename: str = "snippet.py"
+    arguments: tuple[str, ...] = ()
+    directory: Path | None = None
+    timeout: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Listener(Protocol):
+    """Told of a recording as it happens, on a background thread."""
+
+    def progressed(self, ops: int) -> None: ...
+    def traced(self, trace: Trace) -> None: ...
+    def printed(self, stream: str, text: str) -> None: ...
+    def ended(self, trace: Trace) -> None: ...
+
+
+class Silent:
+    """A listener that only waits for the end."""
+
+    def progressed(self, ops: int) -> None:
+        """Nothing to do."""
+
+    def traced(self, trace: Trace) -> None:
+        """Nothing to do."""
+
+    def printed(self, stream: str, text: str) -> None:
+        """Nothing to do."""
+
+    def ended(self, trace: Trace) -> None:
+        """Nothing to do."""
+
+
+class LiveRecording:
+    """One run and what came of it; keeps the kernel for values that were too large to travel."""
+
+    def __init__(self, snippet: Snippet, repaired: Repaired, listener: Listener) -> None:
+        self.snippet = snippet
+        self.repaired = repaired
+        self._listener = listener
+        self._reader = Reader(repaired.text, snippet.filename)
+        self._lines: list[bytes] = []
+        self._blob = bytearray()
+        self._ops = 0
+        self._told = time.monotonic()
+        self._run: Run | None = None
+        self._done = threading.Event()
+        self._trace: Trace | None = None
+
+    # For the one who asked for it.
+
+    def stop(self) -> None:
+        """Interrupt the snippet; what was recorded until then stays."""
+        if self._run is not None:
+            self._run.stop()
+
+    def wait(self, timeout: float | None = None) -> Trace:
+        """The whole trace, once the snippet is over. ``TimeoutError`` if it is not."""
+        if not self._done.wait(timeout):
+            raise TimeoutError("the snippet still runs")
+        assert self._trace is not None
+        return self._trace
+
+    def fetch_tensor(self, tensor: TensorId) -> Array:
+        """All elements of a tensor, asked of the kernel where they did not travel.
+
+        Raises :class:`TapevizError` when the kernel is gone or did not keep it.
+        """
+        value = self._trace.value(tensor) if self._trace else None
+        if value is not None:
+            return value
+        if self._run is None:
+            raise TapevizError("this tensor's values are not in the recording")
+        about, buffers = self._run.fetch("tensor", {"id": int(tensor)}, _TENSOR_SECONDS)
+        if "error" in about:
+            raise TapevizError(str(about["error"]))
+        return array_of(buffers[0], about["dtype"], tuple(about["shape"]))
+
+    def release(self) -> None:
+        """Let the kernel go; values that did not travel are gone with it."""
+        if self._run is not None:
+            self._run.release()
+
+    def recording(self) -> Recording:
+        """The raw events and values, to be kept in a file."""
+        return Recording(
+            source=self.repaired.text,
+            filename=self.snippet.filename,
+            events=tuple(self._lines),
+            blob=bytes(self._blob),
+            repairs=tuple((one.line, one.what) for one in self.repaired.repairs),
+        )
+
+    # For the kernel's run.
+
+    def events(self, batch: Sequence[bytes], blob: bytes) -> None:
+        """A batch of events came from the kernel."""
+        self._blob += blob
+        for line in batch:
+            self._take(decode(line), bytes(line))
+        self._listener.progressed(self._ops)
+        if time.monotonic() - self._told > _TRACE_EVERY:
+            self._listener.traced(self._reader.trace(bytes(self._blob)))
+            self._told = time.monotonic()
+
+    def output(self, stream: str, text: str) -> None:
+        """The snippet wrote something."""
+        self._add(Printed(stream, text))
+        self._listener.printed(stream, text)
+
+    def ended(self, end: RunEnd) -> None:
+        """The run is over, one way or another: replay what gave None, and tell."""
+        try:
+            if end.reason != "finished":
+                self._add(Ended(end.reason, detail=end.detail))
+            else:
+                self._replay()
+        finally:
+            self._finish()
+
+    def fail(self, failure: Raised) -> None:
+        """The snippet cannot be run at all."""
+        self._add(Begin(EVENT_FORMAT, "", ""))
+        self._add(failure)
+        self._add(Ended("raised"))
+        self._finish()
+
+    def started(self, run: Run) -> None:
+        self._run = run
+
+    def _finish(self) -> None:
+        self._trace = self._reader.trace(bytes(self._blob))
+        self._done.set()
+        self._listener.ended(self._trace)
+
+    def _add(self, event: Event) -> None:
+        self._take(event, encode(event))
+
+    def _take(self, event: Event, line: bytes) -> None:
+        self._reader.feed(event)
+        self._lines.append(line)
+        self._ops += isinstance(event, OpRan)
+
+    def _replay(self) -> None:
+        if self._run is None:
+            return
+        trace = self._reader.trace(bytes(self._blob))
+        calls = calls_to_replay(trace)
+        flow = DataFlow(trace) if calls else None
+        for call in calls:
+            assert flow is not None
+            try:
+                about, buffers = self._run.fetch("replay", request(flow, call), _REPLAY_SECONDS)
+                lines = [str(line).encode() for line in about["events"]]
+                self.events(lines, b"".join(buffers))
+            except (TapevizError, KeyError, TimeoutError, msgspec.MsgspecError) as error:
+                self._add(Noted(f"The pass across the cut could not be computed: {error}"))
+                return
+
+
+class Recorder:
+    """Records snippets, each in a fresh process of one kind of kernel."""
+
+    def __init__(self, pool: KernelPool) -> None:
+        self.pool = pool
+
+    def record(self, snippet: Snippet, listener: Listener | None = None) -> LiveRecording:
+        """Start recording; returns at once. Text that cannot be repaired gives a trace with its error."""
+        repaired = repair(snippet.text)
+        live = LiveRecording(snippet, repaired, listener or Silent())
+        if repaired.error is not None:
+            problem = repaired.error
+            live.fail(Raised("SyntaxError", problem.message, problem.line))
+            return live
+        options = {"provide": sorted(missing_imports(repaired.text)), **snippet.options}
+        asked = RunRequest(
+            source=repaired.text,
+            filename=snippet.filename,
+            argv=(snippet.filename, *snippet.arguments),
+            cwd=snippet.directory,
+            options=options,
+            timeout=snippet.timeout,
+        )
+        live.started(self.pool.run(asked, live))
+        return live
