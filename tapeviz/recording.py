@@ -19,11 +19,11 @@ from .analysis.replays import calls_to_replay, request
 from .errors import TapevizError
 from .kernel import KernelPool, Run, RunEnd, RunRequest
 from .repair import Repaired, missing_imports, repair
-from .trace.events import Begin, Ended, Event, Noted, OpRan, Printed, Raised, decode, encode
 from .trace.events import FORMAT_VERSION as EVENT_FORMAT
+from .trace.events import Begin, Ended, Event, Noted, OpRan, Printed, Raised, decode, encode
 from .trace.file import Recording
 from .trace.model import Array, TensorId, Trace
-from .trace.read import Reader
+from .trace.read import Reader, read
 from .trace.values import array_of
 
 _REPLAY_SECONDS = 60.0
@@ -81,6 +81,7 @@ class LiveRecording:
         self._ops = 0
         self._told = time.monotonic()
         self._run: Run | None = None
+        self._started = threading.Event()
         self._done = threading.Event()
         self._trace: Trace | None = None
 
@@ -164,6 +165,7 @@ class LiveRecording:
 
     def started(self, run: Run) -> None:
         self._run = run
+        self._started.set()
 
     def _finish(self) -> None:
         self._trace = self._reader.trace(bytes(self._blob))
@@ -179,7 +181,8 @@ class LiveRecording:
         self._ops += isinstance(event, OpRan)
 
     def _replay(self) -> None:
-        if self._run is None:
+        # A short run may be over before the pool has handed it to us.
+        if not self._started.wait(_REPLAY_SECONDS) or self._run is None:
             return
         trace = self._reader.trace(bytes(self._blob))
         calls = calls_to_replay(trace)
@@ -202,7 +205,7 @@ class Recorder:
         self.pool = pool
 
     def record(self, snippet: Snippet, listener: Listener | None = None) -> LiveRecording:
-        """Start recording; returns at once. Text that cannot be repaired gives a trace with its error."""
+        """Start recording; returns at once. Text beyond repair gives a trace with its error."""
         repaired = repair(snippet.text)
         live = LiveRecording(snippet, repaired, listener or Silent())
         if repaired.error is not None:
@@ -220,3 +223,12 @@ class Recorder:
         )
         live.started(self.pool.run(asked, live))
         return live
+
+
+def trace_of(recording: Recording) -> Trace:
+    """The trace of a recording that was kept; events that do not decode are an error to read."""
+    try:
+        events = [decode(line) for line in recording.events]
+    except msgspec.MsgspecError as error:
+        raise TapevizError(f"the recording is damaged: {error}") from None
+    return read(events, recording.blob, recording.source, recording.filename)

@@ -110,7 +110,8 @@ def _flat(cause: Cause, target: str, source: str) -> str:
     else:
         why = f"{cause.op} jumps from value to value, so there is no slope to follow"
     return (
-        f"Every way from {source} to {target} leads through {cause.op} on line {cause.line}. {why}. "
+        f"Every way from {source} to {target} leads through {cause.op} on line {cause.line}. "
+        f"{why[0].upper()}{why[1:]}. "
         f"Use a smooth operation in its place, or estimate its gradient with tf.custom_gradient."
     )
 

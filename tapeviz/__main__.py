@@ -1,0 +1,7 @@
+"""``python -m tapeviz``."""
+
+import sys
+
+from tapeviz.cli import main
+
+sys.exit(main())

@@ -1,0 +1,67 @@
+"""Words on the command line in, an exit status out. One file for each verb.
+
+Nothing heavy is imported here: ``tapeviz --help`` answers before NumPy or Qt would be loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from .. import __version__
+from ..errors import TapevizError
+
+COMMANDS = {
+    "explain": "say what happened to each gradient",
+    "export": "write the picture of a snippet's op graph to a file",
+    "record": "run a snippet and keep the recording",
+    "examples": "list the examples, or print one",
+    "open": "open the window (also: tapeviz [FILE])",
+}
+"""Verb → what it does; each is a module of this package with ``add_arguments`` and ``run``."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors of usage in one line, with tapeviz's own exit status."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(TapevizError.exit_status, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="tapeviz",
+        description="See what a tf.GradientTape saw, and why a gradient is None.",
+        epilog="tapeviz [FILE] opens the window. 'tapeviz VERB --help' tells more about a verb.",
+    )
+    parser.add_argument("--version", action="version", version=f"tapeviz {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
+    for verb, does in COMMANDS.items():
+        module = importlib.import_module(f".{verb}", __name__)
+        module.add_arguments(verbs.add_parser(verb, help=does, description=does))
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``tapeviz`` with these arguments (default: of the process); gives the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    first = next((word for word in words if not word.startswith("-")), None)
+    if first not in COMMANDS and not {"-h", "--help", "--version"} & set(words):
+        words.insert(0, "open")
+    options = _parser().parse_args(words)
+    try:
+        return int(importlib.import_module(f".{options.verb}", __name__).run(options))
+    except TapevizError as error:
+        print(f"tapeviz: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print("tapeviz: interrupted", file=sys.stderr)
+        return TapevizError.exit_status
+    except BrokenPipeError:
+        # The reader of our output has gone; say nothing, and let the interpreter say nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return TapevizError.exit_status

@@ -1,0 +1,22 @@
+"""``tapeviz examples``: list the examples, or print one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="print this example's code")
+
+
+def run(options: argparse.Namespace) -> int:
+    from ..examples import example, examples
+
+    if options.name:
+        sys.stdout.write(example(options.name).text)
+        return 0
+    width = max(len(one.name) for one in examples())
+    for one in examples():
+        print(f"{one.name:<{width}}  {one.title}")
+    return 0

@@ -1,0 +1,78 @@
+"""``tapeviz explain``: snippets in, what happened to each gradient out, as text or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from ..errors import TapevizError
+from .options import add_kernel_options
+
+if TYPE_CHECKING:
+    from ..analysis.model import Diagnosis
+    from ..trace.model import Trace
+    from .inputs import Inputs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".py, .ipynb, .tape, or -")
+    parser.add_argument("--json", action="store_true", help="one JSON object for each file")
+    add_kernel_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """0 every gradient flows, 1 one is None, zero or not finite, 2 a snippet raised, 3 trouble."""
+    from .inputs import inputs
+
+    statuses = []
+    with inputs(options, only_stderr=options.json, files=options.files) as opened:
+        for name in options.files:
+            explain = _explain_json if options.json else _explain_text
+            statuses.append(explain(opened, name, is_one_of_many=len(options.files) > 1))
+    return max(statuses)
+
+
+def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
+    """The exit status for one snippet that was run."""
+    if trace.failure is not None or trace.ending.how not in ("finished", "exit"):
+        return 2
+    return int(any(call.is_troubled for call in diagnosis.calls))
+
+
+def _explain_json(opened: Inputs, name: str, *, is_one_of_many: bool) -> int:
+    import msgspec
+
+    from ..report import report
+
+    about: dict[str, object] = {"file": name} if is_one_of_many else {}
+    try:
+        explained = opened.record(name)
+        repairs = explained.recording.repairs
+        about |= report(explained.trace, explained.diagnosis, repairs)
+        status = exit_status(explained.trace, explained.diagnosis)
+    except TapevizError as error:
+        if not is_one_of_many:
+            raise
+        print(f"tapeviz: {error}", file=sys.stderr)
+        about |= {"error": {"type": "TapevizError", "message": str(error), "line": None}}
+        status = error.exit_status
+    sys.stdout.write(msgspec.json.encode(about).decode() + "\n")
+    sys.stdout.flush()
+    return status
+
+
+def _explain_text(opened: Inputs, name: str, *, is_one_of_many: bool) -> int:
+    from .text import as_text
+
+    if is_one_of_many:
+        print(f"== {name}")
+    try:
+        explained = opened.record(name)
+    except TapevizError as error:
+        if not is_one_of_many:
+            raise
+        print(f"tapeviz: {error}", file=sys.stderr)
+        return error.exit_status
+    print(as_text(explained.trace, explained.diagnosis, explained.recording.repairs))
+    return exit_status(explained.trace, explained.diagnosis)

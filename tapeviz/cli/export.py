@@ -1,0 +1,88 @@
+"""``tapeviz export``: a snippet in, the picture of its op graph out."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import TapevizError
+from .options import add_kernel_options
+
+if TYPE_CHECKING:
+    from ..analysis.model import Diagnosis
+    from ..view import View
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help=".py, .ipynb, .tape, or -")
+    suffixes = "by its suffix: png, svg, pdf, dot, graphml, json"
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help=suffixes)
+    parser.add_argument("--step", type=int, metavar="N", help="after N steps of the backward pass")
+    parser.add_argument("--call", type=int, metavar="N", help="the N-th gradient call of the run")
+    parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="pixels per unit")
+    parser.add_argument("--transparent", action="store_true", help="no background (png, svg)")
+    parser.add_argument("--layout", default="layered", metavar="NAME")
+    parser.add_argument("--direction", choices=("down", "right"), default="down")
+    parser.add_argument("--all", action="store_true", help="also ops that no gradient touches")
+    parser.add_argument("--group", default="", metavar="BY", help="fold by: see the View menu")
+    parser.add_argument("--fold", action="append", default=[], metavar="GROUP")
+    parser.add_argument("--unfold", action="append", default=[], metavar="GROUP")
+    add_kernel_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """0 when the picture was written, whatever it shows; else the error's status."""
+    from ..export import check_suffix, write_picture
+
+    output = Path(options.output)
+    check_suffix(output.suffix)
+    if not options.scale > 0:
+        raise TapevizError("--scale must be above 0")
+
+    from .inputs import inputs
+
+    with inputs(options) as opened:
+        explained = opened.record(options.file)
+
+    from ..drawing import drawing
+
+    trace, diagnosis = explained.trace, explained.diagnosis
+    shown = drawing(trace, diagnosis, _view(options, diagnosis), options.theme)
+    write_picture(shown, output, scale=options.scale, transparent=options.transparent)
+    return 0
+
+
+def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
+    """The view that the options ask for."""
+    from ..layout import LAYOUTS
+    from ..view import DEFAULT_VIEW
+
+    if options.layout not in LAYOUTS:
+        raise TapevizError(f"no layout {options.layout!r}; there are {', '.join(LAYOUTS)}")
+    calls = diagnosis.calls
+    call = None
+    if options.call is not None:
+        if not 1 <= options.call <= len(calls):
+            raise TapevizError(f"--call {options.call}: the run made {len(calls)} gradient calls")
+        call = calls[options.call - 1].call.id
+    shown = diagnosis.call(call)
+    steps = len(shown.steps) if shown else 0
+    if options.step is not None and not 0 <= options.step <= steps:
+        raise TapevizError(f"--step {options.step}: the backward pass has {steps} steps")
+    overlay = replace(
+        DEFAULT_VIEW.overlay, call=call, step=options.step, show_bridge=options.bridge
+    )
+    return replace(
+        DEFAULT_VIEW,
+        layout=options.layout,
+        direction=options.direction,
+        grouping=options.group,
+        folded=frozenset(options.fold),
+        unfolded=frozenset(options.unfold),
+        shows_all=options.all,
+        overlay=overlay,
+    )

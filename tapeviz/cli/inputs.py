@@ -1,0 +1,129 @@
+"""Files named on the command line in, traces and their diagnoses out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..analysis import diagnose
+from ..analysis.model import Diagnosis
+from ..errors import TapevizError
+from ..kernel import KernelPool, choose_kernel
+from ..notebook import notebook_source
+from ..recording import Recorder, Silent, Snippet, trace_of
+from ..trace.file import Recording, load
+from ..trace.model import Trace
+
+MAX_TEXT = 5_000_000
+
+
+class TimedOut(TapevizError):
+    """The snippet ran longer than ``--timeout`` allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A recording with what follows from it."""
+
+    recording: Recording
+    trace: Trace
+    diagnosis: Diagnosis
+
+
+class _Passing(Silent):
+    """Passes the snippet's output on; under ``--json`` all of it to standard error."""
+
+    def __init__(self, only_stderr: bool) -> None:
+        self._only_stderr = only_stderr
+
+    def printed(self, stream: str, text: str) -> None:
+        to = sys.stderr if self._only_stderr or stream == "stderr" else sys.stdout
+        to.write(text)
+        to.flush()
+
+
+class Inputs:
+    """Records what is named; the kernel is started when the first snippet needs it."""
+
+    def __init__(self, options: argparse.Namespace, *, only_stderr: bool, files: int = 1) -> None:
+        self._options = options
+        self._listener = _Passing(only_stderr)
+        self._files = files
+        self._pool: KernelPool | None = None
+
+    def record(self, name: str) -> Explained:
+        """Run the file ``name`` (``-``: standard input), or load it if it is a ``.tape``."""
+        if name.endswith(".tape"):
+            recording = load(Path(name))
+            trace = trace_of(recording)
+        else:
+            recording, trace = self._run(snippet(name, self._options))
+        return Explained(recording, trace, diagnose(trace))
+
+    def _run(self, asked: Snippet) -> tuple[Recording, Trace]:
+        live = Recorder(self._kernels()).record(asked, self._listener)
+        try:
+            trace = live.wait()
+            if trace.ending.how == "timeout":
+                raise TimedOut(
+                    f"{asked.filename} still ran after {asked.timeout:g} s and was stopped; "
+                    "--timeout S gives it longer"
+                )
+            return live.recording(), trace
+        except KeyboardInterrupt:
+            live.stop()
+            raise
+        finally:
+            live.release()
+
+    def _kernels(self) -> KernelPool:
+        if self._pool is None:
+            choice = choose_kernel(self._options.python, self._options.kernel)
+            self._pool = KernelPool(choice, reserve=1 if self._files > 1 else 0)
+            self._pool.warm()
+        return self._pool
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+
+@contextmanager
+def inputs(
+    options: argparse.Namespace, *, only_stderr: bool = False, files: Sequence[str] = ()
+) -> Iterator[Inputs]:
+    """Kernels for as long as the block lasts."""
+    opened = Inputs(options, only_stderr=only_stderr, files=len(files))
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def snippet(name: str, options: argparse.Namespace) -> Snippet:
+    """The text of a file, a notebook's code cells, or standard input."""
+    settings = {"eager_functions": not options.compiled}
+    if name == "-":
+        text, filename, directory = sys.stdin.read(), "<stdin>", Path.cwd()
+    else:
+        path = Path(name)
+        text = notebook_source(path) if path.suffix == ".ipynb" else read_text(path)
+        filename, directory = str(path), path.resolve().parent
+    arguments = tuple(options.args)
+    return Snippet(text, filename, arguments, directory, options.timeout, settings)
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 text file; :class:`TapevizError` says what is wrong with it."""
+    try:
+        if path.stat().st_size > MAX_TEXT:
+            raise TapevizError(f"{path} is larger than {MAX_TEXT // 1_000_000} MB: not a snippet")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise TapevizError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise TapevizError(f"cannot read {path}: {error.strerror or error}") from None

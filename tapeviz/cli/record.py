@@ -1,0 +1,26 @@
+"""``tapeviz record``: a snippet in, a ``.tape`` file out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .options import add_kernel_options
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help=".py, .ipynb, or -")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT.tape")
+    add_kernel_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """As ``explain``; the recording is kept whatever happened in it."""
+    from ..trace.file import save
+    from .explain import exit_status
+    from .inputs import inputs
+
+    with inputs(options) as opened:
+        explained = opened.record(options.file)
+    save(explained.recording, Path(options.output))
+    return exit_status(explained.trace, explained.diagnosis)

@@ -1,0 +1,72 @@
+"""A trace and its diagnosis in, the lines a person reads in a terminal out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from textwrap import fill
+
+import numpy as np
+
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding
+from ..trace.model import TensorId, Trace
+
+_WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
+
+
+def as_text(trace: Trace, diagnosis: Diagnosis, repairs: Iterable[tuple[int, str]] = ()) -> str:
+    """Repairs, a paragraph for each gradient, and the error that ended the snippet."""
+    blocks = ["\n".join(f"line {line}: {what}" for line, what in repairs)]
+    blocks += ["\n".join(_call(trace, call)) for call in diagnosis.calls]
+    error = diagnosis.error
+    if error is not None:
+        where = f"line {error.line}: " if error.line else ""
+        blocks.append(f"{where}{error.type}: {error.message}")
+        blocks.append(_wrapped(error.explanation))
+    elif trace.ending.how not in ("finished", "exit"):
+        blocks.append(f"the snippet did not finish: {trace.ending.detail or trace.ending.how}")
+    elif not diagnosis.calls:
+        blocks.append("No gradient was asked for.")
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
+    for finding in diagnosed.findings:
+        yield f"∂{finding.target} / ∂{finding.source}: {_WORDS[finding.status]}{_place(diagnosed)}"
+        if finding.tensor is not None:
+            yield _indented(_number(trace, finding.tensor))
+        if finding.status != "flows":
+            yield from _trouble(trace, finding)
+
+
+def _place(diagnosed: CallDiagnosis) -> str:
+    return f"   (line {diagnosed.call.line})" if diagnosed.call.line else ""
+
+
+def _trouble(trace: Trace, finding: Finding) -> Iterator[str]:
+    yield _wrapped(finding.message)
+    cause = finding.cause
+    if cause is not None and cause.code:
+        yield f"    line {cause.line}: {cause.code}"
+    if finding.bridged is not None:
+        yield "  Across the cut it would be"
+        yield _indented(_number(trace, finding.bridged))
+
+
+def _number(trace: Trace, tensor: TensorId) -> str:
+    tensor = trace.fetched.get(tensor, tensor)
+    value = trace.value(tensor)
+    if value is not None:
+        return np.array2string(value, threshold=50, edgeitems=3)
+    known, stats = trace.tensors.get(tensor), trace.stats(tensor)
+    if known is None or stats is None:
+        return "(known only when a session computes it)"
+    low, high = stats.min, stats.max
+    return f"{known.dtype} {list(known.shape or ())}, min {low:g}, max {high:g}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, 88, initial_indent="  ", subsequent_indent="  ") if text else ""

@@ -1,0 +1,135 @@
+"""A trace and its diagnosis in, the JSON object of ``explain --json`` out (its names are fixed)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import __version__
+from .analysis.model import CallDiagnosis, Cause, Diagnosis, Finding, Fix
+from .trace.model import Array, TensorId, Trace
+
+MAX_ELEMENTS = 10_000
+Repairs = Iterable[tuple[int, str]]
+
+
+def report(trace: Trace, diagnosis: Diagnosis, repairs: Repairs = ()) -> dict[str, Any]:
+    """Everything that happened to the gradients of one snippet, as JSON values."""
+    return {
+        "tapeviz": __version__,
+        "tensorflow": trace.tensorflow,
+        "python": trace.python,
+        "ops": sum(op.call is None and not op.is_recorded_operation for op in trace.ops.values()),
+        "repairs": [{"line": line, "what": what} for line, what in repairs],
+        "error": _error(trace, diagnosis),
+        "warnings": [
+            {"kind": one.kind, "line": one.line, "message": one.message}
+            for one in diagnosis.warnings
+        ],
+        "calls": [_call(trace, one) for one in diagnosis.calls],
+    }
+
+
+def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
+    error = diagnosis.error
+    if error is not None:
+        return {
+            "type": error.type,
+            "message": error.message,
+            "line": error.line or None,
+            "explanation": error.explanation,
+        }
+    ending = trace.ending
+    if ending.how in ("finished", "raised", "exit"):
+        return None
+    return {"type": ending.how, "message": ending.detail, "line": None, "explanation": ""}
+
+
+def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
+    call = diagnosed.call
+    tape = trace.tapes.get(call.tape) if call.tape is not None else None
+    return {
+        "method": call.method,
+        "line": call.line,
+        "tape": tape.name if tape else None,
+        "targets": [one.text for one in call.targets],
+        "results": [_result(trace, one) for one in diagnosed.findings],
+    }
+
+
+def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "source": finding.source,
+        "status": finding.status,
+        "dtype": finding.dtype,
+        "shape": list(finding.shape) if finding.shape is not None else None,
+        **_value(trace, finding.tensor),
+        "cause": _cause(finding.cause),
+        "message": finding.message,
+        "bridged": _elements(trace, finding.bridged),
+        "fixes": [_fix(trace, one) for one in finding.fixes],
+    }
+    if finding.others:
+        result["others"] = [_cause(one) for one in finding.others]
+    return result
+
+
+def _value(trace: Trace, tensor: TensorId | None) -> Mapping[str, Any]:
+    if tensor is None:
+        return {"value": None}
+    tensor = trace.fetched.get(tensor, tensor)
+    known = trace.tensors.get(tensor)
+    if known is not None and known.size is not None and known.size <= MAX_ELEMENTS:
+        value = trace.value(tensor)
+        if value is not None:
+            return {"value": elements(value)}
+    stats = trace.stats(tensor)
+    if stats is None:
+        return {"value": None}
+    return {
+        "value": None,
+        "summary": {
+            "min": stats.min,
+            "max": stats.max,
+            "mean": stats.mean,
+            "norm": stats.norm,
+            "nonfinite": stats.nonfinite,
+        },
+    }
+
+
+def _elements(trace: Trace, tensor: TensorId | None) -> Any:
+    value = trace.value(tensor) if tensor is not None else None
+    return elements(value) if value is not None and value.size <= MAX_ELEMENTS else None
+
+
+def elements(value: Array) -> Any:
+    """Nested lists as NumPy gives them; NaN, infinities and complex numbers as strings."""
+    if value.dtype.kind == "c" or value.dtype == object:
+        return _texts(value.tolist())
+    if value.dtype.kind == "f" and not np.isfinite(value).all():
+        return _texts(value.tolist())
+    return value.tolist()
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_texts(one) for one in value]
+    if isinstance(value, float):
+        if math.isnan(value):
+            return "NaN"
+        return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value if isinstance(value, (int, bool)) else str(value)
+
+
+def _cause(cause: Cause | None) -> dict[str, Any] | None:
+    if cause is None:
+        return None
+    return {"kind": cause.kind, "line": cause.line, "code": cause.code, "op": cause.op or None}
+
+
+def _fix(trace: Trace, fix: Fix) -> dict[str, Any]:
+    return {"title": fix.title, "diff": fix.diff, "value": _elements(trace, fix.value)}
