@@ -1,0 +1,238 @@
+"""Where the body of a compound statement ends when the page has lost its indentation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from tapeviz.repair.facts import Facts
+from tapeviz.repair.statements import Statement
+
+_FAR = 400
+"""Statements looked ahead."""
+
+
+class Gap(IntEnum):
+    """What stands between a statement and the one before it."""
+
+    NONE = 0
+    BLANK = 1
+    """More blank lines than the page puts between any two lines."""
+    DEBRIS = 2
+    """A sentence of the page, a fence, an answer: another piece of code begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """All statements, with the gap before each and its facts."""
+
+    statements: Sequence[Statement]
+    gaps: Sequence[Gap]
+    facts: Sequence[Facts]
+    tapes: Sequence[frozenset[str]]
+    """The names of the tapes that each statement opens."""
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+
+def body_end(script: Script, header: int, start: int, limit: int) -> int:
+    """The index of the first statement that is surely behind the body of ``header``.
+
+    The body starts at ``start`` and ends before ``limit``. Only a ``with`` over tapes can
+    be told ahead: its body is what the gradient asked afterwards needs.
+    """
+    limit = min(limit, start + _FAR)
+    for index in range(start + 1, limit):
+        if script.gaps[index] is Gap.DEBRIS:
+            limit = index
+            break
+    tapes = script.tapes[header]
+    return _tape_end(script, tapes, header, start, limit) if tapes else limit
+
+
+def leaves(script: Script, header: int, start: int, index: int) -> bool:
+    """Whether the statement at ``index`` is no longer in the body, which began at ``start``."""
+    node = script.statements[header].node
+    keyword = script.statements[header].keyword
+    if keyword == "def" and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return _leaves_function(script, node, start, index)
+    if keyword == "class" and isinstance(node, ast.ClassDef):
+        return _leaves_class(script, node, index)
+    if script.tapes[header]:
+        return False
+    return _leaves_block(script, header, start, index)
+
+
+def ends_body(script: Script, header: int, index: int) -> bool:
+    """Whether nothing can follow the statement in its body: ``return``, ``raise``, ``break``."""
+    statement = script.statements[index]
+    if statement.keyword or statement.tree is None:
+        return False
+    last = statement.tree.body[-1]
+    if script.statements[header].keyword == "class":
+        return False
+    return isinstance(last, (ast.Return, ast.Raise, ast.Break, ast.Continue))
+
+
+def tape_names(statement: Statement) -> frozenset[str]:
+    """The names of the tapes that a ``with`` opens."""
+    node = statement.node
+    if not isinstance(node, ast.With) or not statement.opens:
+        return frozenset()
+    return frozenset(
+        item.optional_vars.id
+        for item in node.items
+        if isinstance(item.optional_vars, ast.Name)
+        and isinstance(item.context_expr, ast.Call)
+        and "Tape" in ast.unparse(item.context_expr.func)
+    )
+
+
+def _tape_end(script: Script, tapes: frozenset[str], header: int, start: int, limit: int) -> int:
+    limit = _opened_again(script, tapes, start, limit)
+    asked = [i for i in range(start, limit) if script.facts[i].asked(tapes) is not None]
+    blank = next((i for i in range(start + 1, limit) if script.gaps[i] is Gap.BLANK), limit)
+    if not asked:
+        own = _first_asked_of_others(script, tapes, start, limit)
+        return min(blank, limit) if own is None else min(max(own, start + 1), blank)
+    ask = _last_ask_over_own_gradient(script, tapes, start, asked)
+    needed = _last_needed(script, tapes, start, ask)
+    end = ask
+    if blank < ask:
+        end = max(blank, needed + 1)
+    # What other tapes are asked, and nothing here needs, stands behind both.
+    for index in range(needed + 1, end):
+        if script.facts[index].asks:
+            end = index
+            break
+    return max(end, start + 1)
+
+
+def _opened_again(script: Script, tapes: frozenset[str], start: int, limit: int) -> int:
+    for index in range(start, limit):
+        statement = script.statements[index]
+        if script.tapes[index] & tapes or (index > start and statement.keyword == "class"):
+            return index
+    return limit
+
+
+def _first_asked_of_others(
+    script: Script, tapes: frozenset[str], start: int, limit: int
+) -> int | None:
+    """Where a tape is asked that was opened before this one, if this one never is."""
+    inner = frozenset().union(*script.tapes[start:limit])
+    for index in range(start, limit):
+        if any(tape not in inner | tapes for tape, _ in script.facts[index].asks):
+            return index
+    return None
+
+
+def _last_ask_over_own_gradient(
+    script: Script, tapes: frozenset[str], start: int, asked: Sequence[int]
+) -> int:
+    """The ask that the body runs up to: the first, unless a later one differentiates its result."""
+    for ask in reversed(asked[1:]):
+        needed = _needed(script, tapes, start, ask)
+        if any(index in needed for index in asked if index < ask):
+            return ask
+    return asked[0]
+
+
+def _last_needed(script: Script, tapes: frozenset[str], start: int, ask: int) -> int:
+    return max(_needed(script, tapes, start, ask), default=start)
+
+
+def _needed(script: Script, tapes: frozenset[str], start: int, ask: int) -> set[int]:
+    """The statements from ``start`` on that the target of the ``ask`` is computed from."""
+    names = set(script.facts[ask].asked(tapes) or ())
+    needed: set[int] = set()
+    for index in range(ask - 1, start - 1, -1):
+        facts = script.facts[index]
+        if facts.binds & names:
+            needed.add(index)
+            names |= facts.reads
+    return needed
+
+
+def _leaves_function(
+    script: Script, node: ast.FunctionDef | ast.AsyncFunctionDef, start: int, index: int
+) -> bool:
+    statement, facts = script.statements[index], script.facts[index]
+    if statement.keyword == "class" or _takes_self(statement):
+        return True
+    own_call = node.name in facts.calls | facts.reads and not _returns(statement)
+    if own_call and statement.keyword != "def":
+        return True
+    returns = _returns_ahead(script, index)
+    if statement.keyword in ("def", "@"):
+        # A function of its own takes one return; a second one would be the outer function's.
+        return returns < 2 and index > start
+    return script.gaps[index] is Gap.BLANK and returns == 0
+
+
+def _returns_ahead(script: Script, index: int) -> int:
+    """How many ``return`` lines follow in this piece of code, before a third function begins."""
+    count, functions = 0, 0
+    for ahead in range(index, min(len(script), index + _FAR)):
+        statement = script.statements[ahead]
+        if script.gaps[ahead] is Gap.DEBRIS and ahead > index:
+            break
+        functions += statement.keyword == "def"
+        is_outer_again = ahead > index and count and statement.keyword in ("def", "@", "class")
+        if is_outer_again or functions > 1:
+            break
+        count += _returns(statement)
+    return count
+
+
+def _leaves_class(script: Script, node: ast.ClassDef, index: int) -> bool:
+    statement, facts = script.statements[index], script.facts[index]
+    if statement.keyword == "def":
+        return not _takes_self(statement)
+    if statement.keyword == "@":
+        after = script.statements[index + 1] if index + 1 < len(script) else None
+        return after is None or not _takes_self(after)
+    if node.name in facts.reads or statement.keyword:
+        return True
+    return script.gaps[index] is Gap.BLANK
+
+
+def _takes_self(statement: Statement) -> bool:
+    node = statement.node
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or statement.keyword != "def":
+        return False
+    return bool(node.args.args) and node.args.args[0].arg in ("self", "cls")
+
+
+def _returns(statement: Statement) -> bool:
+    return isinstance(statement.node, ast.Return)
+
+
+def _leaves_block(script: Script, header: int, start: int, index: int) -> bool:
+    """For ``for``, ``while``, ``if``, ``try``, ``else`` and a ``with`` over something else."""
+    opener, statement = script.statements[header], script.statements[index]
+    if statement.keyword in ("def", "class", "@") or isinstance(
+        statement.node, (ast.Import, ast.ImportFrom)
+    ):
+        return index > start
+    if opener.keyword in ("if", "elif", "else"):
+        # `if step % 10 == 0: print(…)`, the commonest of all in a training loop.
+        if _shows(script, start) and not _shows(script, index):
+            return True
+        if statement.keyword == "if":
+            return True
+    if script.gaps[index] is not Gap.BLANK or opener.keyword == "try":
+        return False
+    if "__name__" in script.facts[header].reads:
+        return False
+    if opener.keyword in ("for", "with"):
+        return not script.facts[header].binds & script.facts[index].reads
+    return True
+
+
+def _shows(script: Script, index: int) -> bool:
+    calls = script.facts[index].calls
+    return bool(calls & {"print", "tf.print"}) and not script.facts[index].binds

@@ -1,0 +1,91 @@
+"""A statement in, the names that it binds and reads and the tapes that it asks out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tapeviz.repair.statements import Statement
+
+_ASKING = frozenset({"gradient", "jacobian", "batch_jacobian"})
+_NOTHING: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a statement does with names."""
+
+    binds: frozenset[str]
+    """Names assigned, and those whose object a method called on them may change (``c.assign``)."""
+    reads: frozenset[str]
+    asks: tuple[tuple[str, frozenset[str]], ...]
+    """(tape, names of the target) for each ``tape.gradient(target, …)``."""
+    calls: frozenset[str]
+    """Dotted names of the functions called."""
+
+    def asked(self, tapes: frozenset[str]) -> frozenset[str] | None:
+        """The names of the targets asked of ``tapes``; None when none of them is asked."""
+        targets = [names for tape, names in self.asks if tape in tapes]
+        return frozenset().union(*targets) if targets else None
+
+
+UNKNOWN = Facts(_NOTHING, _NOTHING, (), _NOTHING)
+
+
+def read_facts(statement: Statement) -> Facts:
+    """The facts of one statement; none when it does not parse."""
+    if statement.tree is None:
+        return UNKNOWN
+    binds: set[str] = set()
+    reads: set[str] = set()
+    calls: set[str] = set()
+    asks: list[tuple[str, frozenset[str]]] = []
+    for node in ast.walk(statement.tree):
+        binds.update(_bound(node))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            reads.add(node.id)
+        elif isinstance(node, ast.Call):
+            name = dotted(node.func)
+            calls.add(name)
+            tape, _, method = name.rpartition(".")
+            if method in _ASKING and tape and node.args:
+                asks.append((tape, _names(node.args[0])))
+            elif method in _ASKING and tape:
+                targets = [word.value for word in node.keywords if word.arg == "target"]
+                asks.append((tape, _names(targets[0]) if targets else _NOTHING))
+    return Facts(frozenset(binds), frozenset(reads), tuple(asks), frozenset(calls))
+
+
+def dotted(node: ast.expr) -> str:
+    """``a.b.c`` of a name or attribute, else the empty string."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.arg(arg=name):
+            yield name
+        case ast.alias(name=name, asname=asname):
+            yield asname or name.split(".")[0]
+        case ast.ExceptHandler(name=str(name)):
+            yield name
+        case (
+            ast.Subscript(ctx=ast.Store(), value=value)
+            | ast.Attribute(ctx=ast.Store(), value=value)
+        ):
+            yield from _names(value)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
+            yield from _names(value)
+
+
+def _names(node: ast.AST) -> frozenset[str]:
+    return frozenset(found.id for found in ast.walk(node) if isinstance(found, ast.Name))

@@ -1,0 +1,228 @@
+"""A pass for lost and slipped indentation: each statement gets the column of the block it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from tapeviz.repair.bodies import Gap, Script, body_end, ends_body, leaves, tape_names
+from tapeviz.repair.facts import read_facts
+from tapeviz.repair.page import Edit, Page
+from tapeviz.repair.scanning import scan_lines
+from tapeviz.repair.statements import Statement, indent_of, read_statements
+
+_STEP = 4
+_DEEPEST = 40
+"""Blocks in each other; Python itself takes 100, and 20 of some kinds."""
+_GOES_ON = {
+    "else": ("if", "elif", "for", "while", "try", "except"),
+    "elif": ("if", "elif"),
+    "except": ("try", "except"),
+    "finally": ("try", "except", "else"),
+    "case": ("match", "case"),
+}
+
+
+def restore_indentation(page: Page) -> Iterator[Edit]:
+    """Bodies that stand flush with their header, lines that match no level."""
+    script = _read_script(page)
+    if not len(script):
+        return
+    walk = _Walk(script)
+    try:
+        walk.run()
+    except _TooDeep:
+        return
+    inside_string = [
+        found.code == () or _starts_inside(found.code) for found in scan_lines(page.lines)
+    ]
+    for index, statement in enumerate(script.statements):
+        shift = walk.columns[index] - statement.indent
+        if shift:
+            yield from _shifted(page, statement, shift, walk.reasons[index], inside_string)
+
+
+class _TooDeep(Exception):
+    """More blocks than a person writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A body that is being read."""
+
+    header: int
+    """Index of the statement that opens it; -1 for the text itself."""
+    start: int
+    level: int
+    """The column where its statements stand on the page."""
+    column: int
+    """The column they get."""
+    limit: int
+    is_lost: bool
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Goes over the statements once, as a parser would, opening and leaving blocks."""
+
+    script: Script
+    at: int = 0
+    blocks: list[_Block] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    def run(self) -> None:
+        first = self.script.statements[0].indent
+        while self.at < len(self.script):
+            self._read_block(_Block(-1, self.at, first, 0, len(self.script), is_lost=False))
+            # Left only by a statement further left than the first one.
+            first = 0
+
+    def _read_block(self, block: _Block) -> None:
+        if len(self.blocks) > _DEEPEST:
+            raise _TooDeep
+        self.blocks.append(block)
+        while self.at < block.limit:
+            index = self.at
+            if index > block.start and self._is_left(block, index):
+                break
+            self._place(block, index)
+            if self.script.statements[index].opens:
+                self._open(block, index)
+            elif block.is_lost and ends_body(self.script, block.header, index):
+                break
+        self.blocks.pop()
+
+    def _place(self, block: _Block, index: int) -> None:
+        self.columns.append(block.column)
+        if block.is_lost:
+            header = self.script.statements[block.header]
+            self.reasons.append(
+                f"indented as part of the “{header.keyword}” on line {header.first + 1}"
+            )
+        else:
+            self.reasons.append("aligned with the lines around it")
+        self.at += 1
+
+    def _open(self, outer: _Block, header: int) -> None:
+        """Read the body of the header just placed."""
+        start = self.at
+        if start >= outer.limit:
+            return
+        opener, first = self.script.statements[header], self.script.statements[start]
+        if first.is_clause and opener.keyword in _GOES_ON[first.keyword]:
+            return
+        if first.indent > opener.indent:
+            level = self._body_level(start, opener.indent, outer.limit)
+            column = outer.column + level - opener.indent
+            self._read_block(_Block(header, start, level, column, outer.limit, is_lost=False))
+        elif opener.tree is not None:
+            limit = body_end(self.script, header, start, outer.limit)
+            column = outer.column + _STEP
+            self._read_block(_Block(header, start, first.indent, column, limit, is_lost=True))
+
+    def _body_level(self, start: int, outer: int, limit: int) -> int:
+        """The column of a body whose first line may have slipped: the commonest one near it."""
+        first = self.script.statements[start]
+        if first.opens:
+            return first.indent
+        seen: dict[int, int] = {}
+        for index in range(start, min(limit, start + 50)):
+            statement = self.script.statements[index]
+            if statement.indent <= outer:
+                break
+            if abs(statement.indent - first.indent) <= 2:
+                seen[statement.indent] = seen.get(statement.indent, 0) + 1
+            if statement.opens:
+                break
+        return max(seen, key=lambda column: (seen[column], column == first.indent))
+
+    def _is_left(self, block: _Block, index: int) -> bool:
+        statement = self.script.statements[index]
+        if statement.is_clause and self._belongs_outside(block, statement):
+            return True
+        if statement.indent < block.level:
+            return self._falls_back(block, index)
+        return block.is_lost and leaves(self.script, block.header, block.start, index)
+
+    def _belongs_outside(self, block: _Block, clause: Statement) -> bool:
+        """Whether a clause goes on with the header of this block, or of one around it."""
+        goes_on = _GOES_ON[clause.keyword]
+        if clause.indent < block.level:
+            return True
+        return block.is_lost and any(
+            one.header >= 0
+            and self.script.statements[one.header].keyword in goes_on
+            and self.script.statements[one.header].indent == clause.indent
+            for one in self.blocks
+        )
+
+    def _falls_back(self, block: _Block, index: int) -> bool:
+        """Whether a statement left of its block is meant for a block around it."""
+        indent = self.script.statements[index].indent
+        levels = {one.level for one in self.blocks}
+        levels |= {self.script.statements[one.header].indent for one in self.blocks[1:]}
+        if indent not in levels and self._asks_own_tape(block, index):
+            return True
+        # Between two levels, the deeper: pages take more columns than they add.
+        nearest = min(levels, key=lambda level: (abs(level - indent), -level))
+        return nearest < block.level and not self._returns_to(block, index)
+
+    def _asks_own_tape(self, block: _Block, index: int) -> bool:
+        if block.header < 0:
+            return False
+        return self.script.facts[index].asked(self.script.tapes[block.header]) is not None
+
+    def _returns_to(self, block: _Block, index: int) -> bool:
+        """Whether lines behind this one stand in the block again, so that it has only slipped."""
+        for ahead in range(index, min(index + 4, block.limit)):
+            statement = self.script.statements[ahead]
+            if ahead > index and statement.indent == block.level:
+                return True
+            if statement.opens or statement.indent > block.level:
+                return False
+            if ahead > index and self.script.gaps[ahead]:
+                return False
+        return False
+
+
+def _read_script(page: Page) -> Script:
+    statements = read_statements(page.lines)
+    return Script(
+        statements,
+        _gaps(page, statements),
+        [read_facts(one) for one in statements],
+        [tape_names(one) for one in statements],
+    )
+
+
+def _gaps(page: Page, statements: Sequence[Statement]) -> list[Gap]:
+    blanks, debris = [0], [False]
+    for before, statement in pairwise(statements):
+        between = range(before.last + 1, statement.first)
+        blanks.append(sum(1 for index in between if not page.lines[index].strip()))
+        debris.append(any(page.is_aside(index) for index in between))
+    # Some pages put a blank line after every line: then it takes two to make a paragraph.
+    usual = 1 if sum(map(bool, blanks)) > 0.6 * len(blanks) else 0
+    return [
+        Gap.DEBRIS if aside else Gap.BLANK if blank > usual else Gap.NONE
+        for blank, aside in zip(blanks, debris, strict=True)
+    ]
+
+
+def _starts_inside(code: Sequence[tuple[int, int]]) -> bool:
+    return code[0][0] > 0
+
+
+def _shifted(
+    page: Page, statement: Statement, shift: int, what: str, inside_string: Sequence[bool]
+) -> Iterator[Edit]:
+    for index in range(statement.first, statement.last + 1):
+        line = page.lines[index]
+        is_text = index > statement.first and inside_string[index]
+        if is_text or not line.strip():
+            continue
+        column = max(indent_of(line) + shift, 0)
+        if index == statement.first or column:
+            yield Edit(index, " " * column + line.lstrip(" \t\f"), what)

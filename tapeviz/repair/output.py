@@ -1,0 +1,105 @@
+"""A pass for printed results between the code: tensors, arrays, tracebacks, log lines."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tapeviz.repair.page import Edit, Page, aside
+from tapeviz.repair.statements import Statement, read_statements
+
+_WHAT = "output: kept as a comment"
+_LONGEST = 300
+"""Lines of one printed value."""
+
+_ANGLE = re.compile(r"^\s*<[A-Za-z_]")
+_TENSOR = re.compile(
+    r"<tf\.\w+[: ]|<KerasTensor |<tensorflow\.|<keras\.| object at 0x[0-9A-Fa-f]+>"
+)
+_ANGLE_END = re.compile(r">[\])}]*\s*$")
+_PRINTED_TENSOR = re.compile(r"^\s*tf\.(?:Tensor|RaggedTensor|SparseTensor)\(\s*(?:[\[\d-]|b'|$)")
+_TENSOR_END = re.compile(r"dtype=\w+\)|\)\s*$")
+_ARRAY_ROW = re.compile(
+    r"^\s*\[+\s*[-+]?(?:\d[\d.e+-]*|nan|inf)(?:\s+[-+]?(?:\d[\d.e+-]*|nan|inf|\.\.\.))*\s*\]*\s*$"
+)
+_TRACEBACK = re.compile(
+    r"^\s*(?:-{20,}|Traceback \(most recent call last\):|\S*Error\s+Traceback \(most).*$"
+)
+_RAISED = re.compile(
+    r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|StopIteration)\b(?::.*)?$"
+)
+_LOG = re.compile(
+    r"""^\s*(?:
+    \d{4}-\d\d-\d\d[ T]\d\d:\d\d
+    |(?:WARNING|INFO|ERROR|FATAL|DEBUG|W|I|E)\s?:\s?(?:tensorflow|absl|root)\b
+    |[WIEF]\d{4,8}\s\d\d:\d\d
+    |Epoch\ \d+(?:/\d+)?\s*$
+    |\d+/\d+\s+(?:\[[=>.\s]*\]|[━╸╺\s]{3,}).*
+    |[-_=+|│┃┏┡┣├└━─═┓┩┤┘╇┳┴\s]{8,}$
+    |(?:Model|Layer|Total\ params|Trainable\ params|Non-trainable\ params)\b.*[:(].*["\d)]\s*.*$
+    )""",
+    re.VERBOSE,
+)
+
+
+def set_aside_output(page: Page) -> Iterator[Edit]:
+    """Lines that are a result shown, not a statement."""
+    until = -1
+    for statement in read_statements(page.lines):
+        if statement.first <= until:
+            continue
+        last = _output_end(page, statement)
+        if last is None:
+            continue
+        until = last
+        for index in range(statement.first, last + 1):
+            if page.lines[index].strip():
+                yield aside(page, index, _WHAT)
+
+
+def _output_end(page: Page, statement: Statement) -> int | None:
+    """The last line of the output that starts here; None when it is none."""
+    first, line = statement.first, page.lines[statement.first]
+    if _PRINTED_TENSOR.match(line):
+        return _find(page, first, _TENSOR_END) or statement.last
+    if statement.tree is not None:
+        return statement.last if _is_shown(statement.tree) else None
+    if _ANGLE.match(line):
+        return _find(page, first, _ANGLE_END) or first
+    if _TRACEBACK.match(line):
+        end = _find(page, first, _RAISED, over_blanks=True)
+        return end or first
+    if _RAISED.match(line) or _LOG.match(line) or _TENSOR.search(line):
+        return first
+    if _ARRAY_ROW.match(line):
+        return _rows_end(page, first)
+    return None
+
+
+def _find(page: Page, first: int, end: re.Pattern[str], *, over_blanks: bool = False) -> int | None:
+    """The first line from ``first`` on where ``end`` is found, in the same paragraph."""
+    for index in range(first, min(first + _LONGEST, len(page.lines))):
+        line = page.lines[index]
+        if not line.strip() and not over_blanks:
+            return None
+        if end.search(line) and (index > first or not over_blanks):
+            return index
+    return None
+
+
+def _rows_end(page: Page, first: int) -> int:
+    last = first
+    while last + 1 < len(page.lines) and _ARRAY_ROW.match(page.lines[last + 1]):
+        last += 1
+    return last
+
+
+def _is_shown(tree: ast.Module) -> bool:
+    """``array([[1., 2.]], dtype=float32)``, which NumPy shows and nobody types; a drawn line."""
+    match tree.body[0]:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="array"))):
+            return True
+        case ast.Expr(value=ast.Name(id=name)):
+            return len(name) > 7 and not name.strip("_")
+    return False

@@ -1,0 +1,121 @@
+"""What a repair starts from and gives: the pasted lines, an edit of one line, the repaired text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+
+_LINE_END = re.compile(r"(\r\n|\r|\n)")
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing that was mended, on a 1-based line of the pasted text."""
+
+    line: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxProblem:
+    """Why Python cannot read the text, and what to do; line and column are 1-based, as pasted."""
+
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The text to run: each of its lines is the same line of the pasted text.
+
+    With an ``error`` the text is the pasted one, unchanged.
+    """
+
+    text: str
+    repairs: tuple[Repair, ...]
+    error: SyntaxProblem | None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A new text for the line at ``index`` (0-based), and what it mends.
+
+    ``sets_aside`` says that the line holds no code: whatever was mended in it before is void.
+    """
+
+    index: int
+    text: str
+    what: str
+    sets_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The lines as pasted, as they stand now, and what was done to each."""
+
+    pasted: tuple[str, ...]
+    ends: tuple[str, ...]
+    lines: tuple[str, ...]
+    done: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, text: str) -> Page:
+        """Cut where Python ends a line (``\\n``, ``\\r\\n``, ``\\r``), not where Unicode does."""
+        parts = _LINE_END.split(text)
+        lines = tuple(parts[::2])
+        return cls(lines, tuple(parts[1::2]), lines, ((),) * len(lines))
+
+    @property
+    def text(self) -> str:
+        """The lines as they stand, with the line ends of the pasted text."""
+        pairs = zip_longest(self.lines, self.ends, fillvalue="")
+        return "".join(part for pair in pairs for part in pair)
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was done, by line."""
+        return tuple(
+            Repair(index + 1, what)
+            for index, whats in enumerate(self.done)
+            if self.lines[index] != self.pasted[index]
+            for what in whats
+        )
+
+    def is_aside(self, index: int) -> bool:
+        """Whether the line was page debris: it held something when pasted, and no code now."""
+        now = self.lines[index].strip()
+        before = self.pasted[index].strip()
+        return now != before and (not now or now.startswith("#")) and not before.startswith("#")
+
+    def apply(self, edits: Iterable[Edit]) -> Page:
+        """The page after ``edits``."""
+        lines, done = list(self.lines), list(self.done)
+        for edit in edits:
+            index = edit.index
+            if edit.text == lines[index]:
+                continue
+            lines[index] = edit.text
+            if edit.sets_aside:
+                done[index] = (edit.what,)
+            elif edit.what not in done[index]:
+                done[index] += (edit.what,)
+        return Page(self.pasted, self.ends, tuple(lines), tuple(done))
+
+
+Pass = Callable[[Page], Iterable[Edit]]
+"""One kind of repair: what it would change on the page as it stands."""
+
+
+def blank(index: int, what: str) -> Edit:
+    """The line taken away: it stays as an empty line."""
+    return Edit(index, "", what, sets_aside=True)
+
+
+def aside(page: Page, index: int, what: str) -> Edit:
+    """The line kept as a comment, in the words that were pasted."""
+    # A NUL is the one character that Python refuses even in a comment.
+    words = page.pasted[index].replace("\0", "").rstrip()
+    return Edit(index, f"# {words}", what, sets_aside=True)

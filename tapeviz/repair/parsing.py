@@ -1,0 +1,59 @@
+"""Text in, its syntax tree or the reason why there is none out; nothing is ever raised."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Python's own complaint: 1-based line and column, and its message."""
+
+    line: int
+    column: int
+    message: str
+
+
+def parse(text: str) -> ast.Module | Failure:
+    """The tree of a text, or why it has none."""
+    # A pasted "\d" is worth a warning when it runs, not here.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except SyntaxError as error:
+            return _failure(error)
+        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+            return _unreadable(text, error)
+
+
+def compile_failure(text: str) -> Failure | None:
+    """Why a text that parses does not compile (``return`` outside a function), or None."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            compile(text, "<pasted>", "exec", flags=flags, dont_inherit=True)
+        except SyntaxError as error:
+            return _failure(error)
+        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+            return _unreadable(text, error)
+    return None
+
+
+def _failure(error: SyntaxError) -> Failure:
+    return Failure(max(error.lineno or 1, 1), max(error.offset or 1, 1), error.msg or "")
+
+
+def _unreadable(text: str, error: Exception) -> Failure:
+    """For what is not a SyntaxError: a NUL, half a surrogate pair, nesting without end."""
+    if isinstance(error, (RecursionError, MemoryError, OverflowError)):
+        return Failure(1, 1, "too deeply nested")
+    at = next((i for i, char in enumerate(text) if char == "\0" or "\ud800" <= char <= "\udfff"), 0)
+    line_start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    line = text.count("\n", 0, at) + text.replace("\r\n", "  ").count("\r", 0, at) + 1
+    return Failure(
+        line, at - line_start + 1, f"invalid character U+{ord(text[at : at + 1] or ' '):04X}"
+    )

@@ -1,0 +1,179 @@
+"""A pass for the sentences of a web page between its code: they become comments."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import keyword
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from tapeviz.repair.facts import read_facts
+from tapeviz.repair.page import Edit, Page, aside
+from tapeviz.repair.punctuation import fold
+from tapeviz.repair.statements import Statement, read_statements
+
+_WHAT = "not Python: kept as a comment"
+
+_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
+_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
+_BULLET = re.compile(r"^\s*(?:[-*+•·◦▪●○■□►▶➢✓–—]|\(?\d{1,3}[.)、]|#{1,6}|>)\s+(?=\S)")
+_WORD = r"[A-Za-z]+(?:['’-][A-Za-z]+)*"
+_PLAIN = re.compile(r"^\(?(?:[aI]|[A-Za-z]['’]?[A-Za-z][A-Za-z'’-]*)[.:;!?)]*$")
+_ONLY_WORDS = re.compile(rf"^\s*{_WORD}(?:[ \t]+{_WORD})*\s*([:.!?…]*)\s*$")
+_URL = re.compile(r"^\s*(?:https?://|www\.)\S+\s*$")
+_SLASHES = re.compile(r"^\s*(?://|/\*|\*/|<!--|-->|</?[a-z][a-z0-9]*[\s>/])")
+
+# What a line of code starts with, however badly it goes on.
+_CODE_START = re.compile(
+    r"""^\s*(?:
+    [A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:\s*,\s*[A-Za-z_][\w.]*)*\s*(?:[-+*/@%&|^]|//|\*\*)?=(?!=)\s*\S
+    |(?:with|for|while|if|elif|def|class|import|from|return|print|assert|del|else|try|except|raise
+       |lambda|global|yield|async|await|pass|break|continue|finally|nonlocal|not)\b
+    |[A-Za-z_][\w.]*[(\[]
+    |[@)\]}]
+    )""",
+    re.VERBOSE,
+)
+_ASSIGNS = re.compile(r"^\s*[A-Za-z_][\w.]*(?:\[[^\]]*\])?\s*[-+*/]?=(?!=)")
+_CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
+_KEYWORDS = frozenset(keyword.kwlist)
+_TYPED = sorted((_KEYWORDS | {"print", "case", "match"}) - {"is", "in", "as", "or", "if"})
+_PROVIDED = frozenset({"tf", "np", "keras", "tensorflow", "numpy"}) | frozenset(dir(builtins))
+_OPENERS = re.compile(
+    r"""the|an?|this|that|these|those|here|there|we|you|it|he|she|they|but|so|then|thus|hence|however
+    |because|note|see|maybe|perhaps|also|now|next|first|second|finally|please|let|what|why|how|when
+    |where|which|who|who's|i|i'm|it's|let's|my|our|your|their|its|both|each|every|all|any|some
+    |suppose|consider|example|output|result|answer|question""",
+    re.VERBOSE,
+)
+
+
+def set_aside_prose(page: Page) -> Iterator[Edit]:
+    """Sentences in any script. A line that may be mistyped code is never taken."""
+    statements = read_statements(page.lines)
+    known = _PROVIDED.union(*(read_facts(one).binds for one in statements))
+    found = [
+        one
+        for one in statements
+        if one.tree is None
+        and (is_prose(one.text, known) or _is_stray_sign(page.pasted[one.first]))
+    ]
+    if found:
+        # Among sentences, a line of words that happens to parse is one, too.
+        found += [one for one in statements if _reads_as_words(one, known)]
+        found += _formulas(page, statements)
+    for statement in found:
+        for index in range(statement.first, statement.last + 1):
+            if page.lines[index].strip():
+                yield aside(page, index, _WHAT)
+
+
+def is_prose(line: str, known: Iterable[str] = ()) -> bool:
+    """Whether a line that does not parse is a sentence; ``known`` are the names of the code."""
+    if _URL.match(line) or _SLASHES.match(line):
+        return True
+    bullet = _BULLET.match(line)
+    text = line[bullet.end() :] if bullet else line
+    bare = _STRING.sub(" ", fold(text))
+    if _FOREIGN.search(bare):
+        return not _starts_code(bare[: _first_foreign(bare)], set(known))
+    return _is_english(bare, set(known), is_item=bullet is not None)
+
+
+def _is_stray_sign(pasted: str) -> bool:
+    """``。`` alone on a line, where the page cut its sentence."""
+    text = pasted.strip()
+    return bool(text) and not text.isascii() and not re.search(r"\w", text)
+
+
+def _first_foreign(bare: str) -> int:
+    found = _FOREIGN.search(bare)
+    return found.start() if found else len(bare)
+
+
+def _starts_code(head: str, known: set[str]) -> bool:
+    """Whether what stands before the first foreign letter is code that a remark has run into."""
+    if _ASSIGNS.match(head):
+        return True
+    if not _CODE_START.match(head):
+        return False
+    first = re.match(r"\s*([A-Za-z_]\w*)", head)
+    if first and first[1] in _KEYWORDS | {"print"}:
+        return True
+    # `tf.GradientTape() …` in a sentence names a function; `tape.gradient(loss, x) …` calls it.
+    return bool(set(re.findall(r"\w+", head)) & (known - _PROVIDED))
+
+
+def _is_english(bare: str, known: set[str], *, is_item: bool) -> bool:
+    pairs = _neighbours(bare)
+    words = re.findall(_WORD, bare)
+    if not words:
+        return False
+    first = words[0].lower()
+    starts_code = bool(_CODE_START.match(bare))
+    if starts_code:
+        return not _ASSIGNS.match(bare) and pairs >= 4
+    if pairs >= 3 or (is_item and pairs >= 1):
+        return True
+    if _OPENERS.fullmatch(first) and first not in known and len(words) > 1:
+        return True
+    only_words = _ONLY_WORDS.match(bare)
+    if only_words is None or _is_mistyped(words, known):
+        return pairs == 2 and words[0][0].isupper() and not _is_mistyped(words, known)
+    if len(words) == 1:
+        return words[0][0].isupper() and bool(only_words[1])
+    return True
+
+
+def _neighbours(bare: str) -> int:
+    """How often two plain words follow each other with nothing but a space, as in no code."""
+    plain = [
+        bool(_PLAIN.match(part)) and part.strip(".,:;!?()") not in _KEYWORDS
+        for part in bare.split()
+    ]
+    return sum(1 for pair in pairwise(plain) if all(pair))
+
+
+def _is_mistyped(words: Sequence[str], known: set[str]) -> bool:
+    """Whether words in a row may be a statement with a slip: ``pritn loss``, ``esle:``."""
+    if any(word in known and word not in dir(builtins) for word in words):
+        return True
+    first = words[0]
+    return first in _TYPED or bool(difflib.get_close_matches(first, _TYPED, n=1, cutoff=0.75))
+
+
+def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
+    """Whether a statement does nothing but name things that are not there: ``so``, ``- 用法``."""
+    match statement.node:
+        case ast.Expr(value=value):
+            parts = list(ast.walk(value))
+        case ast.AnnAssign(target=ast.Name() as target, annotation=note, value=None):
+            parts = [target, *ast.walk(note)]
+        case _:
+            return False
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    if any(not name.isascii() and name not in known for name in names):
+        return True
+    if not names or any(name in known for name in names):
+        return False
+    words = (ast.Name, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Tuple, ast.Load, ast.Store)
+    signs = (ast.Is, ast.IsNot, ast.In, ast.NotIn, ast.Not, ast.boolop, ast.USub)
+    return all(name.isalpha() for name in names) and all(
+        isinstance(part, (*words, *signs)) for part in parts
+    )
+
+
+def _formulas(page: Page, statements: Sequence[Statement]) -> Iterator[Statement]:
+    """``      = 0.5 * grads`` under the line that it goes on with: mathematics as it is written."""
+    last, indent = -1, 0
+    for statement in statements:
+        goes_on = statement.first == last + 1 and statement.indent > indent
+        line = page.lines[statement.first]
+        last = statement.last
+        if goes_on and statement.tree is None and _CONTINUES_FORMULA.match(line):
+            yield statement
+        else:
+            indent = statement.indent

@@ -1,0 +1,162 @@
+"""Lines in, their statements out, each parsed by itself, so that one bad line spoils no other."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tapeviz.repair.parsing import Failure, parse
+from tapeviz.repair.scanning import CLOSED, Open, scan
+
+TAB = 8
+"""Columns to the next tab stop, as Python counts them."""
+
+_HEADER = re.compile(r"(?:async\s+)?(with|for|while|if|def|class|try|match)\b")
+_CLAUSE = re.compile(r"(else|elif|except|finally|case)\b")
+# No line inside brackets starts with one of these: a bracket open before it is a lost one.
+_STARTS_STATEMENT = re.compile(
+    r"\s*(?:(?:with|while|def|class|import|return|del|assert|raise|try)\b|from\s+[\w.]+\s+import\b|@\w)"
+)
+_FRAMES = {
+    "else": "if 1:\n pass\n",
+    "elif": "if 1:\n pass\n",
+    "except": "try:\n pass\n",
+    "finally": "try:\n pass\n",
+    "case": "match 0:\n ",
+}
+_LONGEST = 5_000
+"""Lines of one statement: enough for an array written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A simple statement, or the header of a compound one, from line ``first`` to ``last``.
+
+    ``tree`` is None when it does not parse; a header's holds ``pass`` as its body, a clause's
+    the statement that it goes on with.
+    """
+
+    first: int
+    last: int
+    indent: int
+    text: str
+    tree: ast.Module | None
+    keyword: str = ""
+    """``with``, ``else``, ``@`` … of a header or clause, else empty."""
+    opens: bool = False
+    """Whether an indented body must follow."""
+    failure: Failure | None = None
+    """Why it does not parse, at the lines and columns of ``text``."""
+
+    @property
+    def node(self) -> ast.stmt | None:
+        """The first (nearly always only) statement of the tree."""
+        return self.tree.body[0] if self.tree else None
+
+    @property
+    def is_clause(self) -> bool:
+        """Whether it goes on with a compound statement: ``else``, ``except``."""
+        return self.keyword in _FRAMES
+
+
+def read_statements(lines: Sequence[str]) -> list[Statement]:
+    """All statements; blank lines and comments are left out."""
+    return list(_read(lines))
+
+
+def statement_starts(lines: Sequence[str], wanted: Sequence[int]) -> list[int]:
+    """Those of ``wanted`` lines that are not the inside of a statement."""
+    if not wanted:
+        return []
+    starts = {statement.first for statement in _read(lines)}
+    return [index for index in wanted if index in starts]
+
+
+def indent_of(line: str) -> int:
+    """The column where the text of a line starts."""
+    margin = line[: len(line) - len(line.lstrip(" \t\f"))]
+    return len(margin.replace("\f", "").expandtabs(TAB))
+
+
+def _read(lines: Sequence[str]) -> Iterator[Statement]:
+    # Lines read ahead in vain, in all: an open bracket on every line must not cost n² steps.
+    patience = 4 * len(lines) + 1_000
+    at = 0
+    while at < len(lines):
+        text = lines[at].strip()
+        if not text or text.startswith("#"):
+            at += 1
+            continue
+        last = _last_line(lines, at, min(_LONGEST, 20 + patience))
+        statement = None
+        if last is not None and last > at:
+            statement = _parse(lines, at, last)
+            if statement.tree is None:
+                patience = max(patience - (last - at), 0)
+                statement = None
+        elif last is None:
+            patience = max(patience - 20, 0)
+        statement = statement or _parse(lines, at, at)
+        yield statement
+        at = statement.last + 1
+
+
+def _last_line(lines: Sequence[str], first: int, most: int) -> int | None:
+    """Where the statement that starts at ``first`` ends; None when its brackets never close."""
+    before: Open = CLOSED
+    for index in range(first, min(len(lines), first + most)):
+        inside_brackets = before.brackets and not before.quote
+        if inside_brackets and _STARTS_STATEMENT.match(lines[index]):
+            return None
+        before = scan(lines[index], before).after
+        if before.mismatch:
+            return None
+        if not before.is_open:
+            return index
+    return None
+
+
+def _parse(lines: Sequence[str], first: int, last: int) -> Statement:
+    indent = indent_of(lines[first])
+    text = "\n".join([lines[first].strip(" \t\f"), *lines[first + 1 : last + 1]])
+    found = Statement(first, last, indent, text, None)
+    clause = _CLAUSE.match(text)
+    if clause:
+        return _parse_clause(found, clause[1])
+    if text.startswith("@"):
+        return _framed(replace(found, keyword="@"), text + "\ndef f(): pass")
+    header = _HEADER.match(text)
+    if header and _ends_with_colon(lines[last]):
+        found = replace(found, keyword=header[1], opens=True)
+        body = "\n case _: pass" if header[1] == "match" else "\n pass"
+        if header[1] == "try":
+            body += "\nfinally: pass"
+        framed = _framed(found, text + body)
+        if framed.tree is not None or header[1] != "match":
+            return framed
+    return _framed(replace(found, keyword="", opens=False), text)
+
+
+def _parse_clause(found: Statement, keyword: str) -> Statement:
+    opens = _ends_with_colon(found.text)
+    body = "\n  pass" if opens else ""
+    clause = replace(found, keyword=keyword, opens=opens)
+    framed = _framed(clause, found.text + body, _FRAMES[keyword])
+    if framed.tree is None and keyword == "case":  # `case` is a fine name, too
+        return _framed(replace(found, keyword="", opens=False), found.text)
+    return framed
+
+
+def _framed(found: Statement, source: str, frame: str = "") -> Statement:
+    tree = parse(frame + source)
+    if isinstance(tree, Failure):
+        line = max(tree.line - frame.count("\n"), 1)
+        return replace(found, failure=Failure(line, tree.column, tree.message))
+    return replace(found, tree=tree) if tree.body else found
+
+
+def _ends_with_colon(text: str) -> bool:
+    line = text.rsplit("\n", 1)[-1]
+    return line[: scan(line).comment].rstrip().endswith(":")
