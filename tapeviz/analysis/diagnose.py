@@ -23,6 +23,7 @@ from .model import (
 )
 from .outside import follow
 from .replays import is_unconnected
+from .spoiled import explain_nonfinite, explain_zero
 from .walk import links_of, walk
 from .words import explain
 
@@ -75,8 +76,12 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
     causes: tuple[Cause, ...] = ()
     if status == "none" or (status == "zero" and is_unconnected(call, index)):
         causes = explain_none(evidence, source)
+    elif status in ("zero", "nonfinite"):
+        spoiler = explain_zero if status == "zero" else explain_nonfinite
+        spoiled = spoiler(evidence, source)
+        causes = (spoiled,) if spoiled else ()
     bridged = None
-    if causes and call.replay is not None and source.tensor is not None:
+    if status in ("none", "zero") and call.replay is not None and source.tensor is not None:
         bridged = call.replay.results.get(str(source.tensor))
     return Finding(
         target=target,

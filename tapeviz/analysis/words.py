@@ -156,7 +156,54 @@ def _custom(cause: Cause, target: str, source: str) -> str:
     )
 
 
+def _saturated(cause: Cause, target: str, source: str) -> str:
+    return (
+        f"{cause.op} on line {cause.line} is flat at these values, so what arrives there is "
+        f"multiplied by a slope of exactly 0. "
+        f"The gradient is connected, but nothing of it reaches {source}. "
+        f"Keep the values inside the range where {cause.op} has a slope."
+    )
+
+
+def _flat_op(cause: Cause, target: str, source: str) -> str:
+    return (
+        f"{cause.op} on line {cause.line} has a derivative of 0 everywhere, and TensorFlow gives "
+        f"zeros for it rather than None. So nothing of the gradient reaches {source}. "
+        f"Use a smooth operation there, or give it an estimate by tf.custom_gradient."
+    )
+
+
+def _cancelled(cause: Cause, target: str, source: str) -> str:
+    return (
+        f"At line {cause.line} ({cause.op or 'a sum'}) contributions of opposite sign add up to "
+        f"exactly 0. The gradient of {target} by {source} is zero because {target} does not "
+        f"change when {source} does, as with the sum of a softmax. "
+        f"Differentiate something that does depend on {source}."
+    )
+
+
+def _by_zero(cause: Cause, target: str, source: str) -> str:
+    return (
+        f"{cause.op} on line {cause.line} multiplies by a value that is 0 everywhere. "
+        f"The gradient is multiplied by the same zeros on its way to {source}. "
+        f"Look at the weight or mask that is 0 there."
+    )
+
+
+def _nonfinite(cause: Cause, target: str, source: str) -> str:
+    return (
+        f"The backward pass of {cause.op} on line {cause.line} is the first to turn finite numbers "
+        f"into NaN or infinity. From there they spread to {source}. "
+        f"Keep its input away from the point where the derivative is infinite or undefined."
+    )
+
+
 WORDS: dict[str, Words] = {
+    "saturated": _saturated,
+    "flat-op": _flat_op,
+    "cancelled": _cancelled,
+    "multiplied-by-zero": _by_zero,
+    "nonfinite": _nonfinite,
     "assign": _assign,
     "new-variable": _new_variable,
     "left-tensorflow": _left,
