@@ -27,6 +27,7 @@ RANGES = (
     (0x300, 0x36F),  # combining marks
     (0x370, 0x3FF),  # Greek
     (0x400, 0x45F),  # Cyrillic
+    (0x1E00, 0x1EFF),  # Latin with marks: ḡ
     (0x2010, 0x205F),  # dashes, quotes, primes
     (0x2070, 0x20BF),  # superscripts, subscripts, currency
     (0x2100, 0x214F),  # letterlike
