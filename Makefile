@@ -7,6 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEFAULT_EXAMPLE := resources/examples/slice_assign.py
 APT := packaging/linux/apt-install
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test setup libraries constraints clean
 .DELETE_ON_ERROR:
