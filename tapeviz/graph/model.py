@@ -16,6 +16,8 @@ NodeId = str
 EdgeKey = tuple[str, str, int]
 Role = Literal["op", "variable", "constant", "group"]
 EdgeState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
+Link = tuple[TensorId | None, OpId | None]
+"""(tensor, consumer) as on an :class:`Edge`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,17 @@ class Node:
     group: str = ""
     """Path of the group that it stands in: ``sequential/dense``."""
     members: tuple[NodeId, ...] = ()
+    entry: OpId | None = None
+    """The innermost recorded operation (custom_gradient, compiled function) that it ran inside of;
+    of a group: the one that it is the inside of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A value on its way from one node to another.
 
-    ``consumer``: the op that takes it (None: into a variable's next version);
+    ``consumer``: the op that takes it (None: into a variable's next version, or by way of Python
+    into a constant; of a variable made from a tensor: the op that initialised it);
     ``state``: how it is drawn when no gradient call is shown.
     """
 
@@ -63,3 +69,12 @@ class Edge:
     tensor: TensorId | None
     consumer: OpId | None
     state: EdgeState = "recorded"
+    folded: tuple[Link, ...] = ()
+    """Further values that this edge stands for: those of edges merged into it by folding, the
+    read of a variable (None, ReadVariableOp), and for an input of a recorded operation
+    (custom_gradient, function) the way into the whole of it."""
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """All values that this edge carries, its own first: what a flow may name it by."""
+        return ((self.tensor, self.consumer), *self.folded)

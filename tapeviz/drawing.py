@@ -1,0 +1,68 @@
+"""A trace, its diagnosis and a view in; the arranged graph and the scene out.
+
+The one sequence that the window, the command line and the tests run: build, fold, lay out, compose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from .analysis.model import CallDiagnosis, Diagnosis
+from .analysis.outside import follow
+from .graph.build import build
+from .graph.fold import fold
+from .graph.groups import group
+from .layout import lay_out
+from .layout.model import EMPTY_LAYOUT, Layout
+from .scene.compose import compose
+from .scene.model import Overlay, Scene
+from .scene.sizes import with_sizes
+from .trace.expressions import SourceText
+from .trace.model import CallId, Trace
+from .view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """Where everything stands: a folded graph whose nodes have sizes, and its layout."""
+
+    graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
+    layout: Layout = EMPTY_LAYOUT
+
+
+EMPTY_ARRANGED = Arranged()
+"""In place of ``None``: nothing has run yet."""
+
+
+def arrange(trace: Trace, view: View) -> Arranged:
+    """The graph of a trace as the view wants it, each node and edge in its place.
+
+    Depends on everything in the view but its overlay.
+    """
+    links = follow(trace, SourceText(trace.source)).links
+    built = build(trace, shows_all=view.shows_all, links=links)
+    groups = group(built, trace, view.grouping)
+    folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
+    sized = with_sizes(folded, trace)
+    return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
+
+
+def compose_over(
+    arranged: Arranged, trace: Trace, shown: CallDiagnosis | None, overlay: Overlay
+) -> Scene:
+    """The scene of an arranged graph: selection, flow and step lie over it and move nothing."""
+    return compose(arranged.graph, arranged.layout, trace, shown, overlay)
+
+
+def shown_call(diagnosis: Diagnosis, overlay: Overlay) -> CallDiagnosis | None:
+    """The gradient call that the overlay is about."""
+    return diagnosis.call(CallId(overlay.call) if overlay.call is not None else None)
+
+
+def draw(trace: Trace, diagnosis: Diagnosis, view: View) -> tuple[Arranged, Scene]:
+    """The whole way from a trace to what a painter needs."""
+    arranged = arrange(trace, view)
+    shown = shown_call(diagnosis, view.overlay)
+    return arranged, compose_over(arranged, trace, shown, view.overlay)

@@ -1,0 +1,125 @@
+"""A trace in, the ops and constants out that only say shapes, axes and permutations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..trace.model import Op, OpId, TensorId, Trace
+
+_INTEGERS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
+_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank", "VariableShape", "BroadcastGradientArgs"))
+"""Their output depends on no data value, whatever their input."""
+
+_FIRST, _SECOND, _LAST = (0,), (1,), (-1,)
+_STRUCTURE: Mapping[str, tuple[int, ...]] = {
+    # Which inputs of an op say shape, axis or order (TensorFlow's op definitions, 2.15-2.21).
+    **dict.fromkeys(("Sum", "Mean", "Prod", "Max", "Min", "Any", "All", "EuclideanNorm"), _SECOND),
+    **dict.fromkeys(("ArgMax", "ArgMin", "Cumsum", "Cumprod", "CumulativeLogsumexp"), _SECOND),
+    **dict.fromkeys(("Reshape", "ExpandDims", "Tile", "BroadcastTo", "ReverseV2"), _SECOND),
+    **dict.fromkeys(("Transpose", "ConjugateTranspose", "Pad", "MirrorPad", "TopKV2"), _SECOND),
+    **dict.fromkeys(("SumGrad", "TopK", "OneHot", "EnsureShape"), _SECOND),
+    **dict.fromkeys(("ResizeBilinear", "ResizeBicubic", "ResizeNearestNeighbor"), _SECOND),
+    **dict.fromkeys(("PadV2", "Roll", "MatrixBandPart", "SplitV"), (1, 2)),
+    **dict.fromkeys(("MatrixDiagV3", "MatrixDiagPartV3", "MatrixSetDiagV3"), (1, 2, 3)),
+    **dict.fromkeys(("StridedSlice", "ResourceStridedSliceAssign"), (1, 2, 3)),
+    **dict.fromkeys(("TensorStridedSliceUpdate", "StridedSliceAssign"), (1, 2, 3)),
+    **dict.fromkeys(("Fill", "Split", "Zeros", "Empty", "RandomUniformInt"), _FIRST),
+    **dict.fromkeys(("RandomStandardNormal", "RandomUniform", "TruncatedNormal"), _FIRST),
+    **dict.fromkeys(("RandomGamma", "RandomShuffle", "Conv2DBackpropInput"), _FIRST),
+    **dict.fromkeys(
+        (
+            "StatelessRandomNormalV2",
+            "StatelessRandomUniformV2",
+            "StatelessTruncatedNormalV2",
+            "StatelessRandomNormal",
+            "StatelessRandomUniform",
+        ),
+        (0, 1, 2, 3),
+    ),
+    **dict.fromkeys(("ConcatV2", "UnsortedSegmentSum", "ScatterNd", "GatherV2"), _LAST),
+    **dict.fromkeys(("BiasAddGrad", "ConcatOffset", "InvertPermutation"), (0, 1)),
+    "Slice": (1, 2),
+    "StridedSliceGrad": (0, 1, 2, 3),
+    "Range": (0, 1, 2),
+    "LinSpace": (2,),
+    "Pack": (),
+}
+
+
+def structure_inputs(op: Op) -> frozenset[int]:
+    """Positions of the inputs that say shape, axis or order."""
+    count = len(op.inputs)
+    return frozenset(
+        position % count for position in _STRUCTURE.get(op.type, ()) if position < count
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bookkeeping:
+    """``ops`` and ``constants`` that a reader of gradients can do without."""
+
+    ops: frozenset[OpId] = frozenset()
+    constants: frozenset[TensorId] = frozenset()
+
+
+def find_bookkeeping(trace: Trace, shown: Iterable[Op], wanted: frozenset[TensorId]) -> Bookkeeping:
+    """What only feeds shapes and axes among the ops ``shown`` (in the order they ran).
+
+    An integer result that depends on no data value is bookkeeping when nothing takes it but other
+    bookkeeping and inputs that say shape, axis or order; never a tensor that the user named or
+    that is ``wanted``.
+    """
+    ops = list(shown)
+    candidates = _free_of_data(trace, ops, wanted)
+    needed: set[TensorId] = set()
+    """Tensors that something visible takes as a value."""
+    hidden: set[OpId] = set()
+    constants: set[TensorId] = set()
+    for op in reversed(ops):
+        if op.id in candidates and needed.isdisjoint(op.outputs):
+            hidden.add(op.id)
+            constants.update(op.inputs)
+            continue
+        structure = structure_inputs(op)
+        for position, tensor in enumerate(op.inputs):
+            if position in structure:
+                constants.add(tensor)
+            else:
+                needed.add(tensor)
+    return Bookkeeping(
+        frozenset(hidden),
+        frozenset(
+            tensor
+            for tensor in constants - needed
+            if tensor not in wanted and not trace.names.get(tensor)
+        ),
+    )
+
+
+def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> set[OpId]:
+    """Ops with integer results only, made from shapes and unnamed constants."""
+    produced = trace.producers
+    reads = trace.reads
+    candidates: set[OpId] = set()
+    for op in ops:
+        if not op.outputs or op.is_recorded_operation:
+            continue
+        if op.type not in _SHAPES and not all(
+            produced[tensor] in candidates
+            if tensor in produced
+            else tensor not in reads and not trace.names.get(tensor)
+            for tensor in op.inputs
+        ):
+            continue
+        if all(
+            _is_integer(trace, tensor) and tensor not in wanted and not trace.names.get(tensor)
+            for tensor in op.outputs
+        ):
+            candidates.add(op.id)
+    return candidates
+
+
+def _is_integer(trace: Trace, tensor: TensorId) -> bool:
+    known = trace.tensors.get(tensor)
+    return known is not None and known.dtype in _INTEGERS

@@ -1,0 +1,192 @@
+"""A trace in, the op graph out: ops, versions of variables and constants, and what links them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+
+from ..trace.model import Op, OpId, TensorId, Trace, VariableId, Version
+from ..trace.state import keeps_prior_state
+from .model import Edge, EdgeState, Link, Node, NodeId
+from .nodes import Nodes, constant_id, entry_words, is_recorded, op_id, version_id
+from .relevance import NO_LINKS, Links, VersionKey
+from .select import Selection, select
+
+
+def build(
+    trace: Trace,
+    *,
+    shows_all: bool = False,
+    links: Links = NO_LINKS,
+) -> nx.MultiDiGraph:
+    """The op graph of a trace: what its gradient calls touch, or with ``shows_all`` all of it.
+
+    ``links``: for constants that came back from Python the tensors whose values had left for it.
+    Nodes stand in the order in which they came to be. The graph's own attribute ``entries`` has
+    title and subtitle of every recorded operation, by its op.
+    """
+    return _Wiring(trace, select(trace, links, shows_all=shows_all), links).graph
+
+
+class _Wiring:
+    """Adds nodes, then the edges between them."""
+
+    def __init__(self, trace: Trace, selection: Selection, links: Links) -> None:
+        self.graph = nx.MultiDiGraph()
+        self._trace = trace
+        self._selection = selection
+        self._links = links
+        self._nodes = Nodes(trace, selection)
+        self._uses: dict[TensorId, int] = {}
+        for op in selection.ops:
+            for tensor in op.inputs:
+                self._uses[tensor] = self._uses.get(tensor, 0) + 1
+        versions = [self._version(key) for key in sorted(selection.kept.versions)]
+        self._add_nodes(versions)
+        for version in versions:
+            self._join_initial(version)
+        for tensor in sorted(selection.kept.tensors & selection.asked):
+            self._supplier(tensor, None)
+        entries: dict[OpId, tuple[str, str]] = {}
+        for op in trace.ops.values():
+            if op.body:
+                self._join_entry(op)
+                entries[op.id] = entry_words(op)
+        self.graph.graph["entries"] = entries
+
+    def _version(self, key: VersionKey) -> Version:
+        return self._trace.variables[key[0]].versions[key[1]]
+
+    def _add_nodes(self, versions: list[Version]) -> None:
+        """Versions and ops in the order of time, each joined to what it takes."""
+        data = self._selection.data
+        whens: list[tuple[int, Version | Op]] = [(version.when, version) for version in versions]
+        whens += [(op.when, op) for op in self._selection.ops if data.get(op.id, op.id) == op.id]
+        ordered = [made for _, made in sorted(whens, key=lambda pair: pair[0])]
+        for made in ordered:
+            if isinstance(made, Version):
+                self._add(self._nodes.of_version(made))
+        for made in ordered:
+            if isinstance(made, Op):
+                self._add(self._nodes.of_op(made))
+                self._join_inputs(made)
+
+    def _add(self, node: Node) -> None:
+        self.graph.add_node(node.id, node=node)
+
+    def _edge(
+        self,
+        source: NodeId | None,
+        target: NodeId,
+        tensor: TensorId | None,
+        consumer: OpId | None,
+        state: EdgeState = "unrecorded",
+    ) -> None:
+        if source is not None and source in self.graph and source != target:
+            key = self.graph.number_of_edges(source, target)
+            edge = Edge(source, target, key, tensor, consumer, state, self._way_of_read(tensor))
+            self.graph.add_edge(source, target, key, edge=edge)
+
+    def _way_of_read(self, tensor: TensorId | None) -> tuple[Link, ...]:
+        """An edge from a variable stands for its read, too, and what cuts that cuts the edge."""
+        if tensor is None or tensor not in self._trace.reads:
+            return ()
+        return ((None, self._trace.producers.get(tensor)),)
+
+    def _join_inputs(self, op: Op) -> None:
+        """An edge for each tensor that the op takes; two uses of one tensor are one link."""
+        if op.id in self._selection.data:
+            return
+        target = op_id(op.id)
+        state: EdgeState = "recorded" if is_recorded(op) else "unrecorded"
+        written = self._trace.writes.get(op.id)
+        for tensor in dict.fromkeys(op.inputs):
+            handle = VariableId(tensor)
+            if handle not in self._trace.variables:
+                self._edge(self._supplier(tensor, op), target, tensor, op.id, state)
+            elif written is None or written.variable != handle:
+                version = self._version_seen(op, handle)
+                if version is not None:
+                    self._edge(version_id(version), target, tensor, op.id, state)
+        if written is not None:
+            self._join_write(op, written)
+
+    def _version_seen(self, op: Op, handle: VariableId) -> Version | None:
+        touched = self._trace.touches.get((op.id, handle))
+        reads = (self._trace.reads.get(output) for output in op.outputs)
+        return touched or next((version for version in reads if version is not None), None)
+
+    def _join_write(self, op: Op, version: Version) -> None:
+        if keeps_prior_state(op.type) and version.index:
+            before = self._version((version.variable, version.index - 1))
+            self._edge(version_id(before), op_id(op.id), None, op.id)
+        if version_id(version) in self.graph:
+            self._edge(op_id(op.id), version_id(version), None, None)
+
+    def _join_initial(self, version: Version) -> None:
+        """What a variable was made from, where one might expect a gradient through it."""
+        value = version.value
+        if version.index == 0 and value is not None and value in self._selection.descent.carrying:
+            self._edge(self._supplier(value, None), version_id(version), value, version.op)
+
+    def _join_entry(self, entry: Op) -> None:
+        """Let the edges into a recorded operation's body stand for its own inputs, too.
+
+        ``custom_gradient`` reads its variables once more after the body ran; such a tensor gets
+        an edge of its own.
+        """
+        inside = [op_id(one) for one in entry.body if op_id(one) in self.graph]
+        if not inside:
+            return
+        members = set(inside)
+        for tensor in dict.fromkeys(entry.inputs):
+            source = self._supplier(tensor, None)
+            if source is None or source in members or source not in self.graph:
+                continue
+            for _, target, key, edge in self.graph.out_edges(source, keys=True, data="edge"):
+                if target in members:
+                    link: Link = (tensor, entry.id)
+                    marked = replace(edge, folded=(*edge.folded, link))
+                    self.graph.edges[source, target, key]["edge"] = marked
+                    break
+            else:
+                self._edge(source, inside[-1], tensor, entry.id, "recorded")
+
+    # Where a tensor comes from.
+
+    def _supplier(self, tensor: TensorId, consumer: Op | None) -> NodeId | None:
+        """The node that a tensor comes from; a constant's is made when it is first needed."""
+        chosen = self._selection
+        producer = self._trace.producers.get(tensor)
+        if producer is not None and producer in chosen.shown:
+            return op_id(chosen.data.get(producer, producer))
+        version = self._trace.reads.get(tensor)
+        if version is not None:
+            return version_id(version)
+        if producer is None:
+            return self._constant(tensor, consumer)
+        if producer in chosen.bookkeeping.ops:
+            return None
+        # Its making is not shown (a gradient call's inside): a named value stands for it.
+        if self._nodes.is_result(tensor) or self._trace.names.get(tensor):
+            return self._constant(tensor, consumer)
+        return None
+
+    def _constant(self, tensor: TensorId, consumer: Op | None) -> NodeId | None:
+        known = self._trace.tensors.get(tensor)
+        hidden = tensor in self._selection.bookkeeping.constants
+        if known is None or known.is_handle or hidden:
+            return None
+        is_named = bool(self._trace.names.get(tensor)) or tensor in self._selection.asked
+        node = constant_id(tensor)
+        is_shared = known.shape == () and not is_named and self._uses.get(tensor, 0) > 1
+        if consumer is not None and is_shared:
+            node = f"{node}:{consumer.id}"
+        if node not in self.graph:
+            self._add(self._nodes.of_constant(tensor, node))
+            for left in self._links.get(tensor, ()):
+                # Ids count up: a constant that is older cannot have been made from the other.
+                if left < tensor:
+                    self._edge(self._supplier(left, None), node, left, None)
+        return node

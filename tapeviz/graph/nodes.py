@@ -1,0 +1,170 @@
+"""One op, variable's version or constant in, the :class:`~tapeviz.graph.model.Node` of it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from ..trace.model import Call, Op, OpId, TensorId, Trace, Version
+from .model import Node, NodeId
+from .relevance import shown_calls
+from .select import Selection
+from .words import (
+    constant_words,
+    friendly,
+    is_assign,
+    joined,
+    line_words,
+    op_words,
+    user_name,
+    variable_name,
+    version_line,
+    version_words,
+)
+from .writes import WriteWords
+
+
+def op_id(op: OpId) -> NodeId:
+    return f"op:{op}"
+
+
+def version_id(version: Version) -> NodeId:
+    return f"var:{version.variable}:{version.index}"
+
+
+def constant_id(tensor: TensorId) -> NodeId:
+    return f"const:{tensor}"
+
+
+def is_recorded(op: Op) -> bool:
+    """Whether a tape can carry a gradient through it: an op without outputs is kept by none."""
+    return bool(op.tapes and op.outputs)
+
+
+def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
+    """The group of a recorded operation's body; its id keeps two calls of one function apart."""
+    outer = entries.get(entry.id)
+    above = f"{entry_path(outer, entries)}/" if outer is not None else ""
+    return f"{above}{entry_name(entry)}@{entry.id}"
+
+
+def entry_words(entry: Op) -> tuple[str, str]:
+    """Title and subtitle of a recorded operation drawn as one node."""
+    compiled = entry.type.startswith(("__", "PartitionedCall", "StatefulPartitionedCall"))
+    kind = "tf.function" if compiled else "custom_gradient"
+    return entry_name(entry), joined((kind, line_words(entry.line)))
+
+
+def entry_name(entry: Op) -> str:
+    return (entry.function or friendly(entry.type)).replace("/", "|")
+
+
+class Nodes:
+    """Makes the nodes of one trace."""
+
+    def __init__(self, trace: Trace, selection: Selection) -> None:
+        self._trace = trace
+        self._selection = selection
+        self._writes = WriteWords(trace)
+        self._data_ends = frozenset(selection.data.values())
+
+    def of_op(self, op: Op) -> Node:
+        assigns = op.id in self._trace.writes and is_assign(self._trace, op)
+        title, subtitle = self._writes.of(op) if assigns else op_words(self._trace, op)
+        is_value = op.type == "Const" or op.id in self._data_ends
+        entry = self._selection.entries.get(op.id)
+        named = next((out for out in op.outputs if self._trace.names.get(out)), None)
+        return Node(
+            id=op_id(op.id),
+            role="constant" if is_value else "op",
+            title=title,
+            subtitle=subtitle,
+            type=op.type,
+            line=op.line,
+            tensor=named if named is not None else next(iter(op.outputs), None),
+            op=op.id,
+            is_recorded=is_value or is_recorded(op),
+            assigns=assigns,
+            is_backward=op.call is not None,
+            name=title,
+            lines=tuple(dict.fromkeys(frame.line for frame in op.site.frames)),
+            group=entry_path(entry, self._selection.entries) if entry is not None else "",
+            entry=entry.id if entry is not None else None,
+        )
+
+    def of_version(self, version: Version) -> Node:
+        title, subtitle = version_words(self._trace, version)
+        line = version_line(self._trace, version)
+        variable = self._trace.variables[version.variable]
+        return Node(
+            id=version_id(version),
+            role="variable",
+            title=title,
+            subtitle=subtitle,
+            type="Variable",
+            line=line,
+            tensor=value_of(self._trace, version),
+            variable=version.variable,
+            version=version.index,
+            name=variable_name(self._trace, variable),
+            lines=tuple(dict.fromkeys(one for one in (line, variable.site.line) if one)),
+        )
+
+    def of_constant(self, tensor: TensorId, node: NodeId) -> Node:
+        """``node``: its id; a number without a name has a node for each op that takes it."""
+        call = self._call_of(tensor)
+        words = constant_words(self._trace, tensor) if call is None else result_words(call, tensor)
+        name = user_name(self._trace, tensor)
+        line = self._bound_lines.get(tensor, call.line if call is not None else 0)
+        return Node(
+            id=node,
+            role="constant",
+            title=name or words[0],
+            subtitle=words[1],
+            type="Constant" if call is None else "Gradient",
+            line=line,
+            tensor=tensor,
+            name=name or ("" if call is None else words[0]),
+            lines=(line,) if line else (),
+        )
+
+    def is_result(self, tensor: TensorId) -> bool:
+        """Whether a gradient call gave this tensor."""
+        return tensor in self._results
+
+    def _call_of(self, tensor: TensorId) -> Call | None:
+        return self._results.get(tensor)
+
+    @cached_property
+    def _results(self) -> dict[TensorId, Call]:
+        return {
+            result: call
+            for call in shown_calls(self._trace)
+            for result in call.results
+            if result is not None
+        }
+
+    @cached_property
+    def _bound_lines(self) -> dict[TensorId, int]:
+        lines: dict[TensorId, int] = {}
+        for binding in self._trace.bindings:
+            for tensor, _ in binding.tensors:
+                lines.setdefault(tensor, binding.site.line)
+        return lines
+
+
+def result_words(call: Call, result: TensorId) -> tuple[str, str]:
+    """Title and subtitle of a gradient whose making is not shown: ``∂loss/∂w``."""
+    source = call.sources[call.results.index(result)].text
+    target = ", ".join(one.text for one in call.targets)
+    return f"∂{target}/∂{source}", joined(("gradient", line_words(call.line)))
+
+
+def value_of(trace: Trace, version: Version) -> TensorId | None:
+    """A tensor that holds the variable's state in this version, if the recording has one."""
+    if version.reads:
+        return version.reads[0]
+    op = trace.ops.get(version.op) if version.op is not None else None
+    if version.index == 0 or (op is not None and op.type == "AssignVariableOp"):
+        return version.value
+    return None

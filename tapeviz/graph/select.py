@@ -1,0 +1,127 @@
+"""A trace in, the decision out: which ops are nodes, which are edges, which are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..trace.model import Op, OpId, TensorId, Trace
+from .bookkeeping import Bookkeeping, find_bookkeeping
+from .relevance import Descent, Kept, Links, asked_for, choose, trace_descent
+
+_NEVER_NODES = frozenset(("VarHandleOp", "DestroyResourceOp"))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """``ops``: those that are nodes, in the order they ran. ``data``: op → the op that ends its
+    line (itself for that one): ``x = tf.random.normal(…)`` is one value, not three ops.
+    ``entries``: op → the innermost recorded operation that it ran inside of."""
+
+    ops: tuple[Op, ...]
+    shown: frozenset[OpId]
+    kept: Kept
+    descent: Descent
+    bookkeeping: Bookkeeping
+    asked: frozenset[TensorId]
+    data: Mapping[OpId, OpId]
+    entries: Mapping[OpId, Op]
+
+
+def select(trace: Trace, links: Links, *, shows_all: bool) -> Selection:
+    """What to show of a trace; ``shows_all``: everything that ran."""
+    if shows_all:
+        kept, descent = _everything(trace), trace_descent(trace, links)
+    else:
+        kept, descent = choose(trace, links)
+    asked = asked_for(trace)
+    ops = [op for op in trace.ops.values() if op.id in kept.ops and _is_node(trace, op, asked)]
+    hidden = Bookkeeping() if shows_all else find_bookkeeping(trace, ops, asked)
+    ops = [op for op in ops if op.id not in hidden.ops]
+    return Selection(
+        tuple(ops),
+        frozenset(op.id for op in ops),
+        kept,
+        descent,
+        hidden,
+        asked,
+        {} if shows_all else _data(trace, ops, descent, hidden),
+        _entries(trace.ops.values()),
+    )
+
+
+def _everything(trace: Trace) -> Kept:
+    versions = {(v.id, one.index) for v in trace.variables.values() for one in v.versions}
+    creations = {v.versions[0].op for v in trace.variables.values() if v.versions}
+    ops = {op.id for op in trace.ops.values() if op.type not in _NEVER_NODES}
+    return Kept({op for op in ops if op not in creations}, versions)
+
+
+def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
+    """A read is an edge, unless the snippet holds on to what was read; an entry with a body
+    whose outputs its ops produced is a group."""
+    if op.type == "ReadVariableOp" and op.outputs and op.outputs[0] in trace.reads:
+        return any(one in asked or one in trace.names for one in op.outputs)
+    if op.is_recorded_operation:
+        return all(trace.producers.get(one) == op.id for one in op.outputs)
+    return True
+
+
+def _entries(ops: Iterable[Op]) -> dict[OpId, Op]:
+    around: dict[OpId, Op] = {}
+    for op in ops:
+        for inside in op.body:
+            around.setdefault(inside, op)
+    return around
+
+
+def _data(
+    trace: Trace, ops: list[Op], descent: Descent, hidden: Bookkeeping
+) -> Mapping[OpId, OpId]:
+    """Ops of one line that make one named value out of nothing that a gradient could reach."""
+    by_id = {op.id: op for op in ops}
+    users: dict[TensorId, list[OpId]] = {}
+    plain: set[OpId] = set()
+    for op in ops:
+        for tensor in op.inputs:
+            users.setdefault(tensor, []).append(op.id)
+        is_open = bool(op.line and op.outputs) and not op.tapes and op.id not in trace.writes
+        if is_open and all(
+            _is_plain(trace, tensor, op, plain, descent, hidden) for tensor in op.inputs
+        ):
+            plain.add(op.id)
+    ends: dict[OpId, OpId] = {}
+    for end in plain:
+        if any(output in trace.names for output in by_id[end].outputs):
+            inside = _behind(trace, by_id[end], plain)
+            taken = (users[out] for one in inside - {end} for out in by_id[one].outputs)
+            if all(user in inside for some in taken for user in some):
+                ends.update(dict.fromkeys(inside, end))
+    return ends
+
+
+def _is_plain(
+    trace: Trace,
+    tensor: TensorId,
+    consumer: Op,
+    plain: set[OpId],
+    descent: Descent,
+    hidden: Bookkeeping,
+) -> bool:
+    if tensor in trace.names or tensor in descent.carrying:
+        return False
+    producer = trace.producers.get(tensor)
+    if producer is None or producer in hidden.ops:
+        return True
+    return producer in plain and trace.ops[producer].line == consumer.line
+
+
+def _behind(trace: Trace, end: Op, plain: set[OpId]) -> set[OpId]:
+    inside = {end.id}
+    waiting = list(end.inputs)
+    while waiting:
+        producer = trace.producers.get(waiting.pop())
+        if producer in plain and producer not in inside:
+            inside.add(producer)
+            waiting.extend(trace.ops[producer].inputs)
+    return inside

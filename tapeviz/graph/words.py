@@ -1,0 +1,145 @@
+"""Ops, tensors and variables in, the words that stand on their nodes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..trace.model import Op, TensorId, Trace, Variable, VariableId, Version
+from ..trace.state import writes_state
+
+_FRIENDLY = {
+    "BatchMatMul": "MatMul",
+    "ReadVariableOp": "Read",
+    "RealDiv": "Div",
+    "ResourceGather": "Gather",
+    "SelectV2": "Where",
+    "Select": "Where",
+    "SoftmaxCrossEntropyWithLogits": "SoftmaxCrossEntropy",
+    "SparseSoftmaxCrossEntropyWithLogits": "SparseSoftmaxCrossEntropy",
+    "PartitionedCall": "function",
+    "StatefulPartitionedCall": "function",
+    "RandomStandardNormal": "RandomNormal",
+    "StatelessRandomNormal": "RandomNormal",
+    "StatelessRandomUniform": "RandomUniform",
+}
+_VERSION_SUFFIX = re.compile(r"V\d+$")
+_COMPILED = re.compile(r"^__(?:inference|forward|backward)_(?P<name>.+?)_\d+(?:_.*)?$")
+_PRIMES = ("", "′", "″", "‴")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LONGEST_NUMBER = 9
+_WRITES = {"AssignAddVariableOp": "assign_add", "AssignSubVariableOp": "assign_sub"}
+
+
+def friendly(op_type: str) -> str:
+    """The op type as people say it: ``AddV2`` → ``Add``, ``__inference_f_12`` → ``f``."""
+    compiled = _COMPILED.match(op_type)
+    if compiled:
+        return compiled["name"]
+    plain = _VERSION_SUFFIX.sub("", op_type) or op_type
+    return _FRIENDLY.get(op_type) or _FRIENDLY.get(plain, plain)
+
+
+def write_word(op_type: str) -> str:
+    """How the snippet says a write of this op type: ``assign_add``, ``scatter_update``, …"""
+    if op_type.startswith("ResourceScatter"):
+        kind = op_type.removeprefix("ResourceScatter").removeprefix("Nd")
+        return f"scatter {kind.lower() or 'update'}"
+    if "Apply" in op_type:
+        return op_type.removeprefix("Resource").removeprefix("Sparse").removeprefix("Apply")
+    return _WRITES.get(op_type, "assign")
+
+
+def shape_words(shape: tuple[int | None, ...] | None) -> str:
+    """``2×3``; empty for a scalar, ``?`` for an unknown rank."""
+    if shape is None:
+        return "?"
+    return "×".join("?" if size is None else str(size) for size in shape)
+
+
+def joined(parts: Iterable[str]) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def line_words(line: int) -> str:
+    return f"line {line}" if line else ""
+
+
+def version_name(name: str, index: int) -> str:
+    """``x``, ``x′``, ``x″``, ``x‴``, then ``x⁽⁴⁾``."""
+    if index < len(_PRIMES):
+        return name + _PRIMES[index]
+    return f"{name}⁽{str(index).translate(_SUPERSCRIPTS)}⁾"
+
+
+def user_name(trace: Trace, tensor: TensorId) -> str:
+    """The snippet's own name of a tensor; a plain one (``y``) before one with keys (``c[0]``)."""
+    names = trace.names.get(tensor, ())
+    return next((name for name in names if name.isidentifier()), names[0] if names else "")
+
+
+def variable_name(trace: Trace, variable: Variable) -> str:
+    """The snippet's name of a variable, else the end of Keras's path, else TensorFlow's name."""
+    named = user_name(trace, TensorId(variable.id))
+    return named or "/".join(variable.path.split("/")[-2:]) or variable.name or "Variable"
+
+
+def version_words(trace: Trace, version: Version) -> tuple[str, str]:
+    """Title and subtitle of a variable's version."""
+    variable = trace.variables[version.variable]
+    title = version_name(variable_name(trace, variable), version.index)
+    shape = shape_words(variable.shape)
+    if version.index == 0:
+        return title, joined(("Variable", shape))
+    line = version_line(trace, version)
+    return title, joined((f"after line {line}" if line else "after assign", shape))
+
+
+def version_line(trace: Trace, version: Version) -> int:
+    """The line that made this version."""
+    if version.index and version.op is not None and version.op in trace.ops:
+        return trace.ops[version.op].line
+    return trace.variables[version.variable].site.line
+
+
+def op_words(trace: Trace, op: Op) -> tuple[str, str]:
+    """Title and subtitle of an op: the user's name of its output first, else its type."""
+    names = [name for name in (user_name(trace, output) for output in op.outputs) if name]
+    tensor = trace.tensors.get(op.outputs[0]) if op.outputs else None
+    shape = shape_words(tensor.shape) if tensor is not None else ""
+    kind = op.function or friendly(op.type)
+    if names:
+        return ", ".join(dict.fromkeys(names)), joined((kind, shape))
+    return kind, joined((shape, line_words(op.line)))
+
+
+def constant_words(trace: Trace, tensor: TensorId) -> tuple[str, str]:
+    """Title and subtitle of a value that no op produced: its name, else the number itself."""
+    known = trace.tensors.get(tensor)
+    shape = shape_words(known.shape) if known is not None else "?"
+    name = user_name(trace, tensor)
+    number = number_words(trace, tensor)
+    if name:
+        return name, shape or number or "constant"
+    return (number, "") if number else ("constant", shape)
+
+
+def number_words(trace: Trace, tensor: TensorId) -> str:
+    """A scalar as text; empty for anything else or when its value did not travel."""
+    known = trace.tensors.get(tensor)
+    if known is None or known.shape != ():
+        return ""
+    value = trace.value(tensor)
+    if value is None:
+        return ""
+    text = str(value[()])
+    if len(text) > _LONGEST_NUMBER and value.dtype.kind == "f":
+        return f"{float(np.float64(value[()])):.4g}"
+    return text if len(text) <= 2 * _LONGEST_NUMBER else text[: 2 * _LONGEST_NUMBER] + "…"
+
+
+def is_assign(trace: Trace, op: Op) -> bool:
+    """Whether the op writes the state of a variable that the trace knows."""
+    return bool(op.inputs) and writes_state(op.type) and VariableId(op.inputs[0]) in trace.variables

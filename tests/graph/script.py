@@ -1,0 +1,183 @@
+"""What a snippet did, told line by line in; the recorder's events and the trace of it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tapeviz.trace import events as e
+from tapeviz.trace.model import Trace
+from tapeviz.trace.read import read
+
+
+class Script:
+    """Writes a recording by hand. Every method that makes a tensor gives its id."""
+
+    def __init__(self, source: str = "") -> None:
+        self.source = source
+        self.events: list[e.Event] = [e.Begin(e.FORMAT_VERSION, "2.21.0", "3.11")]
+        self._blob = bytearray()
+        self._tensors = 0
+        self._ops = 0
+        self._calls = 0
+        self._tapes = 0
+        self._sites: dict[tuple[tuple[str, int], ...], int] = {}
+        self._inside = 0
+
+    def trace(self) -> Trace:
+        return read(self.events, bytes(self._blob), self.source, "snippet.py")
+
+    def site(self, *lines: int, function: str = "<module>") -> int:
+        frames = tuple((function if i == 0 else "<module>", line) for i, line in enumerate(lines))
+        if not lines or lines == (0,):
+            return 0
+        if frames not in self._sites:
+            self._sites[frames] = len(self._sites) + 1
+            self.events.append(
+                e.SiteSeen(self._sites[frames], [(name, line, -1, -1, -1) for name, line in frames])
+            )
+        return self._sites[frames]
+
+    def tensor(
+        self,
+        shape: Sequence[int | None] | None = (),
+        *,
+        value: Any = None,
+        dtype: str = "float32",
+        name: str = "",
+        line: int = 0,
+        handle: bool = False,
+    ) -> int:
+        self._tensors += 1
+        at, nbytes = -1, 0
+        if value is not None:
+            raw = np.asarray(value, dtype)
+            shape, at, nbytes = raw.shape, len(self._blob), raw.nbytes
+            self._blob += raw.tobytes()
+        sizes = list(shape) if shape is not None else None
+        self.events.append(
+            e.TensorSeen(self._tensors, dtype, sizes, at=at, nbytes=nbytes, handle=handle)
+        )
+        made = self._tensors
+        if name:
+            self.bind(name, made, line)
+        return made
+
+    def bind(self, name: str, tensor: int, line: int = 0) -> None:
+        self.events.append(e.NameBound(name, self.site(line), [(tensor, [])]))
+
+    def op(
+        self,
+        kind: str,
+        inputs: Sequence[int],
+        shape: Sequence[int | None] = (),
+        *,
+        line: int = 0,
+        at: Sequence[int] = (),
+        name: str = "",
+        dtype: str = "float32",
+        scope: str = "",
+        value: Any = None,
+        outputs: int = 1,
+    ) -> int:
+        site = self.site(*(at or (line,)))
+        made = [self.tensor(shape, dtype=dtype, value=value) for _ in range(outputs)]
+        self._ops += 1
+        self.events.append(
+            e.OpRan(self._ops, kind, list(inputs), made, site=site, scope=scope, call=self._inside)
+        )
+        if name:
+            self.bind(name, made[0], (at or (line,))[0])
+        return made[0] if made else 0
+
+    def variable(
+        self,
+        name: str,
+        shape: Sequence[int] = (),
+        *,
+        line: int = 0,
+        initial: int = 0,
+        value: Any = None,
+        trainable: bool = True,
+    ) -> int:
+        handle = self.tensor((), dtype="resource", handle=True)
+        initial = initial or self.tensor(shape, value=value)
+        self.op("AssignVariableOp", [handle, initial], outputs=0, line=line)
+        shape = np.shape(value) if value is not None else shape
+        self.events.append(
+            e.VariableMade(
+                handle, f"{name}:0", "float32", list(shape), trainable, initial, self.site(line)
+            )
+        )
+        self.bind(name, handle, line)
+        return handle
+
+    def read(self, handle: int, shape: Sequence[int] = (), *, line: int = 0) -> int:
+        return self.op("ReadVariableOp", [handle], shape, line=line)
+
+    def tape(self, *, line: int = 0, persistent: bool = False, watches: bool = True) -> int:
+        self._tapes += 1
+        site = self.site(line)
+        self.events.append(e.TapeOpened(self._tapes, persistent, watches, site))
+        self.events.append(e.TapeTurned(self._tapes, True, "enter", site))
+        return self._tapes
+
+    def exit(self, tape: int) -> None:
+        self.events.append(e.TapeTurned(tape, False, "exit"))
+
+    def watch(self, tape: int, tensor: int) -> None:
+        self.events.append(e.Watched(tape, [tensor]))
+
+    @contextmanager
+    def call(
+        self,
+        tape: int,
+        targets: Sequence[int],
+        sources: Sequence[int],
+        *,
+        line: int = 0,
+        variables: Sequence[int] = (),
+    ) -> Iterator[list[int]]:
+        """A gradient call; put its results into the list that this gives."""
+        self._calls += 1
+        results: list[int] = []
+        self.events.append(
+            e.CallBegan(
+                self._calls,
+                "gradient",
+                tape,
+                [e.Operand(one) for one in targets],
+                [e.Operand(one, "variable" if one in variables else "tensor") for one in sources],
+                site=self.site(line),
+            )
+        )
+        self._inside, outer = self._calls, self._inside
+        call = self._calls
+        yield results
+        self._inside = outer
+        self.events.append(e.CallEnded(call, results))
+
+    def recorded(
+        self, kind: str, inputs: Sequence[int], outputs: Sequence[int], first: int, *, line: int = 0
+    ) -> None:
+        """``record_operation`` over the ops from ``first`` on."""
+        self._ops += 1
+        self.events.append(
+            e.OperationRecorded(
+                self._ops,
+                kind,
+                list(inputs),
+                list(outputs),
+                first,
+                self.site(line),
+                function=kind,
+                line=line,
+            )
+        )
+
+    @property
+    def next_op(self) -> int:
+        return self._ops + 1

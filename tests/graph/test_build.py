@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import time
+
+import networkx as nx
+
+from tapeviz.graph.build import build
+from tapeviz.graph.model import Edge, Node
+from tapeviz.trace.model import TensorId, VariableId
+
+from .script import Script
+
+SLICE_ASSIGN = """\
+x = tf.Variable([[2.0, 3.0, 4.0], [1.0, 10.0, 100.0]])
+patch = tf.Variable([[0.0, 1.0], [2.0, 3.0]])
+with tf.GradientTape() as tape:
+    x[:2, :2].assign(patch)
+    y = tf.matmul(x, tf.transpose(x))
+    o = tf.reduce_mean(y)
+tape.gradient(o, patch)
+"""
+
+
+def nodes(graph: nx.MultiDiGraph) -> dict[str, Node]:
+    """Nodes by title."""
+    return {node.title: node for _, node in graph.nodes(data="node")}
+
+
+def edges(graph: nx.MultiDiGraph) -> list[Edge]:
+    return [edge for _, _, edge in graph.edges(data="edge")]
+
+
+def arrows(graph: nx.MultiDiGraph) -> set[tuple[str, str]]:
+    titles = {name: node.title for name, node in graph.nodes(data="node")}
+    return {(titles[a], titles[b]) for a, b, _ in graph.edges(keys=True)}
+
+
+def slice_assign() -> Script:
+    s = Script(SLICE_ASSIGN)
+    x = s.variable("x", value=[[2, 3, 4], [1, 10, 100]], line=1)
+    patch = s.variable("patch", value=[[0, 1], [2, 3]], line=2)
+    tape = s.tape(line=3)
+    begin, end, strides = (s.tensor((2,), dtype="int32") for _ in range(3))
+    value = s.read(patch, (2, 2), line=4)
+    s.op("ResourceStridedSliceAssign", [x, begin, end, strides, value], line=4, outputs=0)
+    first, second = s.read(x, (2, 3), line=5), s.read(x, (2, 3), line=5)
+    turned = s.op("Transpose", [second, s.tensor((2,), dtype="int32")], (3, 2), line=5)
+    y = s.op("MatMul", [first, turned], (2, 2), line=5, name="y")
+    o = s.op("Mean", [y, s.tensor((2,), dtype="int32")], line=6, name="o")
+    s.exit(tape)
+    with s.call(tape, [o], [patch], line=7, variables=[patch]) as results:
+        ones = s.op("Fill", [s.tensor((0,), dtype="int32"), s.tensor(value=1.0)])
+        s.op("MatMul", [ones, turned], (2, 3))
+        results.append(0)
+    return s
+
+
+def test_a_slice_assign_reads_as_the_user_thinks_of_it() -> None:
+    graph = build(slice_assign().trace())
+    found = nodes(graph)
+    assert {title: node.subtitle for title, node in found.items()} == {
+        "x": "Variable · 2×3",
+        "patch": "Variable · 2×2",
+        "x[:2,:2] ← patch": "assign · line 4",
+        "x′": "after line 4 · 2×3",
+        "Transpose": "3×2 · line 5",
+        "y": "MatMul · 2×2",
+        "o": "Mean",
+    }
+    assert arrows(graph) == {
+        ("x", "x[:2,:2] ← patch"),
+        ("patch", "x[:2,:2] ← patch"),
+        ("x[:2,:2] ← patch", "x′"),
+        ("x′", "Transpose"),
+        ("x′", "y"),
+        ("Transpose", "y"),
+        ("y", "o"),
+    }
+    assign = found["x[:2,:2] ← patch"]
+    assert assign.assigns
+    assert not assign.is_recorded
+    assert found["y"].is_recorded
+    assert nx.is_directed_acyclic_graph(graph)
+
+
+def test_every_edge_is_one_link_of_the_analysis() -> None:
+    trace = slice_assign().trace()
+    graph = build(trace)
+    links = [(edge.tensor, edge.consumer) for edge in edges(graph)]
+    assert len(links) == len(set(links))
+    for edge in edges(graph):
+        taken = trace.ops[edge.consumer].inputs if edge.consumer is not None else ()
+        assert edge.tensor is None or edge.consumer is None or edge.tensor in taken
+
+
+def test_all_of_it_has_the_backward_pass_and_the_axes() -> None:
+    graph = build(slice_assign().trace(), shows_all=True)
+    backward = [node for node in nodes(graph).values() if node.is_backward]
+    assert {node.type for node in backward} == {"Fill", "MatMul"}
+    assert sum(node.role == "constant" for _, node in graph.nodes(data="node")) == 7
+
+
+def test_an_optimizers_last_update_is_left_out() -> None:
+    s = Script()
+    w = s.variable("w", value=[1.0], line=1)
+    tape = s.tape(line=2)
+    loss = s.op("Sum", [s.read(w, (1,), line=3)], line=3, name="loss")
+    s.exit(tape)
+    with s.call(tape, [loss], [w], line=4, variables=[w]) as results:
+        grad = s.op("Tile", [loss], (1,))
+        results.append(grad)
+    step = s.op("Mul", [grad, s.tensor(value=0.1)], (1,), line=5)
+    s.op("AssignSubVariableOp", [w, step], line=5, outputs=0)
+    assert set(nodes(build(s.trace()))) == {"w", "loss"}
+    assert any(node.assigns for node in nodes(build(s.trace(), shows_all=True)).values())
+
+
+def test_training_steps_are_linked_by_state_not_by_the_optimizers_arithmetic() -> None:
+    s = Script("w.assign_sub(lr * grad)\n")
+    w = s.variable("w", value=[1.0], line=1)
+    for _ in range(3):
+        tape = s.tape()
+        loss = s.op("Sum", [s.read(w, (1,), line=3)], line=3, name="loss")
+        s.exit(tape)
+        with s.call(tape, [loss], [w], line=4, variables=[w]) as results:
+            results.append(s.op("Tile", [loss], (1,)))
+        s.bind("grad", results[0], 4)
+        step = s.op("Mul", [results[0], s.tensor(value=0.1)], (1,), line=1)
+        s.op("AssignSubVariableOp", [w, step], line=1, outputs=0)
+    graph = build(s.trace())
+    titles = sorted(node.title for _, node in graph.nodes(data="node"))
+    assert titles == ["loss"] * 3 + ["w"] + ["w −= lr * grad"] * 2 + ["w′", "w″"]
+    assert ("w", "w −= lr * grad") in arrows(graph)
+
+
+def test_nested_tapes_show_the_inner_backward_pass() -> None:
+    s = Script()
+    x = s.tensor(value=3.0, name="x", line=1)
+    outer, inner = s.tape(), s.tape()
+    s.watch(outer, x)
+    s.watch(inner, x)
+    y = s.op("Square", [x], line=5, name="y")
+    s.exit(inner)
+    with s.call(inner, [y], [x], line=6) as results:
+        results.append(s.op("Mul", [x, s.op("Mul", [s.tensor(value=2.0), s.tensor(value=1.0)])]))
+    s.bind("dy", results[0], 6)
+    s.exit(outer)
+    with s.call(outer, [results[0]], [x], line=7) as results:
+        results.append(s.op("Identity", [y]))
+    found = nodes(build(s.trace()))
+    assert found["dy"].is_backward
+    assert found["dy"].is_recorded
+    assert "Identity" not in found
+
+
+def test_a_variable_made_from_a_tensor_keeps_the_link() -> None:
+    s = Script()
+    a = s.variable("a", value=2.0, line=1)
+    tape = s.tape()
+    doubled = s.op("Mul", [s.read(a, line=3), s.tensor(value=2.0)], line=3)
+    b = s.variable("b", initial=doubled, line=3)
+    y = s.op("Square", [s.read(b, line=4)], line=4, name="y")
+    with s.call(tape, [y], [a], line=5, variables=[a]) as results:
+        results.append(0)
+    graph = build(s.trace())
+    assert arrows(graph) == {("a", "Mul"), ("2.0", "Mul"), ("Mul", "b"), ("b", "y")}
+    made = next(edge for edge in edges(graph) if edge.target.startswith("var:"))
+    creation = s.trace().variables[VariableId(b)].versions[0].op
+    assert (made.tensor, made.consumer) == (doubled, creation)
+
+
+def test_how_a_variable_got_its_first_value_is_left_out() -> None:
+    s = Script()
+    dims = s.tensor((1,), dtype="int32")
+    random = s.op("RandomStandardNormal", [dims], (3,), line=1)
+    w = s.variable("w", initial=random, line=1)
+    tape = s.tape()
+    y = s.op("Sum", [s.read(w, (3,))], line=2, name="y")
+    with s.call(tape, [y], [w], variables=[w]) as results:
+        results.append(0)
+    assert set(nodes(build(s.trace()))) == {"w", "y"}
+
+
+def test_data_made_on_one_line_is_one_value() -> None:
+    s = Script()
+    w = s.variable("w", value=[1.0], line=1)
+    dims = s.tensor((1,), dtype="int32")
+    normal = s.op("RandomStandardNormal", [dims], (3,), line=2)
+    scaled = s.op("Mul", [normal, s.tensor(value=2.0)], (3,), line=2)
+    data = s.op("AddV2", [scaled, s.tensor(value=1.0)], (3,), line=2, name="data")
+    tape = s.tape()
+    y = s.op("Mul", [s.read(w, (1,)), data], (3,), line=3, name="y")
+    with s.call(tape, [y], [w], variables=[w]) as results:
+        results.append(0)
+    graph = build(s.trace())
+    assert arrows(graph) == {("w", "y"), ("data", "y")}
+    assert nodes(graph)["data"].role == "constant"
+
+
+def test_shapes_are_hidden_unless_they_are_values() -> None:
+    s = Script()
+    x = s.tensor((4,), name="x", line=1)
+    tape = s.tape()
+    s.watch(tape, x)
+    shape = s.op("Shape", [x], (1,), dtype="int32", line=2)
+    indices = [s.tensor((1,), dtype="int32") for _ in range(3)]
+    count = s.op("StridedSlice", [shape, *indices], dtype="int32", line=2)
+    packed = s.op("Pack", [count, s.tensor(value=2, dtype="int32")], (2,), dtype="int32")
+    tall = s.op("Reshape", [x, packed], (2, 2), line=2)
+    total = s.op("Sum", [tall, s.tensor((2,), dtype="int32")], line=3, name="total")
+    with s.call(tape, [total], [x]) as results:
+        results.append(0)
+    assert set(nodes(build(s.trace()))) == {"x", "Reshape", "total"}
+    number = s.op("Cast", [count], line=4)
+    mean = s.op("RealDiv", [total, number], line=4, name="mean")
+    with s.call(tape, [mean], [x]) as results:
+        results.append(0)
+    assert {"Shape", "StridedSlice", "Cast"} <= set(nodes(build(s.trace())))
+    assert "Pack" not in nodes(build(s.trace()))
+
+
+def test_a_source_without_a_path_is_there_with_what_became_of_it() -> None:
+    s = Script()
+    a, b = s.variable("a", value=1.0), s.variable("b", value=2.0)
+    tape = s.tape()
+    s.op("Exp", [s.read(a)], name="unused", line=3)
+    y = s.op("Square", [s.read(b)], name="y", line=4)
+    with s.call(tape, [y], [a], variables=[a]) as results:
+        results.append(0)
+    graph = build(s.trace())
+    assert arrows(graph) == {("a", "unused"), ("b", "y")}
+
+
+def test_a_value_that_left_is_linked_to_the_constant_it_came_back_as() -> None:
+    s = Script()
+    x = s.tensor(value=2.0, name="x", line=1)
+    tape = s.tape()
+    s.watch(tape, x)
+    square = s.op("Square", [x], line=3, name="square")
+    back = s.tensor(value=4.0)
+    y = s.op("Exp", [back], line=4, name="y")
+    with s.call(tape, [y], [x]) as results:
+        results.append(0)
+    graph = build(s.trace(), links={TensorId(back): (TensorId(square),)})
+    assert arrows(graph) == {("x", "square"), ("square", "4.0"), ("4.0", "y")}
+
+
+def test_a_custom_gradients_inside_is_a_group() -> None:
+    s = Script()
+    x = s.tensor(value=2.0, name="x", line=1)
+    tape = s.tape()
+    s.watch(tape, x)
+    first = s.next_op
+    rounded = s.op("Round", [x], at=(4, 8))
+    out = s.op("Identity", [rounded], line=8)
+    s.recorded("steep", [x], [out], first, line=8)
+    y = s.op("Square", [out], line=9, name="y")
+    with s.call(tape, [y], [x]) as results:
+        results.append(0)
+    trace = s.trace()
+    graph = build(trace)
+    found = nodes(graph)
+    assert found["Round"].group == found["Identity"].group != ""
+    assert "steep" in found["Round"].group
+    entry = next(op for op in trace.ops.values() if op.is_recorded_operation)
+    into = next(edge for edge in edges(graph) if edge.source == f"const:{x}")
+    assert (x, entry.id) in into.links
+    assert found["Round"].lines == (4, 8)
+
+
+def test_without_a_gradient_call_everything_forward_is_shown() -> None:
+    s = Script()
+    a = s.tensor(value=2.0, name="a")
+    s.op("Exp", [s.op("Square", [a], line=2)], line=2)
+    assert arrows(build(s.trace())) == {("a", "Square"), ("Square", "Exp")}
+
+
+def test_a_long_recording_is_built_in_seconds() -> None:
+    s = Script()
+    w = s.variable("w", value=[1.0])
+    tape = s.tape()
+    state = s.tensor((1,), name="state")
+    for _ in range(9_500):
+        read = s.read(w, (1,), line=4)
+        state = s.op("Tanh", [s.op("Mul", [state, read], (1,), line=4)], (1,), line=5)
+        state = s.op("AddV2", [state, s.tensor(value=1.0)], (1,), line=6)
+    with s.call(tape, [state], [w], variables=[w]) as results:
+        results.append(0)
+    trace = s.trace()
+    start = time.perf_counter()
+    graph = build(trace)
+    assert time.perf_counter() - start < 6
+    assert graph.number_of_nodes() > 28_000
+    assert [*graph] == [*build(trace)]
