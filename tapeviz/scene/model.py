@@ -14,6 +14,7 @@ from ..layout.model import EdgeKey, Point, Rect
 BoxShape = Literal["rounded", "capsule", "chip", "stack"]
 """op, variable, constant, folded group"""
 WireState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
+Axis = Literal["", "x", "y"]
 MarkKind = Literal["scissors", "source", "target", "nonfinite"]
 
 
@@ -28,7 +29,9 @@ class Picture:
 class Box:
     """A node. ``ring``: the mark around it (source, target, cut source); ``is_pale``: not recorded;
     ``is_dashed``: a write to a variable's state. ``value``: a number as text;
-    ``gradient``: the gradient that reached it, as text, once the step has."""
+    ``gradient``: the gradient that reached it, as text, once the step has; ``gradient_picture``:
+    the same as a picture, drawn in place of the value's. ``ring_label``: the ring in words.
+    """
 
     node: str
     rect: Rect
@@ -44,14 +47,17 @@ class Box:
     is_current: bool = False
     is_selected: bool = False
     tooltip: str = ""
+    ring_label: str = ""
+    gradient_picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
     """An edge. ``points``: a polyline, rounded by the painter. ``width`` in px.
 
-    ``label``: a gradient's value. ``is_lit``: the stepper has walked it, or there
-    is no stepper at work.
+    ``label``: a gradient's value, centred at ``label_at``. ``is_lit``: the stepper has walked it,
+    or there is no stepper at work. ``axis``: it leaves and enters its boxes along y or along x
+    (``""``: neither; its bends are rounded).
     """
 
     edge: EdgeKey
@@ -61,6 +67,8 @@ class Wire:
     label: str = ""
     is_lit: bool = True
     tooltip: str = ""
+    axis: Axis = ""
+    label_at: Point | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """A line of the legend: the state it explains, in words."""
+    """A line of the legend: the state it explains (a `WireState`, or ``pending`` for a gradient
+    that the stepper has not walked yet), in words."""
 
     state: str
     text: str

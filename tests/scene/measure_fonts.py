@@ -74,8 +74,8 @@ def main(arguments: list[str]) -> None:
 
     application = QGuiApplication([])
     files = [Path(name) for name in arguments] or [
-        next(FONTS.glob("Inter*.ttf")),
-        next(FONTS.glob("JetBrainsMono*.ttf")),
+        next(FONTS.glob("Inter-Regular.ttf")),
+        next(FONTS.glob("JetBrainsMono-Regular.ttf")),
     ]
     table = {
         face: measure(file, FALLBACKS[face])

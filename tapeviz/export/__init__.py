@@ -1,0 +1,8 @@
+"""A drawing in, a file out: one writer for each suffix."""
+
+from __future__ import annotations
+
+from .drawing import Drawing, Options
+from .writing import WRITERS, render, write_picture
+
+__all__ = ["WRITERS", "Drawing", "Options", "render", "write_picture"]

@@ -1,0 +1,35 @@
+"""What a writer is given: a finished drawing, and how it is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import networkx as nx
+
+from ..layout.model import Layout
+from ..scene.model import Scene
+from ..scene.theme import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A graph, where it stands, and what is drawn of it."""
+
+    graph: nx.MultiDiGraph
+    layout: Layout
+    scene: Scene
+    theme: Theme
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``scale``: pixels of a PNG, points of a PDF for each px of the drawing.
+
+    ``is_transparent``: no ground is painted. ``has_title``, ``has_legend``: whether they stand in
+    the picture.
+    """
+
+    scale: float = 1.0
+    is_transparent: bool = False
+    has_title: bool = True
+    has_legend: bool = True

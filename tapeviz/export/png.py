@@ -1,0 +1,71 @@
+"""A drawing in, a PNG file out."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QBuffer, QIODevice, Qt
+from PySide6.QtGui import QImage, QPainter
+
+from ..errors import TapevizError
+from ..scene.sheet import lay_sheet
+from .drawing import Drawing, Options
+from .painting import need_application, paint
+
+_MOST_PIXELS = 200_000_000
+_LONGEST_SIDE = 32_767
+_INCH = 0.0254
+_DPI = 96.0
+
+
+def write(drawing: Drawing, options: Options) -> bytes:
+    """``TapevizError`` if the image would be larger than 200 megapixels."""
+    need_application()
+    sheet = lay_sheet(
+        drawing.scene,
+        drawing.theme,
+        has_title=options.has_title,
+        has_legend=options.has_legend,
+    )
+    width = math.ceil(sheet.bounds.width * options.scale)
+    height = math.ceil(sheet.bounds.height * options.scale)
+    _check_size(width, height, options.scale)
+    image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
+    if image.isNull():
+        raise TapevizError(f"not enough memory for a picture of {width}×{height} pixels")
+    image.fill(Qt.GlobalColor.transparent)
+    dots = round(_DPI * options.scale / _INCH)
+    painter = QPainter(image)
+    try:
+        painter.scale(options.scale, options.scale)
+        painter.translate(-sheet.bounds.left, -sheet.bounds.top)
+        paint(painter, sheet, None if options.is_transparent else drawing.theme.background)
+    finally:
+        painter.end()
+    if not options.is_transparent:
+        image = image.convertToFormat(QImage.Format.Format_RGB32)
+    image.setDotsPerMeterX(dots)
+    image.setDotsPerMeterY(dots)
+    image.setText("Title", drawing.scene.title)
+    return _encoded(image)
+
+
+def _check_size(width: int, height: int, scale: float) -> None:
+    if width * height <= _MOST_PIXELS and max(width, height) <= _LONGEST_SIDE:
+        return
+    fitting = min(
+        scale * math.sqrt(_MOST_PIXELS / (width * height)),
+        scale * _LONGEST_SIDE / max(width, height),
+    )
+    raise TapevizError(
+        f"a PNG of {width:,}×{height:,} pixels is too large: use a scale of at most "
+        f"{math.floor(fitting * 100) / 100:g}, or write svg or pdf"
+    )
+
+
+def _encoded(image: QImage) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
+        raise TapevizError("not enough memory to write the picture as PNG: use a smaller scale")
+    return bytes(buffer.data().data())

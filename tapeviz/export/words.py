@@ -1,0 +1,22 @@
+"""A drawing in, the sentences out that tell what it shows to those who cannot see it."""
+
+from __future__ import annotations
+
+from ..scene.text import clean
+from .drawing import Drawing
+
+
+def describe(drawing: Drawing) -> str:
+    """What is asked for, how large the graph is, and where it is cut."""
+    scene = drawing.scene
+    parts = [f"{scene.title}." if scene.title else ""]
+    parts.append(f"{_count(len(scene.boxes), 'node')} and {_count(len(scene.wires), 'edge')}.")
+    titles = {box.node: box.title for box in scene.boxes}
+    for mark in scene.marks[:8]:
+        source, target = titles.get(mark.edge[0], ""), titles.get(mark.edge[1], "")
+        parts.append(f"The gradient stops between {source} and {target}: {mark.tooltip}")
+    return clean(" ".join(part for part in parts if part))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

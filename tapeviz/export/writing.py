@@ -1,0 +1,88 @@
+"""A drawing and a path in, a whole file out; which suffix is written by whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+
+from ..errors import TapevizError
+from .drawing import Drawing, Options
+from .files import write_whole
+
+Writer = Callable[[Drawing, Options], bytes]
+
+
+def _in(module: str) -> Writer:
+    """``write`` of a module that is loaded when it is first needed: only PNG and PDF need Qt."""
+
+    def write(drawing: Drawing, options: Options) -> bytes:
+        made: bytes = import_module(f".{module}", __package__).write(drawing, options)
+        return made
+
+    return write
+
+
+WRITERS: Mapping[str, Writer] = {
+    "svg": _in("svg"),
+    "png": _in("png"),
+    "pdf": _in("pdf"),
+    "dot": _in("dot"),
+    "json": _in("node_link"),
+    "graphml": _in("graphml"),
+    "html": _in("html"),
+}
+
+
+def render(
+    drawing: Drawing,
+    suffix: str,
+    *,
+    scale: float = 1.0,
+    transparent: bool = False,
+    title: bool = True,
+    legend: bool = True,
+) -> bytes:
+    """The picture as the contents of a file with this suffix (``svg`` or ``.svg``).
+
+    ``scale`` multiplies the size of a PNG or PDF. ``TapevizError`` for an unknown suffix or a
+    scale that is out of reach.
+    """
+    writer = _writer(suffix)
+    if not (math.isfinite(scale) and 0.01 <= scale <= 100):
+        raise TapevizError(f"the scale must be between 0.01 and 100, not {scale:g}")
+    return writer(drawing, Options(scale, transparent, title, legend))
+
+
+def write_picture(
+    drawing: Drawing,
+    path: str | Path,
+    suffix: str | None = None,
+    *,
+    scale: float = 1.0,
+    transparent: bool = False,
+    title: bool = True,
+    legend: bool = True,
+) -> None:
+    """Writes the picture: the file is whole or, when ``TapevizError`` is raised, as it was.
+
+    ``suffix``: the format, if the path's own suffix does not tell it.
+    """
+    path = Path(path)
+    chosen = suffix or path.suffix
+    if not chosen:
+        raise TapevizError(f"{path}: the name needs a suffix, one of {_known()}")
+    made = render(drawing, chosen, scale=scale, transparent=transparent, title=title, legend=legend)
+    write_whole(path, made)
+
+
+def _writer(suffix: str) -> Writer:
+    name = suffix.lower().lstrip(".")
+    if name not in WRITERS:
+        raise TapevizError(f"cannot write .{name} files; there are {_known()}")
+    return WRITERS[name]
+
+
+def _known() -> str:
+    return ", ".join(WRITERS)

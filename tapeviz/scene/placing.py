@@ -1,0 +1,48 @@
+"""A wire and the boxes around it in, a clear point on it out: room for scissors and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..layout.model import Point
+from .geometry import curve, flattened, point_along
+from .model import Wire
+
+_SHARES = (0.36, 0.44, 0.5, 0.28, 0.58, 0.66, 0.22, 0.74, 0.82, 0.16)
+
+
+def clear_point(
+    wire: Wire,
+    rects: NDArray[np.float64],
+    taken: Sequence[tuple[float, float, float, float]],
+    half: tuple[float, float],
+    shares: Sequence[float] = _SHARES,
+) -> Point:
+    """The first point on the wire where something ``2·half`` in size covers no box and nothing
+    ``taken``; else the point where it is farthest from covering one.
+
+    ``rects`` and ``taken``: (left, top, right, bottom).
+    """
+    path = flattened(curve(wire.points, wire.axis))
+    obstacles = np.vstack([rects, np.array(taken, np.float64).reshape(-1, 4)])
+    best, best_room = path[0], -np.inf
+    for share in shares:
+        point = point_along(path, share)
+        room = _room(point, obstacles, half)
+        if room >= 0:
+            return point
+        if room > best_room:
+            best, best_room = point, room
+    return best
+
+
+def _room(point: Point, rects: NDArray[np.float64], half: tuple[float, float]) -> float:
+    """Px between the nearest obstacle and what is centred here; negative where they overlap."""
+    if not len(rects):
+        return 0.0
+    across = np.maximum(rects[:, 0] - point[0], point[0] - rects[:, 2]) - half[0]
+    down = np.maximum(rects[:, 1] - point[1], point[1] - rects[:, 3]) - half[1]
+    return float(np.maximum(across, down).min())

@@ -1,0 +1,150 @@
+"""Graph, layout and trace in, the boxes and wires out as they are without any overlay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.model import Link
+from ..graph.model import Edge, EdgeKey, Node
+from ..layout.model import Layout, Point, Rect
+from ..trace.model import OpId, TensorId, Trace, VariableId
+from .content import content_of
+from .model import Axis, Box, Picture, Wire, WireState
+from .pictures import picture_of
+from .tooltips import node_tooltip, tensor_words
+
+WIDTHS: dict[WireState, float] = {
+    "recorded": 1.5,
+    "unrecorded": 1.3,
+    "cut": 1.6,
+    "bridge": 2.4,
+    "gradient": 2.4,
+}
+_NEAR = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """``edges``: which wires carry a link; ``writes``: wires from an assign into a variable's next
+    version; ``ops``, ``variables``: the boxes of an op and of a variable; ``holders``: those that
+    show a tensor or, as a variable, gave it away. ``rects``: (left, top, right, bottom)."""
+
+    graph: nx.MultiDiGraph
+    layout: Layout
+    trace: Trace
+    boxes: dict[str, Box]
+    wires: dict[EdgeKey, Wire]
+    edges: dict[Link, list[EdgeKey]]
+    writes: list[EdgeKey]
+    ops: dict[OpId, list[str]]
+    variables: dict[VariableId, list[str]]
+    holders: dict[TensorId, list[str]]
+    rects: NDArray[np.float64]
+
+    def node(self, name: str) -> Node:
+        node: Node = self.graph.nodes[name]["node"]
+        return node
+
+    def edge(self, key: EdgeKey) -> Edge:
+        edge: Edge = self.graph.edges[key]["edge"]
+        return edge
+
+
+def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> Plain:
+    """Nothing here depends on the call shown, the step or the selection."""
+    boxes = {
+        name: _box(data["node"], layout.rects[name], trace)
+        for name, data in graph.nodes(data=True)
+        if name in layout.rects
+    }
+    rects = np.array(
+        [(r.left, r.top, r.right, r.bottom) for r in (box.rect for box in boxes.values())],
+        dtype=np.float64,
+    ).reshape(-1, 4)
+    plain = Plain(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, rects)
+    _index_nodes(plain)
+    _add_wires(plain)
+    return plain
+
+
+def _index_nodes(plain: Plain) -> None:
+    for name in plain.boxes:
+        node = plain.node(name)
+        if node.op is not None:
+            plain.ops.setdefault(node.op, []).append(name)
+        if node.role == "variable" and node.variable is not None:
+            plain.variables.setdefault(node.variable, []).append(name)
+        if node.tensor is not None:
+            plain.holders.setdefault(node.tensor, []).append(name)
+
+
+def _add_wires(plain: Plain) -> None:
+    """Wires, and which of them carries what."""
+    layout, boxes = plain.layout, plain.boxes
+    is_layered = layout.name == "layered"
+    for source, target, number, data in plain.graph.edges(keys=True, data=True):
+        key = (source, target, number)
+        if key not in layout.routes or source not in boxes or target not in boxes:
+            continue
+        edge: Edge = data["edge"]
+        points = tuple(layout.routes[key])
+        axis = _axis(points, layout.rects[source], layout.rects[target]) if is_layered else ""
+        plain.wires[key] = _wire(key, edge, points, axis, plain.trace)
+        for tensor, consumer in edge.links:
+            if consumer is not None:
+                plain.edges.setdefault((tensor, consumer), []).append(key)
+            elif tensor is None:
+                plain.writes.append(key)
+            if tensor is not None and boxes[source].shape == "capsule":
+                holders = plain.holders.setdefault(tensor, [])
+                if source not in holders:
+                    holders.append(source)
+
+
+def _box(node: Node, rect: Rect, trace: Trace) -> Box:
+    content = content_of(node, trace)
+    return Box(
+        node=node.id,
+        rect=rect,
+        shape=content.shape,
+        title=content.title,
+        subtitle=content.subtitle,
+        value=content.value,
+        picture=_picture(node, trace) if content.cells else None,
+        is_pale=not node.is_recorded,
+        is_dashed=node.assigns,
+        tooltip=node_tooltip(node, trace),
+    )
+
+
+def _picture(node: Node, trace: Trace) -> Picture | None:
+    value = None if node.tensor is None else trace.value(node.tensor)
+    return None if value is None else picture_of(value)
+
+
+def _wire(key: EdgeKey, edge: Edge, points: tuple[Point, ...], axis: Axis, trace: Trace) -> Wire:
+    state: WireState = "unrecorded" if edge.state == "unrecorded" else "recorded"
+    words = "a variable's state" if edge.tensor is None else tensor_words(edge.tensor, trace)
+    more = len({tensor for tensor, _ in edge.folded if tensor not in (None, edge.tensor)})
+    if more:
+        words += f"\nand {more} more"
+    return Wire(key, points, state, WIDTHS[state], tooltip=words, axis=axis)
+
+
+def _axis(points: tuple[Point, ...], source: Rect, target: Rect) -> Axis:
+    """Along which the route leaves its first box and enters its last, if both are the same."""
+    start, end = _side(points[0], source), _side(points[-1], target)
+    return start if start == end else ""
+
+
+def _side(point: Point, rect: Rect) -> Axis:
+    x, y = point
+    if min(abs(y - rect.top), abs(y - rect.bottom)) <= _NEAR:
+        return "y"
+    if min(abs(x - rect.left), abs(x - rect.right)) <= _NEAR:
+        return "x"
+    return ""

@@ -1,0 +1,134 @@
+"""A scene and a theme in, a whole picture out: margins, title, drawing and legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..layout.model import Rect
+from .geometry import arrow, line, rounded
+from .model import LegendEntry, Scene
+from .primitives import Group, Path, Primitive, Style, TextRun
+from .strokes import groups, look_colour, look_dash
+from .text import cap_height, clean, fit, text_width
+from .theme import Theme
+
+MARGIN = 24.0
+LEGEND_HEIGHT = 28.0
+TITLE_SIZE = 13.0
+LEGEND_SIZE = 11.0
+_SAMPLE = 26.0
+_SAMPLE_GAP = 8.0
+_ENTRY_GAP = 20.0
+_PADDING = 14.0
+_LEAST = 160.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """``bounds``: what the picture covers, margins included; ``groups``: back to front."""
+
+    bounds: Rect
+    groups: tuple[Group, ...]
+
+
+def lay_sheet(
+    scene: Scene, theme: Theme, *, has_title: bool = True, has_legend: bool = True
+) -> Sheet:
+    """The drawing with its title above and its legend below, all margins equal."""
+    left, top = scene.bounds.left, scene.bounds.top
+    right, bottom = scene.bounds.right, scene.bounds.bottom
+    legend_size = legend_extent(scene.legend, max(right - left, _LEAST))
+    width = max(right - left, legend_size[0] if has_legend else 0.0, _LEAST)
+    spare = (width - (right - left)) / 2
+    left, right = left - spare, right + spare
+    drawn = list(groups(scene, theme))
+    if has_title and scene.title:
+        top -= TITLE_SIZE + 16
+        drawn.insert(0, title_group(scene.title, theme, left, top, width))
+    if has_legend and scene.legend:
+        bottom += MARGIN * 0.75
+        drawn.append(legend_group(scene.legend, theme, left, bottom, width))
+        bottom += legend_size[1]
+    bounds = Rect(
+        (left + right) / 2, (top + bottom) / 2, width + 2 * MARGIN, bottom - top + 2 * MARGIN
+    )
+    return Sheet(bounds, tuple(drawn))
+
+
+def title_group(title: str, theme: Theme, left: float, top: float, width: float) -> Group:
+    text = fit(clean(title), "mono", TITLE_SIZE, width, "end")
+    baseline = top + cap_height("mono", TITLE_SIZE)
+    run = TextRun("picture-title", left, baseline, text, "mono", TITLE_SIZE, theme.text, 600)
+    return Group("title", "", (run,))
+
+
+def legend_extent(entries: Sequence[LegendEntry], width: float) -> tuple[float, float]:
+    """Width and height in px of the legend when it may be ``width`` px wide."""
+    rows = _rows(entries, width)
+    if not rows:
+        return 0.0, 0.0
+    widest = max(_row_width(row) for row in rows)
+    return widest + 2 * _PADDING, LEGEND_HEIGHT + (len(rows) - 1) * (LEGEND_HEIGHT - 8)
+
+
+def legend_group(
+    entries: Sequence[LegendEntry], theme: Theme, left: float, top: float, width: float
+) -> Group:
+    """The legend with its upper left corner at ``left, top``, in rows of at most ``width`` px."""
+    extent = legend_extent(entries, width)
+    ground = Rect(left + extent[0] / 2, top + extent[1] / 2, *extent)
+    style = Style(theme.panel, theme.border, 1.0)
+    made: list[Primitive] = [Path("legend", rounded(ground, LEGEND_HEIGHT / 2), style)]
+    y = top + LEGEND_HEIGHT / 2
+    for row in _rows(entries, width):
+        x = left + _PADDING
+        for entry in row:
+            made += _sample(entry.state, x, y, theme)
+            baseline = y + cap_height("sans", LEGEND_SIZE) / 2
+            start = x + _SAMPLE + _SAMPLE_GAP
+            made.append(
+                TextRun(
+                    "legend-text",
+                    start,
+                    baseline,
+                    entry.text,
+                    "sans",
+                    LEGEND_SIZE,
+                    theme.text_muted,
+                )
+            )
+            x += _entry_width(entry) + _ENTRY_GAP
+        y += LEGEND_HEIGHT - 8
+    return Group("legend", "", tuple(made))
+
+
+def _sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
+    """A short wire of this look."""
+    width = {"gradient": 3.0, "pending": 3.0, "bridge": 2.6}.get(look, 1.6)
+    colour = look_colour(look, theme)
+    end = x + _SAMPLE
+    style = Style(None, colour, width, look_dash(look, width))
+    head = arrow((end, y), (1.0, 0.0), 7.0, 3.6)
+    return [
+        Path(f"wire-{look}", line((x, y), (end - 5.0, y)), style),
+        Path(f"wire-{look}-head", head, Style(colour)),
+    ]
+
+
+def _entry_width(entry: LegendEntry) -> float:
+    return _SAMPLE + _SAMPLE_GAP + text_width(entry.text, "sans", LEGEND_SIZE)
+
+
+def _row_width(row: Sequence[LegendEntry]) -> float:
+    return sum(_entry_width(entry) for entry in row) + _ENTRY_GAP * (len(row) - 1)
+
+
+def _rows(entries: Sequence[LegendEntry], width: float) -> list[list[LegendEntry]]:
+    rows: list[list[LegendEntry]] = []
+    for entry in entries:
+        if rows and _row_width([*rows[-1], entry]) + 2 * _PADDING <= width:
+            rows[-1].append(entry)
+        else:
+            rows.append([entry])
+    return rows

@@ -1,0 +1,105 @@
+"""Shapes and a theme in, primitives in drawing order out: the one way in which they look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .boxes import box_primitives
+from .geometry import arrow, circle, curve, cut_back, end_direction
+from .model import Box, Mark, Scene, Wire
+from .plates import plate
+from .primitives import Group, Path, Primitive, Style
+from .scissors import scissors
+from .theme import Theme
+
+MARK_RADIUS = 12.0
+_CUT_DASH = (5.0, 4.0)
+
+
+def strokes(scene: Scene, theme: Theme) -> list[Primitive]:
+    """Everything of a scene but its title and legend, back to front."""
+    return [primitive for group in groups(scene, theme) for primitive in group.primitives]
+
+
+def groups(scene: Scene, theme: Theme) -> Iterator[Group]:
+    """One group for each wire, box and mark, back to front."""
+    for wire in scene.wires:
+        yield wire_group(wire, theme)
+    for box in scene.boxes:
+        yield box_group(box, theme)
+    for wire in scene.wires:
+        if wire.label and wire.label_at is not None:
+            yield label_group(wire, theme)
+    for mark in scene.marks:
+        yield mark_group(mark, theme)
+
+
+def box_group(box: Box, theme: Theme) -> Group:
+    return Group("node", box.node, tuple(box_primitives(box, theme)), box.tooltip)
+
+
+def wire_group(wire: Wire, theme: Theme) -> Group:
+    """The curve and its arrow head."""
+    role = f"wire-{wire_look(wire)}"
+    colour = wire_colour(wire, theme)
+    direction = end_direction(wire.points, wire.axis)
+    length, half = 6.0 + 0.7 * wire.width, 3.0 + 0.75 * wire.width
+    head = arrow(wire.points[-1], direction, length, half)
+    line = curve(cut_back(wire.points, direction, length * 0.8), wire.axis)
+    style = Style(None, colour, wire.width, dash_of(wire))
+    name = "{} → {}".format(*wire.edge[:2])
+    return Group(
+        "edge",
+        name,
+        (Path(role, line, style), Path(f"{role}-head", head, Style(colour))),
+        wire.tooltip,
+    )
+
+
+def wire_look(wire: Wire) -> str:
+    """A `WireState`, or ``pending`` for a gradient that the stepper has not walked yet."""
+    return wire.state if wire.is_lit or wire.state != "gradient" else "pending"
+
+
+def wire_colour(wire: Wire, theme: Theme) -> str:
+    return look_colour(wire_look(wire), theme)
+
+
+def look_colour(look: str, theme: Theme) -> str:
+    """The colour of a `wire_look`."""
+    colour: str = getattr(theme, "gradient_pale" if look == "pending" else look)
+    return colour
+
+
+def dash_of(wire: Wire) -> tuple[float, ...]:
+    """Lengths on and off in px; round dots for a bridge."""
+    return look_dash(wire.state, wire.width)
+
+
+def look_dash(look: str, width: float) -> tuple[float, ...]:
+    if look == "bridge":
+        return (0.01, 2.2 * width)
+    return _CUT_DASH if look == "cut" else ()
+
+
+def label_group(wire: Wire, theme: Theme) -> Group:
+    """A gradient's value in a small plate on its wire."""
+    x, y = wire.label_at or wire.points[0]
+    return Group("label", "", tuple(plate(x, y, wire.label, theme)))
+
+
+def mark_group(mark: Mark, theme: Theme) -> Group:
+    """Scissors in a disc."""
+    name = "{} → {}".format(*mark.edge[:2])
+    disc = Style(theme.trouble_fill, theme.trouble, 1.3)
+    stroked, filled = scissors(mark.x, mark.y, 14.0)
+    return Group(
+        "mark",
+        name,
+        (
+            Path("mark", circle(mark.x, mark.y, MARK_RADIUS), disc),
+            Path("scissors", stroked, Style(None, theme.trouble, 1.3)),
+            Path("scissors-blade", filled, Style(theme.trouble)),
+        ),
+        mark.tooltip,
+    )
