@@ -128,12 +128,16 @@ def _take_in(
     for name, node in reversed(list(graph.nodes(data="node"))):
         if name in paths or node.role not in ("variable", "constant") or graph.in_degree(name):
             continue
-        if node.tensor in in_sight or node.variable in in_sight:
+        if node.tensor in in_sight or _handle(node) in in_sight:
             continue
         takers = {paths.get(taker, "") for taker in graph.successors(name)}
         shared = _shared_path(takers)
         if shared:
             paths[name] = shared
+
+
+def _handle(node: Node) -> TensorId | None:
+    return TensorId(node.variable) if node.variable is not None else None
 
 
 def _shared_path(paths: set[str]) -> str:
