@@ -61,9 +61,9 @@ def leaves(script: Script, header: int, start: int, index: int) -> bool:
         return _leaves_function(script, node, start, index)
     if keyword == "class" and isinstance(node, ast.ClassDef):
         return _leaves_class(script, node, index)
-    if script.tapes[header]:
-        return False
-    return _leaves_block(script, header, start, index)
+    if _returns(script.statements[index]) and _returns_ahead(script, index) == 1:
+        return True  # the function's own
+    return not script.tapes[header] and _leaves_block(script, header, start, index)
 
 
 def ends_body(script: Script, header: int, index: int) -> bool:
@@ -151,7 +151,7 @@ def _needed(script: Script, tapes: frozenset[str], start: int, ask: int) -> set[
     needed: set[int] = set()
     for index in range(ask - 1, start - 1, -1):
         facts = script.facts[index]
-        if facts.binds & names:
+        if facts.changes & names:
             needed.add(index)
             names |= facts.reads
     return needed

@@ -49,12 +49,15 @@ def drop_fences(page: Page) -> Iterator[Edit]:
     scans = scan_lines(page.lines)
     for index, line in enumerate(page.lines):
         fence = _FENCE.match(line) if scans[index].code else None
-        if fence is None:
+        if fence is None and inside is not None and line.rstrip().endswith("```"):
+            inside = None
+            yield Edit(index, line.rstrip().rstrip("`"), "removed the Markdown fence")
+        elif fence is None:
             if inside and _NOT_PYTHON.fullmatch(inside) and line.strip():
                 yield aside(page, index, f"not Python but {inside}: kept as a comment")
-            continue
-        inside = None if inside is not None else fence[2].lower()
-        yield blank(index, "removed the Markdown fence")
+        else:
+            inside = None if inside is not None else fence[2].lower()
+            yield blank(index, "removed the Markdown fence")
 
 
 def drop_leftovers(page: Page) -> Iterator[Edit]:

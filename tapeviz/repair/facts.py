@@ -17,7 +17,9 @@ class Facts:
     """What a statement does with names."""
 
     binds: frozenset[str]
-    """Names assigned, and those whose object a method called on them may change (``c.assign``)."""
+    """Names assigned, defined or imported."""
+    changes: frozenset[str]
+    """Those, and the names whose object a method called on them may change (``c.assign(…)``)."""
     reads: frozenset[str]
     asks: tuple[tuple[str, frozenset[str]], ...]
     """(tape, names of the target) for each ``tape.gradient(target, …)``."""
@@ -30,7 +32,7 @@ class Facts:
         return frozenset().union(*targets) if targets else None
 
 
-UNKNOWN = Facts(_NOTHING, _NOTHING, (), _NOTHING)
+UNKNOWN = Facts(_NOTHING, _NOTHING, _NOTHING, (), _NOTHING)
 
 
 def read_facts(statement: Statement) -> Facts:
@@ -38,11 +40,13 @@ def read_facts(statement: Statement) -> Facts:
     if statement.tree is None:
         return UNKNOWN
     binds: set[str] = set()
+    changes: set[str] = set()
     reads: set[str] = set()
     calls: set[str] = set()
     asks: list[tuple[str, frozenset[str]]] = []
     for node in ast.walk(statement.tree):
         binds.update(_bound(node))
+        changes.update(_changed(node))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             reads.add(node.id)
         elif isinstance(node, ast.Call):
@@ -54,7 +58,13 @@ def read_facts(statement: Statement) -> Facts:
             elif method in _ASKING and tape:
                 targets = [word.value for word in node.keywords if word.arg == "target"]
                 asks.append((tape, _names(targets[0]) if targets else _NOTHING))
-    return Facts(frozenset(binds), frozenset(reads), tuple(asks), frozenset(calls))
+    return Facts(
+        frozenset(binds),
+        frozenset(binds | changes),
+        frozenset(reads),
+        tuple(asks),
+        frozenset(calls),
+    )
 
 
 def dotted(node: ast.expr) -> str:
@@ -78,6 +88,10 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield asname or name.split(".")[0]
         case ast.ExceptHandler(name=str(name)):
             yield name
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    match node:
         case (
             ast.Subscript(ctx=ast.Store(), value=value)
             | ast.Attribute(ctx=ast.Store(), value=value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from tapeviz.repair.bodies import Gap, Script, body_end, ends_body, leaves, tape_names
@@ -188,13 +188,24 @@ class _Walk:
 
 
 def _read_script(page: Page) -> Script:
-    statements = read_statements(page.lines)
+    statements = list(read_statements(page.lines))
+    _join_first(statements)
     return Script(
         statements,
         _gaps(page, statements),
         [read_facts(one) for one in statements],
         [tape_names(one) for one in statements],
     )
+
+
+def _join_first(statements: list[Statement]) -> None:
+    """Give the first statement the column of its block: a selection often starts at its letter."""
+    if len(statements) < 2:
+        return
+    first, second = statements[:2]
+    rest = min(one.indent for one in statements[1:])
+    if first.indent < rest and (not first.opens or second.indent > rest):
+        statements[0] = replace(first, indent=rest)
 
 
 def _gaps(page: Page, statements: Sequence[Statement]) -> list[Gap]:

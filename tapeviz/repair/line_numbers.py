@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from tapeviz.repair.page import Edit, Page
 
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,6})(?:[.:|)\]│](?!\d)|(?=[ \t]|$))([ \t]*)(.*)$")
-_NO_STATEMENT = tuple(",;)]}=*/+-%|&<>.")
+_GOES_ON = re.compile(r"(?!>>>|\.\.\.)[,;)\]}=*/+\-%|&<>.]")
+"""What no statement starts with: the number before it is more likely data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,14 @@ def _runs(lines: Sequence[str]) -> Iterator[list[_Numbered]]:
         elif found or line.strip():
             if _is_margin(run):
                 yield run
-            run = [found] if found else []
+            run = [found] if found and not _GOES_ON.match(found.text) else []
     if _is_margin(run):
         yield run
 
 
 def _read(index: int, line: str) -> _Numbered | None:
     match = _NUMBERED.match(line)
-    if match is None or match[3].startswith(_NO_STATEMENT):
+    if match is None:
         return None
     gap = len(match[2].expandtabs(4))
     return _Numbered(index, int(match[1]), gap, len(line[: match.start(3)].expandtabs(4)), match[3])

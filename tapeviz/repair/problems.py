@@ -7,6 +7,7 @@ import unicodedata
 
 from tapeviz.repair.page import Page, SyntaxProblem
 from tapeviz.repair.parsing import Failure
+from tapeviz.repair.scanning import scan
 from tapeviz.repair.statements import read_statements
 
 # In order: the first that is found in Python's message (3.10 to 3.13) gives the words.
@@ -109,9 +110,13 @@ def _say(page: Page, failure: Failure) -> str:
 
 def _say_near(page: Page, failure: Failure) -> str:
     line = page.lines[min(failure.line, len(page.lines)) - 1]
+    opened = scan(line[: failure.column - 1]).after.brackets
     near = re.match(r"\w+|\S", line[failure.column - 1 :])
     if near is None:
         return "This line is not complete: something is missing at its end."
+    if opened:
+        pair = _PAIR[opened[-1]]
+        return f"Before “{near[0]}”, the bracket {opened[-1]} is still open: is a {pair} missing?"
     return f"Python cannot read this line from “{near[0]}” on: a slip of the pen, or no code."
 
 

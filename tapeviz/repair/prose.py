@@ -54,6 +54,8 @@ _OPENERS = re.compile(
 def set_aside_prose(page: Page) -> Iterator[Edit]:
     """Sentences in any script. A line that may be mistyped code is never taken."""
     statements = read_statements(page.lines)
+    if all(statement.tree for statement in statements):
+        return
     known = _PROVIDED.union(*(read_facts(one).binds for one in statements))
     found = [
         one

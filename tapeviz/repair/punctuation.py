@@ -23,6 +23,8 @@ _SIGNS |= {
     for sign in signs
 }  # fmt: skip
 _ODD = re.compile(f"[{re.escape(_DOUBLE + _SINGLE)}{''.join(map(re.escape, map(chr, _SIGNS)))}]")
+_LONGEST = 2_000
+"""Characters of a string between curly quotes."""
 _STRING = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 _TRIPLE = re.compile(f"[\"{_DOUBLE}]{{3}}|['{_SINGLE}]{{3}}")
 
@@ -79,7 +81,7 @@ def _read_string(code: str, at: int) -> tuple[str, int]:
 
 def _closing(code: str, at: int, closers: str, *, nests: bool) -> int | None:
     depth = 0
-    for index in range(at, len(code)):
+    for index in range(at, min(len(code), at + _LONGEST)):
         char = code[index]
         if char == "“" and nests:
             depth += 1

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tapeviz.repair.parsing import Failure, parse
 from tapeviz.repair.scanning import CLOSED, Open, scan
@@ -28,6 +29,8 @@ _FRAMES = {
 }
 _LONGEST = 5_000
 """Lines of one statement: enough for an array written out."""
+_SHORT = 10
+"""Lines that are read ahead all the same when patience is at an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +64,17 @@ class Statement:
         return self.keyword in _FRAMES
 
 
-def read_statements(lines: Sequence[str]) -> list[Statement]:
+@lru_cache(maxsize=1)  # most passes change nothing, and the next one asks for the same again
+def read_statements(lines: tuple[str, ...]) -> tuple[Statement, ...]:
     """All statements; blank lines and comments are left out."""
-    return list(_read(lines))
+    return tuple(_read(lines))
 
 
-def statement_starts(lines: Sequence[str], wanted: Sequence[int]) -> list[int]:
+def statement_starts(lines: tuple[str, ...], wanted: Sequence[int]) -> list[int]:
     """Those of ``wanted`` lines that are not the inside of a statement."""
     if not wanted:
         return []
-    starts = {statement.first for statement in _read(lines)}
+    starts = {statement.first for statement in read_statements(lines)}
     return [index for index in wanted if index in starts]
 
 
@@ -89,33 +93,28 @@ def _read(lines: Sequence[str]) -> Iterator[Statement]:
         if not text or text.startswith("#"):
             at += 1
             continue
-        last = _last_line(lines, at, min(_LONGEST, 20 + patience))
-        statement = None
-        if last is not None and last > at:
-            statement = _parse(lines, at, last)
-            if statement.tree is None:
-                patience = max(patience - (last - at), 0)
-                statement = None
-        elif last is None:
-            patience = max(patience - 20, 0)
+        read, is_whole = _read_ahead(lines, at, min(_LONGEST, max(patience, _SHORT)))
+        statement = _parse(lines, at, read - 1) if is_whole else None
+        if read > at + 1 and (statement is None or statement.tree is None):
+            patience -= read - at
+            statement = None
         statement = statement or _parse(lines, at, at)
         yield statement
         at = statement.last + 1
 
 
-def _last_line(lines: Sequence[str], first: int, most: int) -> int | None:
-    """Where the statement that starts at ``first`` ends; None when its brackets never close."""
+def _read_ahead(lines: Sequence[str], first: int, most: int) -> tuple[int, bool]:
+    """The first line not read, and whether all brackets that open at ``first`` are closed there."""
     before: Open = CLOSED
+    index = first
     for index in range(first, min(len(lines), first + most)):
         inside_brackets = before.brackets and not before.quote
         if inside_brackets and _STARTS_STATEMENT.match(lines[index]):
-            return None
+            return index, False
         before = scan(lines[index], before).after
-        if before.mismatch:
-            return None
-        if not before.is_open:
-            return index
-    return None
+        if before.mismatch or not before.is_open:
+            return index + 1, not before.mismatch
+    return index + 1, False
 
 
 def _parse(lines: Sequence[str], first: int, last: int) -> Statement:
