@@ -1,0 +1,41 @@
+"""The other process, seen from here: Jupyter kernels, found, started, warmed, stopped.
+
+A :class:`KernelPool` takes a :class:`RunRequest` and tells a :class:`RunListener` what happens;
+each run gets a fresh process.
+"""
+
+from __future__ import annotations
+
+from .choices import (
+    check_interpreter,
+    choose_interpreter,
+    choose_kernel,
+    find_kernels,
+    own_interpreter,
+)
+from .model import (
+    KernelChoice,
+    PoolStatus,
+    RunEnd,
+    RunListener,
+    RunRequest,
+    Versions,
+)
+from .pool import KernelPool
+from .run import Run
+
+__all__ = [
+    "KernelChoice",
+    "KernelPool",
+    "PoolStatus",
+    "Run",
+    "RunEnd",
+    "RunListener",
+    "RunRequest",
+    "Versions",
+    "check_interpreter",
+    "choose_interpreter",
+    "choose_kernel",
+    "find_kernels",
+    "own_interpreter",
+]

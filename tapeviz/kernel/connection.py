@@ -1,0 +1,121 @@
+"""A connection file in; requests to that kernel and messages from it out."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import zmq
+from jupyter_client.client import KernelClient
+
+_SERVE = "__import__('_tapeviz_inside.wire').wire.serve()"
+_BOOT = Path(__file__).parent / "inside" / "boot.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message from a kernel; ``parent`` is the id of the request it belongs to."""
+
+    kind: str
+    parent: str
+    content: Mapping[str, Any]
+    buffers: tuple[bytes, ...]
+
+
+class Connection:
+    """The sockets to one kernel, for one thread; only :meth:`wake` may be called from others."""
+
+    def __init__(self, context: zmq.Context[Any], connection_file: Path) -> None:
+        client: Any = KernelClient(context=context)
+        client.load_connection_file(str(connection_file))
+        self._session = client.session
+        self._shell: zmq.Socket[bytes] = client.connect_shell()
+        self._stdin: zmq.Socket[bytes] = client.connect_stdin()
+        self._iopub: zmq.Socket[bytes] = client.connect_iopub()
+        self._iopub.rcvhwm = 0  # beyond the usual 1,000 waiting messages some would be dropped
+        self._sleeping, self._waking = socket.socketpair()
+        for end in (self._sleeping, self._waking):
+            end.setblocking(False)
+        self._poller = zmq.Poller()
+        for readable in (self._shell, self._iopub, self._sleeping):
+            self._poller.register(readable, zmq.POLLIN)
+
+    def wake(self) -> None:
+        """Let :meth:`receive` return."""
+        with contextlib.suppress(OSError):
+            self._waking.send(b"\0")
+
+    def hello(self) -> str:
+        """Ask who is there; the id of the request. Lost if nobody listens yet."""
+        return self._send("kernel_info_request", {}, [])
+
+    def boot(self, payload: Mapping[str, Any]) -> str:
+        """Execute ``inside/boot.py`` there."""
+        code = f"{_BOOT.read_text(encoding='utf-8')}\nboot(get_ipython().kernel)\n"
+        # In a namespace of its own, which is forgotten.
+        return self._execute(f"exec({code!r}, {{'get_ipython': get_ipython}})", payload)
+
+    def serve(self, request: Mapping[str, Any]) -> str:
+        """Let the wire over there do ``request``; the id of the request."""
+        return self._execute(_SERVE, request)
+
+    def acknowledge(self) -> None:
+        """Answer a farewell: everything sent before it has arrived."""
+        self._session.send(self._stdin, "input_reply", {"value": ""})
+
+    def receive(self, timeout: float | None) -> Iterator[Message]:
+        """What has come on the two channels, after waiting for it for up to ``timeout`` seconds."""
+        ready = dict(self._poller.poll(None if timeout is None else max(0, int(timeout * 1000))))
+        if self._sleeping.fileno() in ready:
+            with contextlib.suppress(BlockingIOError):
+                self._sleeping.recv(4096)
+        for channel in (self._iopub, self._shell):
+            if channel in ready:
+                yield from self._read(channel)
+
+    def close(self) -> None:
+        """Close every socket; what was not sent yet is dropped."""
+        for channel in (self._shell, self._stdin, self._iopub):
+            channel.close(linger=0)
+        self._sleeping.close()
+        self._waking.close()
+
+    def _read(self, channel: zmq.Socket[bytes]) -> Iterator[Message]:
+        # Bounded, so that a flood of messages does not keep a Stop waiting.
+        for _ in range(100):
+            try:
+                frames = channel.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # unsigned: not the kernel's
+                _, parts = self._session.feed_identities(frames)
+                yield _message(self._session.deserialize(parts))
+
+    def _execute(self, code: str, payload: Mapping[str, Any]) -> str:
+        content = {
+            "code": code,
+            "silent": True,
+            "store_history": False,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        return self._send("execute_request", content, [json.dumps(payload).encode()])
+
+    def _send(self, kind: str, content: Mapping[str, Any], buffers: list[bytes]) -> str:
+        message = self._session.send(self._shell, kind, dict(content), buffers=buffers)
+        return str(message["header"]["msg_id"])
+
+
+def _message(raw: Mapping[str, Any]) -> Message:
+    return Message(
+        kind=str(raw["header"]["msg_type"]),
+        parent=str(raw["parent_header"].get("msg_id", "")),
+        content=raw["content"],
+        buffers=tuple(bytes(buffer) for buffer in raw["buffers"]),
+    )

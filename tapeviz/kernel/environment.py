@@ -1,0 +1,37 @@
+"""Our environment in; the one that kernels are started with out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+_DEFAULTS = {"TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg"}
+# A test runner's mark would make ipykernel leave the output alone; a bundle's would mislead Python.
+_OURS_ALONE = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION", "__PYVENV_LAUNCHER__")
+# What ipykernel sets in its own process, and a script would not see.
+_CHANGED_BY_IPYKERNEL = (
+    "TERM",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "PAGER",
+    "GIT_PAGER",
+    "MPLBACKEND",
+    "IPYTHONDIR",
+    "JPY_PARENT_PID",
+    "JPY_INTERRUPT_EVENT",
+    "JPY_SESSION_NAME",
+)
+
+
+def kernel_environment() -> dict[str, str]:
+    """What the user has, and quiet defaults for what they did not decide."""
+    environment = {**_DEFAULTS, **os.environ}
+    for name in _OURS_ALONE:
+        environment.pop(name, None)
+    return environment
+
+
+def environment_to_restore(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """The values a snippet shall see for the variables that ipykernel changes; None: unset."""
+    return {name: environment.get(name) for name in _CHANGED_BY_IPYKERNEL}

@@ -1,0 +1,49 @@
+"""Source text that came with a request in; packages importable under private names out.
+
+Executed by itself in a kernel, before anything of ours can be imported there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+
+class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
+    """Imports modules from their text: ``sys.path`` and the disk stay out of it."""
+
+    def __init__(self, texts: Mapping[str, str], packages: Sequence[str]) -> None:
+        self._texts = texts
+        self._packages = frozenset(packages)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name not in self._texts:
+            return None
+        return importlib.util.spec_from_loader(name, self, is_package=name in self._packages)
+
+    def get_filename(self, fullname: str) -> str:
+        place = fullname.replace(".", "/")
+        return f"<tapeviz>/{place}{'/__init__' if fullname in self._packages else ''}.py"
+
+    def get_source(self, fullname: str) -> str:
+        return self._texts[fullname]
+
+    def is_package(self, fullname: str) -> bool:
+        return fullname in self._packages
+
+
+def boot(kernel: Any) -> None:
+    """Load the packages of the request ``kernel`` is answering and say hello."""
+    payload = json.loads(bytes(kernel.get_parent()["buffers"][0]))
+    sys.meta_path.insert(0, TextImporter(payload["texts"], payload["packages"]))
+    wire = importlib.import_module("_tapeviz_inside.wire")
+    wire.open_wire(kernel, payload)

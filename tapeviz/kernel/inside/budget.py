@@ -1,0 +1,89 @@
+"""Text a snippet printed in, the text worth showing out: a head, a tail, and whole short lines."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+
+HEAD = 1_000_000
+TAIL = 64_000
+LINE = 10_000
+
+# A progress bar redraws its line with \r or \b: what follows is a new line for the eye.
+_PIECE = re.compile(r"[^\n\r\b]*[\n\r\b]?")
+_ENDINGS = "\n\r\b"
+
+
+class OutputBudget:
+    """The first ``head`` and the last ``tail`` characters of a stream, lines cut at ``line``.
+
+    :meth:`feed` returns what may be shown now, :meth:`close` what was kept back.
+    """
+
+    def __init__(self, head: int = HEAD, tail: int = TAIL, line: int = LINE) -> None:
+        self._head = head
+        self._tail = tail
+        self._line = line
+        self._column = 0
+        self._hidden = 0
+        self._rest: deque[str] = deque()
+        self._rest_kept = 0
+        self._rest_seen = 0
+
+    def feed(self, text: str) -> str:
+        """The part of ``text`` that is shown at once; the rest waits for :meth:`close`."""
+        text = self._cut_lines(text)
+        now, later = text[: self._head], text[self._head :]
+        self._head -= len(now)
+        if later:
+            self._keep(later)
+        return now
+
+    def close(self) -> str:
+        """The end of the stream, after a word on what was left out; the budget stays closed."""
+        rest = "".join(self._rest)[-self._tail :]
+        left_out = self._rest_seen - len(rest)
+        self._rest.clear()
+        self._rest_kept = self._rest_seen = 0
+        ending = self._hidden_mark()
+        self._hidden = 0
+        return (f"\n… {_size(left_out)} left out …\n" if left_out else "") + rest + ending
+
+    def _keep(self, text: str) -> None:
+        self._rest_seen += len(text)
+        text = text[-self._tail :]
+        self._rest.append(text)
+        self._rest_kept += len(text)
+        while self._rest_kept - len(self._rest[0]) >= self._tail:
+            self._rest_kept -= len(self._rest.popleft())
+
+    def _cut_lines(self, text: str) -> str:
+        if not self._hidden and self._column + len(text) <= self._line:
+            self._column = self._column_after(text)
+            return text
+        return "".join(self._cut_line(piece) for piece in _PIECE.findall(text))
+
+    def _column_after(self, text: str) -> int:
+        ending = max(text.rfind("\n"), text.rfind("\r"), text.rfind("\b"))
+        return len(text) - ending - 1 if ending >= 0 else self._column + len(text)
+
+    def _cut_line(self, piece: str) -> str:
+        ending = piece[-1:] if piece[-1:] in _ENDINGS else ""
+        body = piece[: len(piece) - len(ending)]
+        shown = body[: max(0, self._line - self._column)]
+        self._hidden += len(body) - len(shown)
+        self._column += len(body)
+        if not ending:
+            return shown
+        mark = self._hidden_mark()
+        self._column = self._hidden = 0
+        return shown + mark + ending
+
+    def _hidden_mark(self) -> str:
+        return f"… {self._hidden:,} characters left out" if self._hidden else ""
+
+
+def _size(characters: int) -> str:
+    if characters >= 1_000_000:
+        return f"{characters / 1_000_000:.1f} MB"
+    return f"{max(characters // 1000, 1)} kB"

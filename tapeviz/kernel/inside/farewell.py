@@ -1,0 +1,59 @@
+"""A process about to end in; its last words delivered before it does.
+
+``os._exit`` and ``os.abort`` end a process at once, and a crash even without a call. The first two
+wait here until the other side has everything; for a crash ``faulthandler`` writes the line into a
+file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, TextIO
+
+_crash_notes: TextIO | None = None
+
+
+def note_crashes(path: str) -> None:
+    """Let a crash, or SIGTERM, write the Python frames into the file at ``path``."""
+    global _crash_notes
+    with contextlib.suppress(OSError, RuntimeError, AttributeError):
+        _crash_notes = open(path, "w", encoding="utf-8")  # noqa: SIM115 (open until the crash)
+        faulthandler.enable(file=_crash_notes, all_threads=False)
+        if sys.platform != "win32":
+            # Written even while C code holds the interpreter; then the signal does its usual work.
+            faulthandler.register(signal.SIGTERM, file=_crash_notes, all_threads=True, chain=True)
+
+
+def deliver_before_ending(deliver: Callable[[], None]) -> None:
+    """Call ``deliver()`` before ``os._exit`` and ``os.abort`` do their work."""
+    pid = os.getpid()
+
+    def last(original: Callable[..., Any]) -> Callable[..., Any]:
+        def end(*args: Any, **named: Any) -> Any:
+            if os.getpid() == pid:  # not in a child that the snippet forked
+                with contextlib.suppress(Exception):
+                    deliver()
+            return original(*args, **named)
+
+        end.__name__ = end.__qualname__ = original.__name__
+        end.__doc__ = original.__doc__
+        return end
+
+    exiting, aborting = last(os._exit), last(os.abort)
+    os._exit = exiting
+    os.abort = aborting
+
+
+def line_in(filename: str) -> int | None:
+    """The line of ``filename`` that is running, innermost call first."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename == filename:
+            return frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

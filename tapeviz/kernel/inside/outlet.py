@@ -1,0 +1,199 @@
+"""Bytes written to standard output and error in; stream messages, in the order written, out.
+
+Python's ``print``, C code, and subprocesses all end here: the file descriptors 1 and 2 are pipes
+whose reading ends are emptied before each write of Python's own, so both kinds keep their order.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import os
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .budget import OutputBudget
+from .waiting import WaitingAllowance
+
+STREAMS = {"stdout": 1, "stderr": 2}
+_CHUNK = 65536
+_PAUSE = 0.05
+
+
+class Outlet:
+    """Collects both streams and hands them to ``publish(stream, text)``.
+
+    ``settle()`` waits until what was published has left this process' Python.
+    """
+
+    def __init__(self, publish: Callable[[str, str], None], settle: Callable[[], None]) -> None:
+        self._publish = publish
+        self._settle = settle
+        self.pid = os.getpid()
+        self._lock = threading.RLock()
+        self._pending: list[tuple[str, str]] = []
+        self._wake = threading.Event()
+        self._pipes: dict[int, str] = {}
+        self._poll: Any = None
+        self.open_budgets()
+        threading.Thread(target=self._flush_soon, name="tapeviz-output", daemon=True).start()
+
+    def open_budgets(self) -> None:
+        """Start counting anew: what follows belongs to a run that begins."""
+        decoder = codecs.getincrementaldecoder("utf-8")
+        self._budgets = {name: OutputBudget() for name in STREAMS}
+        self._decoders = {name: decoder(errors="replace") for name in STREAMS}
+        self._allowance = WaitingAllowance()
+
+    def capture(self, pipes: Mapping[str, int]) -> None:
+        """Read the descriptors in ``pipes`` (stream name → reading end), too, from now on."""
+        self._pipes = {descriptor: name for name, descriptor in pipes.items()}
+        self._poll = _poll_of(self._pipes)
+        for descriptor in self._pipes:
+            os.set_blocking(descriptor, False)
+        threading.Thread(target=self._watch, name="tapeviz-capture", daemon=True).start()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Take ``data`` as written to stream ``name`` now."""
+        if os.getpid() != self.pid:  # a child the snippet forked: its threads are gone
+            os.write(STREAMS[name], data)
+            return
+        with self._lock:
+            if self._poll is not None:
+                self._drain()
+            self._append(name, data)
+        if b"\n" in data and self._allowance.is_left():
+            self._allowance.spend(self.flush)
+        else:
+            self._wake.set()
+
+    def flush(self) -> None:
+        """Publish all that was written and wait until it is gone."""
+        with self._lock:
+            if self._poll is not None:
+                self._drain()
+            self._publish_pending()
+        self._settle()
+
+    def close_budgets(self) -> None:
+        """Publish the tails that were kept back."""
+        _flush_c_library()
+        with self._lock:
+            if self._poll is not None:
+                self._drain()
+            for name, budget in self._budgets.items():
+                self._add(name, budget.feed(self._decoders[name].decode(b"", final=True)))
+                self._add(name, budget.close())
+        self.flush()
+
+    def _append(self, name: str, data: bytes) -> None:
+        self._add(name, self._budgets[name].feed(self._decoders[name].decode(data)))
+
+    def _add(self, name: str, text: str) -> None:
+        if text:
+            self._pending.append((name, text))
+
+    def _drain(self) -> None:
+        # Bounded: a subprocess that never stops writing must not hold the snippet here.
+        for _ in range(16):
+            ready = self._poll.poll(0)
+            if not any(self._read(descriptor) for descriptor, _ in ready):
+                return
+
+    def _read(self, descriptor: int) -> bool:
+        try:
+            data = os.read(descriptor, _CHUNK)
+        except OSError:
+            return False
+        if data:
+            self._append(self._pipes[descriptor], data)
+        return bool(data)
+
+    def _publish_pending(self) -> None:
+        pending, self._pending = self._pending, []
+        parts: list[str] = []
+        for place, (name, text) in enumerate(pending):
+            parts.append(text)
+            if place + 1 == len(pending) or pending[place + 1][0] != name:
+                self._publish(name, "".join(parts))
+                parts = []
+
+    def _flush_soon(self) -> None:
+        while True:
+            self._wake.wait()
+            time.sleep(_PAUSE)
+            self._wake.clear()
+            with self._lock:
+                self._publish_pending()
+
+    def _watch(self) -> None:
+        while True:
+            self._poll_forever()
+            with self._lock:
+                self._drain()
+            self._wake.set()
+            time.sleep(0.002)  # let a burst gather
+
+    def _poll_forever(self) -> None:
+        # An object of its own: poll() refuses to be entered by two threads at once.
+        _poll_of(self._pipes).poll()
+
+
+class OutletFile(io.RawIOBase):
+    """The raw end of ``sys.stdout`` or ``sys.stderr`` during a run."""
+
+    def __init__(self, outlet: Outlet, stream: str) -> None:
+        self._outlet = outlet
+        self._stream = stream
+        self.name = f"<{stream}>"
+        self.mode = "wb"
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return STREAMS[self._stream]
+
+    def write(self, data: Any, /) -> int:
+        written = bytes(data)
+        self._outlet.write(self._stream, written)
+        return len(written)
+
+
+def text_file(outlet: Outlet, stream: str) -> io.TextIOWrapper:
+    """A text stream as Python opens it for ``python -u``, ending in ``outlet``."""
+    errors = "backslashreplace" if stream == "stderr" else "strict"
+    raw: Any = OutletFile(outlet, stream)
+    return io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
+
+
+def own_pipes() -> dict[str, int]:
+    """Descriptors 1 and 2 moved onto new pipes; their reading ends by stream name."""
+    pipes = {}
+    for name, descriptor in STREAMS.items():
+        reading, writing = os.pipe()
+        os.dup2(writing, descriptor)
+        os.close(writing)
+        pipes[name] = reading
+    return pipes
+
+
+def _poll_of(descriptors: Mapping[int, str]) -> Any:
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return poll
+
+
+def _flush_c_library() -> None:
+    if sys.platform == "win32":
+        return
+    with contextlib.suppress(Exception):  # printf() into a pipe waits in a buffer
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)

@@ -1,0 +1,173 @@
+"""Requests of the other process in; events, output and answers out, as Jupyter messages.
+
+A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
+line. What goes out are ``iopub`` messages: ``stream`` for output, ``tapeviz_events`` with two
+buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_farewell``, ``tapeviz_ended``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import zmq
+
+from .farewell import deliver_before_ending, line_in, note_crashes
+from .outlet import STREAMS, Outlet, own_pipes
+from .plain_python import plain_python, restore_environment, wait_for_threads
+from .waiting import WaitingAllowance
+
+_ACKNOWLEDGED_WITHIN = 1.0
+
+_wire: Wire | None = None
+
+
+def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
+    """Import what shall be warm and the recorder, then report ready (with versions)."""
+    global _wire
+    restore_environment(payload["environment"])
+    for name in payload["imports"]:
+        importlib.import_module(name)
+    for name in payload["if_there"]:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    _wire = Wire(kernel)
+    _wire.capture_output()
+    if payload["crash_notes"]:
+        note_crashes(payload["crash_notes"])
+    _wire.load_recorder()
+    _wire.publish("tapeviz_ready", versions())
+
+
+def serve() -> None:
+    """Do what the request that is being answered asks for."""
+    assert _wire is not None
+    _wire.serve()
+
+
+def versions() -> dict[str, str]:
+    """Versions and place of this interpreter."""
+    return {
+        "python": platform.python_version(),
+        "tensorflow": getattr(sys.modules.get("tensorflow"), "__version__", ""),
+        "ipykernel": getattr(sys.modules.get("ipykernel"), "__version__", ""),
+        "executable": sys.executable,
+    }
+
+
+class Wire:
+    """One kernel's end of the line."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._parent: Any = kernel.get_parent()
+        self._recorder: Any = None
+        self._filename = ""
+        self._allowance = WaitingAllowance()
+        self._outlet = Outlet(self._publish_output, self._settle)
+        # Beyond 1,000 waiting messages a publisher drops silently; events may not be lost.
+        thread = kernel.iopub_thread
+        thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
+
+    def capture_output(self) -> None:
+        """Read descriptors 1 and 2, and what IPython's streams are given."""
+        if sys.platform != "win32":
+            nursery = sys.modules.get("_tapeviz_nursery")
+            self._outlet.capture(nursery.pipes if nursery else own_pipes())
+        for name in STREAMS:
+            stream: Any = getattr(sys, name)
+            stream.write = lambda text, name=name: self._write(name, text)
+
+    def load_recorder(self) -> None:
+        """Import the recorder, which may wrap ``os._exit`` and ``os.abort`` around ours."""
+        deliver_before_ending(self._deliver_last)
+        self._recorder = importlib.import_module("_tapeviz_recorder")
+
+    def serve(self) -> None:
+        """Do what the request that is being answered asks for."""
+        self._parent = self._kernel.get_parent()
+        request = json.loads(bytes(self._parent["buffers"][0]))
+        {"run": self._run, "answer": self._answer}[request["do"]](request)
+
+    def publish(self, kind: str, content: Mapping[str, Any], buffers: Sequence[Any] = ()) -> None:
+        kernel = self._kernel
+        kernel.session.send(
+            kernel.iopub_socket, kind, dict(content), self._parent, buffers=list(buffers)
+        )
+
+    def send(self, lines: Sequence[str], blob: bytes = b"") -> None:
+        """What the recorder publishes events with: JSON texts and the bytes they speak of."""
+        self.publish("tapeviz_events", {}, ["\n".join(lines).encode(), blob])
+        if self._allowance.is_left():
+            self._allowance.spend(self._settle)
+
+    def _run(self, request: Mapping[str, Any]) -> None:
+        failure = None
+        threads = frozenset(threading.enumerate())
+        self._outlet.open_budgets()
+        self._allowance = WaitingAllowance()
+        self._filename = request["filename"]
+        try:
+            with plain_python(request["folder"], self._outlet):
+                self._record(request)
+                wait_for_threads(threads)
+        except KeyboardInterrupt:
+            pass  # it came after the snippet's end, in the recorder or while waiting for threads
+        except BaseException:
+            failure = traceback.format_exc()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._outlet.close_budgets()
+        self.publish("tapeviz_ended", {"failure": failure})
+
+    def _record(self, request: Mapping[str, Any]) -> None:
+        self._recorder.run(
+            request["source"],
+            request["filename"],
+            list(request["argv"]),
+            dict(request["options"]),
+            self.send,
+        )
+
+    def _answer(self, request: Mapping[str, Any]) -> None:
+        try:
+            content, buffers = self._recorder.answer(request["name"], request["arguments"])
+        except Exception as error:
+            content, buffers = {"error": f"{type(error).__name__}: {error}"}, []
+            self.publish("tapeviz_answer", content)
+        else:
+            self.publish("tapeviz_answer", {"answer": content}, buffers)
+
+    def _deliver_last(self) -> None:
+        """Send what there is and wait until the other side says it has it."""
+        line = line_in(self._filename)
+        self._outlet.close_budgets()
+        self.publish("tapeviz_farewell", {"line": line})
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.2)  # the socket of the answer belongs to the main thread
+            return
+        self._kernel.stdin_socket.poll(round(_ACKNOWLEDGED_WITHIN * 1000), zmq.POLLIN)
+
+    def _write(self, name: str, text: str) -> int:
+        self._outlet.write(name, text.encode("utf-8", "backslashreplace"))
+        return len(text)
+
+    def _publish_output(self, name: str, text: str) -> None:
+        self.publish("stream", {"name": name, "text": text})
+
+    def _settle(self) -> None:
+        thread = self._kernel.iopub_thread
+        if os.getpid() != self._outlet.pid or threading.current_thread() is thread.thread:
+            return
+        done = threading.Event()
+        thread.schedule(done.set)
+        done.wait(_ACKNOWLEDGED_WITHIN)

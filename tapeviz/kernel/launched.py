@@ -1,0 +1,97 @@
+"""An interpreter or a kernelspec in; one kernel started by ``jupyter_client`` out.
+
+For kernelspecs, for Windows, and where forking fails. Each kernel imports TensorFlow itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+
+from .environment import kernel_environment
+from .model import Exit, KernelChoice
+from .scratch import KernelFiles
+
+
+class LaunchedKernel:
+    """A kernel with a process of its own, from the beginning."""
+
+    checks_every = 0.05
+
+    def __init__(self, choice: KernelChoice, files: KernelFiles) -> None:
+        self._kernel: Any = AsyncKernelManager(
+            kernel_name=choice.spec or "tapeviz", connection_file=str(files.connection_file)
+        )
+        if choice.python is not None:
+            self._kernel.kernel_spec_manager = _OneInterpreter(str(choice.python))
+        if sys.platform != "win32":
+            self._kernel.transport, self._kernel.ip = "ipc", str(files.address)
+        environment = kernel_environment() | {"IPYTHONDIR": str(files.ipython)}
+        with files.log.open("ab") as log:
+            places = {"cwd": str(files.folder), "stdout": log, "stderr": log}
+            _wait(lambda: self._kernel.start_kernel(env=environment, **places))
+        self.pid: int | None = getattr(self._kernel.provisioner, "pid", None)
+        self._exit: Exit | None = None
+
+    def poll(self) -> Exit | None:
+        """How it ended, or None while it lives."""
+        if self._exit is None:
+            code = _wait(self._poll)
+            if code is not None:
+                self._exit = Exit(code, None) if code >= 0 else Exit(None, -code)
+                _wait(lambda: self._kernel.cleanup_resources())
+        return self._exit
+
+    def interrupt(self) -> None:
+        """What Ctrl+C does."""
+        self._quietly(lambda: self._kernel.interrupt_kernel())
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self._quietly(lambda: self._kernel.signal_kernel(signal.SIGTERM))
+
+    def kill(self) -> None:
+        """End it, with all it started."""
+        if hasattr(signal, "SIGKILL"):
+            self._quietly(lambda: self._kernel.signal_kernel(signal.SIGKILL))
+        else:
+            self._quietly(lambda: self._kernel.shutdown_kernel(now=True))
+
+    async def _poll(self) -> int | None:
+        provisioner = self._kernel.provisioner
+        if provisioner is None:
+            return 0
+        code: int | None = await provisioner.poll()
+        return code
+
+    def _quietly(self, action: Callable[[], Any]) -> None:
+        with contextlib.suppress(Exception):  # gone already
+            _wait(action)
+
+
+class _OneInterpreter(KernelSpecManager):  # type: ignore[misc]
+    """Knows one kernelspec: an interpreter that was not registered as a kernel."""
+
+    def __init__(self, python: str) -> None:
+        super().__init__()
+        self._python = python
+
+    def get_kernel_spec(self, kernel_name: str) -> Any:
+        argv = [self._python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        return KernelSpec(argv=argv, display_name=kernel_name, language="python")
+
+
+def _wait(action: Callable[[], Any]) -> Any:
+    """Run a coroutine of ``jupyter_client`` to its end; its loop is closed at once."""
+
+    async def run() -> Any:
+        return await action()
+
+    return asyncio.run(run())

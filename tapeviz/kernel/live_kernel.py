@@ -1,0 +1,275 @@
+"""A kernel's process in; one run of a snippet in it, then answers about what it left there, out.
+
+Everything happens on one thread for each kernel; other threads leave orders.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any, Literal
+
+from tapeviz.errors import TapevizError
+
+from .connection import Connection, Message
+from .model import Exit, Versions
+from .process import KernelProcess
+from .run import Run
+from .scratch import KernelFiles
+from .stopping import Stopping
+
+Stage = Literal["waking", "booting", "ready", "running", "ended", "gone"]
+Answer = tuple[dict[str, Any], list[bytes]]
+
+_HELLO_EVERY = 0.25
+_QUIET = 0.1  # seconds without a message after which a dead process has said all
+_LONGEST_GOODBYE = 3.0
+
+
+class LiveKernel:
+    """One kernel from its start to its end.
+
+    ``on_ready(kernel, versions)`` is called when it waits for a snippet,
+    ``on_gone(kernel, detail)`` when nothing is left of it; both on the kernel's own thread.
+    """
+
+    def __init__(
+        self,
+        files: KernelFiles,
+        launch: Callable[[KernelFiles, Callable[[], None]], tuple[KernelProcess, Connection]],
+        payload: Mapping[str, Any],
+        ready_within: float,
+        on_ready: Callable[[LiveKernel, Versions], None],
+        on_gone: Callable[[LiveKernel, str], None],
+    ) -> None:
+        self._files = files
+        self._launch = launch
+        self._payload = payload
+        self._on_ready = on_ready
+        self._on_gone = on_gone
+        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._stage: Stage = "waking"
+        self._connection: Connection | None = None
+        self._process: KernelProcess | None = None
+        self._request = ""
+        self._next_hello = 0.0
+        self._late_after = time.monotonic() + ready_within
+        self._run: Run | None = None
+        self._stopping: Stopping | None = None
+        self._answers: dict[str, Future[Answer]] = {}
+        self._trouble = ""
+        self._thread = threading.Thread(target=self._live, name="tapeviz-kernel", daemon=True)
+
+    def start(self) -> None:
+        """Begin to live; returns at once."""
+        self._thread.start()
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def run(self, run: Run) -> None:
+        """Run a snippet; for a kernel that is ready, once."""
+        self._order(lambda: self._begin(run))
+
+    def stop(self) -> None:
+        """Stop the snippet with as much force as it takes."""
+        self._order(self._stop)
+
+    def ask(self, name: str, arguments: Mapping[str, Any]) -> Future[Answer]:
+        """Let the recorder answer, after the snippet's end."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a listener cannot wait for an answer: it keeps the kernel's thread")
+        answer: Future[Answer] = Future()
+        self._order(lambda: self._ask(name, arguments, answer))
+        if not self._thread.is_alive():
+            self._refuse_all()
+        return answer
+
+    def release(self) -> None:
+        """End the kernel; returns at once."""
+        self._order(self._end)
+
+    def join(self) -> None:
+        """Wait until nothing of the kernel is left."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    # Everything below runs on the kernel's own thread.
+
+    def _order(self, order: Callable[[], None]) -> None:
+        self._orders.put(order)
+        self._wake()
+
+    def _wake(self) -> None:
+        connection = self._connection
+        if connection is not None:
+            connection.wake()
+
+    def _live(self) -> None:
+        try:
+            self._process, self._connection = self._launch(self._files, self._wake)
+            while self._stage != "gone":
+                self._turn(self._process, self._connection)
+        except TapevizError as error:
+            self._trouble = str(error)
+        finally:
+            self._bury()
+
+    def _turn(self, process: KernelProcess, connection: Connection) -> None:
+        self._obey()
+        if self._stage == "gone":
+            return
+        if self._stopping is not None:
+            self._stopping.press(process)
+        if self._stage in ("waking", "booting") and time.monotonic() > self._late_after:
+            raise TapevizError("the kernel did not get ready in time")
+        if self._stage == "waking" and time.monotonic() >= self._next_hello:
+            self._next_hello = time.monotonic() + _HELLO_EVERY
+            connection.hello()
+        for message in connection.receive(self._patience(process)):
+            self._hear(message)
+        exit = process.poll()
+        if exit is not None:
+            self._lose(exit, connection)
+
+    def _obey(self) -> None:
+        while True:
+            try:
+                order = self._orders.get_nowait()
+            except queue.Empty:
+                return
+            order()
+
+    def _patience(self, process: KernelProcess) -> float | None:
+        waits = [process.checks_every]
+        if self._stage in ("waking", "booting"):
+            waits.append(_HELLO_EVERY)
+        if self._stopping is not None:
+            waits.append(self._stopping.pause())
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _hear(self, message: Message) -> None:
+        if self._stage == "waking":
+            # Any message on iopub proves that the subscription stands.
+            if message.kind == "status":
+                assert self._connection is not None
+                self._request = self._connection.boot(self._payload)
+                self._stage = "booting"
+        elif message.parent in self._answers:
+            self._hear_answer(message)
+        elif message.parent == self._request:
+            self._hear_of_request(message)
+
+    def _hear_of_request(self, message: Message) -> None:
+        content = message.content
+        if self._stage == "booting":
+            if message.kind == "tapeviz_ready":
+                self._stage = "ready"
+                self._on_ready(self, Versions(**content))
+            elif message.kind == "execute_reply" and content["status"] != "ok":
+                self._trouble = f"{content.get('ename')}: {content.get('evalue')}"
+                self._end()
+        elif self._stage == "running" and self._run is not None:
+            self._hear_of_run(self._run, message)
+
+    def _hear_of_run(self, run: Run, message: Message) -> None:
+        content = message.content
+        match message.kind:
+            case "stream":
+                run.hear_output(content["name"], content["text"])
+            case "tapeviz_events":
+                run.hear_events(*message.buffers)
+            case "tapeviz_farewell":
+                run.note_line(content["line"])
+                assert self._connection is not None
+                self._connection.acknowledge()
+            case "tapeviz_ended":
+                self._stage = "ended"
+                run.end_alive(self._stopping, content["failure"])
+                self._stopping = None
+            case "status" if content["execution_state"] == "idle":
+                # Without a word of ours: interrupted between two lines of the wire.
+                self._stage = "ended"
+                run.end_alive(self._stopping, None)
+                self._stopping = None
+
+    def _begin(self, run: Run) -> None:
+        assert self._connection is not None
+        self._run = run
+        self._stage = "running"
+        if run.timeout is not None:
+            self._stopping = Stopping.after(run.timeout)
+        self._request = self._connection.serve(run.order(self._files.folder))
+
+    def _stop(self) -> None:
+        if self._stage == "running":
+            self._stopping = Stopping.now()
+
+    def _ask(self, name: str, arguments: Mapping[str, Any], answer: Future[Answer]) -> None:
+        if self._stage != "ended" or self._connection is None:
+            answer.set_exception(TapevizError("the values are gone with their process: run again"))
+            return
+        request = self._connection.serve({"do": "answer", "name": name, "arguments": arguments})
+        self._answers[request] = answer
+
+    def _hear_answer(self, message: Message) -> None:
+        if message.kind == "tapeviz_answer":
+            answer = self._answers.pop(message.parent)
+            if "error" in message.content:
+                answer.set_exception(TapevizError(message.content["error"]))
+            else:
+                answer.set_result((message.content["answer"], list(message.buffers)))
+        elif message.kind == "execute_reply" and message.content["status"] != "ok":
+            error = TapevizError(str(message.content.get("evalue", "no answer")))
+            self._answers.pop(message.parent).set_exception(error)
+
+    def _end(self) -> None:
+        self._stage = "gone"
+
+    def _lose(self, exit: Exit, connection: Connection) -> None:
+        """The process has ended: read what it had sent, then tell how it ended."""
+        until = time.monotonic() + _LONGEST_GOODBYE
+        while time.monotonic() < until:
+            messages = list(connection.receive(_QUIET))
+            for message in messages:
+                self._hear(message)
+            if not messages:
+                break
+        if self._stage == "running" and self._run is not None:
+            self._run.end_dead(self._stopping, exit, self._files.crash_notes)
+        elif self._stage in ("waking", "booting"):
+            said = " / ".join(" ".join(exit.words.values()).strip().splitlines()[-3:])
+            self._trouble = self._trouble or said or "the kernel ended before it was ready"
+        self._stage = "gone"
+
+    def _bury(self) -> None:
+        if self._run is not None:
+            self._run.end_closed()
+        process, connection = self._process, self._connection
+        self._connection = None
+        if process is not None:
+            _kill(process)
+        if connection is not None:
+            connection.close()
+        self._files.remove()
+        self._refuse_all()
+        self._on_gone(self, self._trouble)
+
+    def _refuse_all(self) -> None:
+        self._stage = "gone"
+        self._obey()
+        while self._answers:
+            _, answer = self._answers.popitem()
+            answer.set_exception(TapevizError("the values are gone with their process: run again"))
+
+
+def _kill(process: KernelProcess) -> None:
+    until = time.monotonic() + 3.0
+    if process.poll() is None:
+        process.kill()
+    while process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)

@@ -1,0 +1,189 @@
+"""An interpreter in; kernels forked from one process of it that has TensorFlow loaded, out."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .environment import kernel_environment
+from .imports import IF_THERE, REQUIRED
+from .model import Exit, Versions
+from .scratch import KernelFiles, Scratch
+
+_PROGRAM = Path(__file__).parent / "inside" / "nursery.py"
+_LOG_LINES = 3
+_SIGKILL = 9  # not named in signal on Windows, where this module is imported and not used
+
+
+class Nursery:
+    """The other end of ``inside/nursery.py``.
+
+    ``on_ready(versions)`` or ``on_failed(detail)`` is called once, on the thread that listens;
+    ``on_failed`` also when the nursery goes later. Forking is possible after ``on_ready``.
+    """
+
+    def __init__(
+        self,
+        python: Path,
+        scratch: Scratch,
+        on_ready: Callable[[Versions], None],
+        on_failed: Callable[[str], None],
+    ) -> None:
+        self._on_ready = on_ready
+        self._on_failed = on_failed
+        self._scratch = scratch
+        self._lock = threading.Lock()
+        self._kernels: dict[int, ForkedKernel] = {}
+        self._closing = False
+        self._gone = False
+        self._log = scratch.sockets / "nursery.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [str(python), "-c", _PROGRAM.read_text(encoding="utf-8")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=kernel_environment(),
+                cwd=scratch.work,
+                start_new_session=True,
+            )
+        self._thread = threading.Thread(target=self._listen, name="tapeviz-nursery", daemon=True)
+        self._thread.start()
+        folders = [str(folder) for folder in scratch.folders]
+        self._order(imports=REQUIRED, if_there=IF_THERE, folders=folders)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def fork(self, files: KernelFiles, on_change: Callable[[], None]) -> ForkedKernel:
+        """A new kernel for ``files``; ``on_change()`` is called when it has ended."""
+        kernel = ForkedKernel(files.number, self._signal, on_change)
+        with self._lock:
+            if self._gone:
+                kernel.note_exit(Exit(None, None))
+                return kernel
+            self._kernels[files.number] = kernel
+        self._order(
+            fork=files.number,
+            connection_file=str(files.connection_file),
+            folder=str(files.folder),
+            ipython=str(files.ipython),
+        )
+        return kernel
+
+    def close(self) -> None:
+        """End the nursery and every kernel of it; nothing of them is left when this returns."""
+        self._closing = True
+        with contextlib.suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        # Without kernels to look after it may be deep in an import, and need not be waited for.
+        if not self._ended_within(2.0 if self._kernels else 0.05):
+            self._kill()
+        self._process.wait()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, _SIGKILL)
+
+    def _ended_within(self, seconds: float) -> bool:
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _signal(self, number: int, signal_number: int) -> None:
+        self._order(signal=number, number=signal_number)
+
+    def _order(self, **order: Any) -> None:
+        line = json.dumps(order).encode() + b"\n"
+        with self._lock, contextlib.suppress(OSError, ValueError):  # gone: _listen() tells
+            assert self._process.stdin is not None
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+
+    def _listen(self) -> None:
+        failure = ""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            report = json.loads(line)
+            if "failed" in report:
+                failure = report["failed"]
+            elif "ready" in report:
+                self._on_ready(Versions(**report["ready"]))
+            else:
+                self._hear(report)
+        self._process.wait()
+        with self._lock:
+            self._gone = True
+            kernels, self._kernels = list(self._kernels.values()), {}
+        if not self._closing:
+            self._on_failed(failure or self._log_end())
+        for kernel in kernels:
+            kernel.note_exit(Exit(None, None))
+
+    def _hear(self, report: dict[str, Any]) -> None:
+        with self._lock:
+            if "forked" in report:
+                self._kernels[report["forked"]].pid = report["pid"]
+                return
+            kernel = self._kernels.pop(report["ended"])
+        kernel.note_exit(Exit(report["exit_code"], report["signal"], report["words"]))
+
+    def _log_end(self) -> str:
+        """The last lines the nursery wrote to standard error: why it is gone."""
+        with contextlib.suppress(OSError):
+            lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n")
+            said = " / ".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
+            if said:
+                return said[-500:]
+        return f"the process ended with status {self._process.returncode}"
+
+
+class ForkedKernel:
+    """One kernel that the nursery forked."""
+
+    checks_every = None
+
+    def __init__(
+        self, number: int, send: Callable[[int, int], None], on_change: Callable[[], None]
+    ) -> None:
+        self._number = number
+        self._send = send
+        self._on_change = on_change
+        self._exit: Exit | None = None
+        self.pid: int | None = None
+
+    def poll(self) -> Exit | None:
+        """How it ended, or None while it lives."""
+        return self._exit
+
+    def interrupt(self) -> None:
+        """What Ctrl+C does."""
+        self._send(self._number, signal.SIGINT)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self._send(self._number, signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self._send(self._number, _SIGKILL)
+
+    def note_exit(self, exit: Exit) -> None:
+        """It has ended."""
+        self._exit = exit
+        self._on_change()

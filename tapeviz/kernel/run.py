@@ -1,0 +1,165 @@
+"""One run of a snippet, as the one who asked for it sees it."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tapeviz.errors import TapevizError
+
+from . import wording
+from .crash_notes import line_of_crash
+from .model import Exit, RunEnd, RunListener, RunRequest, Stream
+from .stopping import Stopping
+
+if TYPE_CHECKING:
+    from .live_kernel import LiveKernel
+
+_log = logging.getLogger(__name__)
+
+
+class Run:
+    """A snippet that waits for a kernel, runs, or has ended; made by ``KernelPool.run``."""
+
+    def __init__(
+        self,
+        id: int,
+        request: RunRequest,
+        listener: RunListener,
+        withdraw: Callable[[Run], bool],
+    ) -> None:
+        self.id = id
+        self._request = request
+        self._listener = listener
+        self._withdraw = withdraw
+        self._kernel: LiveKernel | None = None
+        self._line: int | None = None
+        self._end: RunEnd | None = None
+        self._ended = threading.Event()
+
+    def stop(self) -> None:
+        """Interrupt, after 1 s terminate, after 1 s kill; returns at once, ``ended`` follows."""
+        if self._withdraw(self):
+            end = RunEnd("interrupted", "stopped before it began")
+            threading.Thread(target=self._finish, args=(end,), daemon=True).start()
+        elif self._kernel is not None:
+            self._kernel.stop()
+
+    def wait(self, timeout: float | None = None) -> RunEnd:
+        """How it ended; TimeoutError if it has not within ``timeout`` seconds."""
+        if not self._ended.wait(timeout):
+            raise TimeoutError(f"the run has not ended within {timeout:g} s")
+        assert self._end is not None
+        return self._end
+
+    def fetch(
+        self, name: str, arguments: Mapping[str, Any], timeout: float | None = 30.0
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        """What the recorder answers from the ended snippet's process; it blocks.
+
+        Raises TapevizError when the snippet still runs, the process is gone, or there is no answer.
+        """
+        if self._end is None or self._kernel is None:
+            raise TapevizError("the snippet has not ended yet: its values can be looked at then")
+        try:
+            return self._kernel.ask(name, arguments).result(timeout)
+        except concurrent.futures.TimeoutError:
+            raise TapevizError(f"the kernel did not answer within {timeout:g} s") from None
+
+    def release(self) -> None:
+        """End the process and drop the values in it; a snippet still running ends with it."""
+        if self._kernel is None:
+            self.stop()
+        else:
+            self._kernel.release()
+
+    # The rest is for the kernel's thread.
+
+    @property
+    def timeout(self) -> float | None:
+        return self._request.timeout
+
+    def assign(self, kernel: LiveKernel) -> None:
+        """It will run there."""
+        self._kernel = kernel
+
+    def order(self, empty_folder: Path) -> dict[str, Any]:
+        """The request as the wire takes it."""
+        request = self._request
+        return {
+            "do": "run",
+            "source": request.source,
+            "filename": request.filename,
+            "argv": list(request.argv),
+            "folder": str(request.cwd or empty_folder),
+            "options": dict(request.options),
+        }
+
+    def hear_output(self, stream: Stream, text: str) -> None:
+        """The snippet wrote ``text``."""
+        self._tell(lambda: self._listener.output(stream, text))
+
+    def hear_events(self, lines: bytes, blob: bytes) -> None:
+        """The recorder sent a batch."""
+        batch = lines.split(b"\n") if lines else []
+        self._tell(lambda: self._listener.events(batch, blob))
+
+    def note_line(self, line: int | None) -> None:
+        """The process is about to end itself there."""
+        self._line = line
+
+    def end_alive(self, stopping: Stopping | None, failure: str | None) -> None:
+        """The snippet is through and its process lives on."""
+        if failure is not None:
+            _log.error("the recorder failed:\n%s", failure)
+            self._finish(RunEnd("failed", f"recording failed: {failure.strip().splitlines()[-1]}"))
+        elif stopping is not None and stopping.has_begun:
+            self._finish(_stopped(stopping, None, None))
+        else:
+            self._finish(RunEnd("finished"))
+
+    def end_dead(self, stopping: Stopping | None, exit: Exit, notes: Path) -> None:
+        """The process ended under the snippet."""
+        for stream, text in exit.words.items():
+            if text:
+                self.hear_output(stream, text)
+        line = self._line or line_of_crash(notes, self._request.filename)
+        if stopping is not None and stopping.has_begun:
+            self._finish(_stopped(stopping, exit, line))
+        else:
+            detail = wording.death(exit, line)
+            self._finish(RunEnd("died", detail, exit.exit_code, exit.signal, line))
+
+    def end_closed(self) -> None:
+        """Its kernel was taken away by us."""
+        self._finish(RunEnd("interrupted", "stopped: its process was released"))
+
+    def fail(self, detail: str) -> None:
+        """No kernel could be had."""
+        self._finish(RunEnd("failed", detail))
+
+    def _finish(self, end: RunEnd) -> None:
+        if self._end is None:
+            self._end = end
+            self._tell(lambda: self._listener.ended(end))
+            self._ended.set()
+
+    def _tell(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception:
+            _log.exception("a listener raised")
+
+
+def _stopped(stopping: Stopping, exit: Exit | None, line: int | None) -> RunEnd:
+    return RunEnd(
+        "interrupted" if stopping.timeout is None else "timeout",
+        wording.stop(stopping.timeout, exit, line),
+        exit.exit_code if exit else None,
+        exit.signal if exit else None,
+        line,
+    )

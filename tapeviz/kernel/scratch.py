@@ -1,0 +1,73 @@
+"""Nothing in; a short private folder for sockets and a roomy one for snippets to work in out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+# sun_path holds 107 bytes on Linux and 103 on macOS; "/k12345678-5" is added to the folder.
+_LONGEST = 88
+
+
+class Scratch:
+    """The two folders of a pool, both readable by their owner alone, until :meth:`remove`."""
+
+    def __init__(self) -> None:
+        self.sockets = Path(tempfile.mkdtemp(prefix="tapeviz-", dir=_runtime_folder()))
+        self.work = Path(tempfile.mkdtemp(prefix="tapeviz-work-"))
+        # IPython's profile and history would come from the user's home otherwise.
+        (self.sockets / "ipython").mkdir()
+        self._lock = threading.Lock()
+        self._number = 0
+
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        return self.sockets, self.work
+
+    def kernel_files(self) -> KernelFiles:
+        """Places for one more kernel; its working folder exists and is empty."""
+        with self._lock:
+            self._number += 1
+            files = KernelFiles(self._number, self.sockets, self.work)
+        files.folder.mkdir(mode=0o700)
+        return files
+
+    def remove(self) -> None:
+        """Remove both folders and all in them."""
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class KernelFiles:
+    """The files of one kernel."""
+
+    def __init__(self, number: int, sockets: Path, work: Path) -> None:
+        self.number = number
+        self.address = sockets / f"k{number}"
+        self.connection_file = sockets / f"k{number}.json"
+        self.crash_notes = sockets / f"k{number}.crash"
+        self.log = sockets / "kernels.log"
+        self.ipython = sockets / "ipython"
+        self.folder = work / f"k{number}"
+
+    def remove(self) -> None:
+        """Remove all of this kernel's."""
+        for file in (self.connection_file, self.crash_notes):
+            file.unlink(missing_ok=True)
+        for socket in self.address.parent.glob(f"{self.address.name}-*"):
+            with contextlib.suppress(OSError):
+                socket.unlink()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _runtime_folder() -> str | None:
+    """The first of the usual folders that is ours to write in and short enough for a socket."""
+    places = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"]
+    for place in places:
+        if place and len(os.fsencode(place)) <= _LONGEST - 20 and os.access(place, os.W_OK):
+            return place
+    return None

@@ -1,0 +1,42 @@
+"""How a process ended in; one line a newcomer understands out."""
+
+from __future__ import annotations
+
+import signal
+
+from .model import Exit
+
+_HINTS = {
+    "SIGKILL": ", as happens when memory runs out",
+    "SIGSEGV": ": it read or wrote memory that is not its own",
+    "SIGABRT": ": it gave up with abort()",
+}
+
+
+def death(exit: Exit, line: int | None) -> str:
+    """Why the run ended although nobody stopped it."""
+    where = f" at line {line}" if line else ""
+    if exit.signal is not None:
+        name = signal_name(exit.signal)
+        return (
+            f"the process was ended by signal {exit.signal} ({name}){where}{_HINTS.get(name, '')}"
+        )
+    if exit.exit_code is None:
+        return f"the process is gone{where}"
+    return f"the process ended itself with exit status {exit.exit_code}{where}"
+
+
+def stop(timeout: float | None, exit: Exit | None, line: int | None) -> str:
+    """What was stopped, and how much force it took."""
+    what = "stopped" if timeout is None else f"stopped after the time limit of {timeout:g} s"
+    where = f" at line {line}" if line else ""
+    force = "" if exit is None else ": it did not react, so its process was ended"
+    return f"{what}{where}{force}"
+
+
+def signal_name(number: int) -> str:
+    """``SIGABRT`` for 6."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

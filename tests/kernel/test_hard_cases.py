@@ -1,0 +1,171 @@
+"""Snippets that loop, crash, flood or ask: each run ends, with its reason."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tapeviz.kernel import RunEnd
+
+from .conftest import PATIENCE
+
+
+def stopped(heard, wait: float) -> tuple[RunEnd, float]:
+    time.sleep(wait)
+    begun = time.perf_counter()
+    heard.run.stop()
+    return heard.run.wait(PATIENCE), time.perf_counter() - begun
+
+
+def test_stop_interrupts_a_loop(start):
+    heard = start("print('in')\nwhile True:\n    pass")
+    end, spent = stopped(heard, 0.2)
+    assert (end.reason, end.exit_code, end.signal) == ("interrupted", None, None)
+    assert spent < 0.9
+    assert heard.told("raised")[0]["type"] == "KeyboardInterrupt"
+    assert heard.text() == "in\n"
+    assert heard.run.fetch("value", {"name": "__file__"})[0]["repr"] == "'<snippet>'"
+
+
+def test_stop_ends_a_loop_in_c_and_tells_its_line(start):
+    heard = start("print('before')\nx = 1\nsum(range(10**11))", filename="löop.py")
+    end, spent = stopped(heard, 0.3)
+    assert end.reason == "interrupted"
+    assert end.signal == 15
+    assert end.line == 3
+    assert "line 3" in end.detail
+    assert 0.9 < spent < 3
+    assert heard.text() == "before\n"
+
+
+def test_stop_kills_what_ignores_everything(start):
+    heard = start(
+        "import signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "while True:\n    try:\n        time.sleep(1)\n    except BaseException:\n        pass"
+    )
+    end, spent = stopped(heard, 0.2)
+    assert (end.reason, end.signal) == ("interrupted", 9)
+    assert spent < 4
+
+
+def test_the_time_limit(start):
+    heard = start("import time\nwhile True:\n    time.sleep(0.01)", timeout=0.5)
+    end = heard.run.wait(PATIENCE)
+    assert end.reason == "timeout"
+    assert "0.5 s" in end.detail
+
+
+def test_a_run_within_its_time_limit_finishes(play):
+    assert play("print(1)", timeout=60).end == RunEnd("finished")
+
+
+@pytest.mark.parametrize(
+    ("source", "exit_code", "signal", "words"),
+    [
+        ("os.abort()", None, 6, "SIGABRT"),
+        ("os._exit(3)", 3, None, "exit status 3"),
+        ("os.kill(os.getpid(), 9)", None, 9, "SIGKILL"),
+        ("import ctypes; ctypes.string_at(0)", None, 11, "SIGSEGV"),
+    ],
+)
+def test_a_process_that_dies(play, source, exit_code, signal, words):
+    prefix = "import os, time\nprint('said')\nemit(kind='before', blob=b'12')\n"
+    heard = play(prefix + source)
+    end = heard.end
+    assert (end.reason, end.exit_code, end.signal) == ("died", exit_code, signal)
+    assert words in end.detail
+    assert heard.text() == "said\n"
+    assert heard.kinds == ["begun", "before"]
+    if signal != 9:
+        assert end.line == 4
+        assert "line 4" in end.detail
+    assert play("print('next')").text() == "next\n"
+
+
+@pytest.mark.parametrize("ending", ["os.abort()", "os._exit(0)"])
+def test_events_held_back_are_sent_before_an_end(play, ending):
+    source = (
+        "import os\nfor n in range(20000):\n    emit(kind='n', n=n)\nprint('x' * 5000000)\n"
+        + ending
+    )
+    heard = play(source, options={"hold": True})
+    assert [event["n"] for event in heard.told("n")] == list(range(20000))
+    assert "characters left out" in heard.text()
+    assert heard.end.reason == "died"
+
+
+def test_a_c_librarys_last_words_are_shown(play):
+    heard = play(
+        "import ctypes, os\n"
+        "c = ctypes.PyDLL(None)\n"  # holds the interpreter: nobody in the process can read the pipe
+        "c.write(2, b'Check failed: x\\n', 16), c.abort()"
+    )
+    assert heard.end.signal == 6
+    assert "Check failed: x" in heard.text("stderr") or heard.end.line == 3
+
+
+def test_an_ended_child_of_the_snippet_is_not_its_end(play):
+    heard = play(
+        "import os\npid = os.fork()\n"
+        "if pid == 0:\n    print('child', flush=True)\n    os._exit(7)\n"
+        "emit(kind='child', status=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
+    )
+    assert heard.end == RunEnd("finished")
+    assert heard.told("child")[0]["status"] == 7
+    assert heard.text() == "child\n"
+
+
+def test_sys_exit(play):
+    heard = play("import sys; sys.exit(2)")
+    assert heard.end == RunEnd("finished")
+    assert heard.told("raised")[0] == {"kind": "raised", "type": "SystemExit", "message": "2"}
+
+
+def test_input_is_refused(play):
+    heard = play("import sys\nassert sys.stdin.read() == ''\nname = input('Name? ')")
+    raised = heard.told("raised")[0]
+    assert raised["type"] == "EOFError"
+    assert "keyboard" in raised["message"]
+    assert heard.text() == "Name? "
+
+
+def test_a_flood_of_prints(play):
+    begun = time.perf_counter()
+    heard = play("line = 'y' * 99\nfor n in range(1_000_000):\n    print(line)\nprint('the end')")
+    text = heard.text()
+    assert heard.kinds == ["begun", "ended"]
+    assert heard.end == RunEnd("finished")
+    assert 1_000_000 < len(text) < 1_100_000
+    assert "… 98.9 MB left out …" in text
+    assert text.endswith("the end\n")
+    assert time.perf_counter() - begun < 30
+
+
+def test_a_flood_from_a_subprocess(play):
+    heard = play("import os; os.system('yes tapeviz | head -c 20000000'); print('done')")
+    text = heard.text()
+    assert len(text) < 1_100_000
+    assert "left out" in text
+    assert text.endswith("done\n")
+
+
+def test_one_endless_line(play):
+    heard = play("print('z' * 1_000_000); print('short')")
+    first, second, last = heard.text().split("\n")
+    assert first == "z" * 10_000 + "… 990,000 characters left out"
+    assert (second, last) == ("short", "")
+
+
+def test_stop_before_the_beginning_and_after_the_end(pool, play):
+    heard = play("pass")
+    heard.run.stop()
+    heard.run.stop()
+    assert heard.end == RunEnd("finished")
+
+
+def test_releasing_a_running_snippet_ends_it(start):
+    heard = start("import time; time.sleep(60)")
+    heard.run.release()
+    assert heard.run.wait(10).reason == "interrupted"
