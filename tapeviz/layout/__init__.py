@@ -1,1 +1,6 @@
 """Where each node goes: an op graph and box sizes in, positions and edge routes out."""
+
+from tapeviz.layout.engines import LAYOUTS, lay_out
+from tapeviz.layout.model import EMPTY_LAYOUT, EdgeKey, Layout, Point, Rect
+
+__all__ = ["EMPTY_LAYOUT", "LAYOUTS", "EdgeKey", "Layout", "Point", "Rect", "lay_out"]

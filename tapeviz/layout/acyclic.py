@@ -1,0 +1,49 @@
+"""A directed graph in; the edges to turn around, so that no cycle is left, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapeviz.layout.arrays import GraphArrays
+
+
+def edges_to_turn(graph: GraphArrays) -> set[int]:
+    """Edges that close a cycle (self-loops aside) when walking depth first in insertion order.
+
+    Insertion order is execution order, so what is turned is what runs against time.
+    """
+    tails, heads = graph.tails.tolist(), graph.heads.tolist()
+    out: list[list[int]] = [[] for _ in range(graph.size)]
+    sources = set(range(graph.size))
+    for edge, (tail, head) in enumerate(zip(tails, heads, strict=True)):
+        if tail != head:
+            out[tail].append(edge)
+            sources.discard(head)
+    roots = [v for v in range(graph.size) if v in sources]
+    roots += [v for v in range(graph.size) if v not in sources]
+    return _back_edges(roots, out, heads)
+
+
+def _back_edges(roots: Sequence[int], out: list[list[int]], heads: list[int]) -> set[int]:
+    unseen, open_, done = 0, 1, 2
+    state = [unseen] * len(out)
+    found: set[int] = set()
+    for root in roots:
+        if state[root] != unseen:
+            continue
+        state[root] = open_
+        stack = [(root, iter(out[root]))]
+        while stack:
+            vertex, edges = stack[-1]
+            for edge in edges:
+                head = heads[edge]
+                if state[head] == open_:
+                    found.add(edge)
+                elif state[head] == unseen:
+                    state[head] = open_
+                    stack.append((head, iter(out[head])))
+                    break
+            else:
+                state[vertex] = done
+                stack.pop()
+    return found

@@ -1,0 +1,141 @@
+"""Ordered rows in; the position of each vertex across the flow out.
+
+A long edge's dummies move as one, so that it runs straight; the rest is a balance between edges
+that want to be straight and boxes that keep their distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from tapeviz.layout.arrays import Floats, GraphArrays, Ints
+from tapeviz.layout.balance import Fences, Springs, balance, within_fences
+from tapeviz.layout.layers import Layers
+
+BOX_GAP = 28.0
+WIRE_GAP = 14.0
+"""Between two long edges side by side, px."""
+BOX_TO_WIRE = 18.0
+BROKEN_WIRE = 6.0
+"""Weight of a bend inside a long edge."""
+STRAIGHT = 3.0
+"""A spring that wants to be straight and is out by less, px, is made straight."""
+
+
+def place_across(graph: GraphArrays, layers: Layers, orders: Sequence[Ints]) -> Floats:
+    """Centre of each vertex, px."""
+    sequence = [row[order] for row, order in zip(layers.rows, orders, strict=True)]
+    before, after = np.zeros(len(layers.rank)), np.zeros(len(layers.rank))
+    before[: layers.real] = graph.across / 2
+    after[: layers.real] = graph.across / 2 + graph.beside
+    group = _wires(layers, sequence)
+    springs = _springs(graph, layers)
+    fences = _fences(layers, sequence, before, after)
+    count = int(group.max()) + 1
+    grouped = _group_fences(fences, group)
+    start = within_fences(np.zeros(count), grouped)
+    moving = _group_springs(springs, group)
+    wanted, bend = balance(count, moving, grouped, start)
+    placed = within_fences(wanted, grouped)
+    merged = _merged(count, moving, placed, bend)
+    size = int(merged.max()) + 1
+    means = np.bincount(merged, placed, size) / np.bincount(merged, minlength=size)
+    try:
+        return within_fences(means, _group_fences(grouped, merged))[merged][group]
+    except ValueError:  # too much was joined: almost straight must do
+        return placed[group]
+
+
+def _wires(layers: Layers, sequence: Sequence[Ints]) -> Ints:
+    """A group for each vertex: dummies of one chain together, except across a crossing.
+
+    Where two chains cross, both cannot be straight: the later one is broken there.
+    """
+    place = np.zeros(len(layers.rank), dtype=np.intp)
+    for row in sequence:
+        place[row] = np.arange(len(row))
+    group = np.arange(len(layers.rank))
+    inner: list[list[tuple[int, int]]] = [[] for _ in sequence]
+    for chain in sorted(layers.chains, key=len, reverse=True):
+        for above, below in pairwise(chain[1:-1]):
+            here = (int(place[above]), int(place[below]))
+            taken = inner[layers.rank[above]]
+            if all((here[0] < p) == (here[1] < q) for p, q in taken):
+                taken.append(here)
+                group[below] = group[above]
+    numbers: Ints = np.unique(group, return_inverse=True)[1]
+    return numbers
+
+
+def _springs(graph: GraphArrays, layers: Layers) -> Springs:
+    """One for each piece of an edge. What goes on is worth more straight than what only ends."""
+    indegree = np.bincount(graph.heads, minlength=graph.size)
+    outdegree = np.bincount(graph.tails, minlength=graph.size)
+    first: list[int] = []
+    second: list[int] = []
+    weight: list[float] = []
+    for edge, chain in enumerate(layers.chains):
+        upper, lower = chain[0], chain[-1]
+        passing = indegree[graph.tails[edge]] > 0 and outdegree[graph.heads[edge]] > 0
+        for above, below in pairwise(chain):
+            first.append(above)
+            second.append(below)
+            if above != upper and below != lower:
+                factor = BROKEN_WIRE
+            elif len(chain) == 2:
+                factor = 2.0 if passing else 1.0
+            else:
+                factor = 1.0
+            weight.append(factor * float(graph.weights[edge]))
+    return Springs(
+        np.array(first, dtype=np.intp),
+        np.array(second, dtype=np.intp),
+        np.zeros(len(first)),
+        np.array(weight, dtype=np.float64),
+    )
+
+
+def _fences(layers: Layers, sequence: Sequence[Ints], before: Floats, after: Floats) -> Fences:
+    left = np.concatenate([row[:-1] for row in sequence])
+    right = np.concatenate([row[1:] for row in sequence])
+    boxes = (left < layers.real).astype(int) + (right < layers.real)
+    gap = np.array([WIRE_GAP, BOX_TO_WIRE, BOX_GAP])[boxes]
+    return Fences(left, right, after[left] + before[right] + gap)
+
+
+def _group_fences(fences: Fences, group: Ints) -> Fences:
+    """Fences between groups, the widest of each pair."""
+    left, right = group[fences.left], group[fences.right]
+    pairs, which = np.unique(np.stack([left, right]), axis=1, return_inverse=True)
+    gap = np.zeros(pairs.shape[1])
+    np.maximum.at(gap, which.reshape(-1), fences.gap)
+    return Fences(pairs[0], pairs[1], gap)
+
+
+def _group_springs(springs: Springs, group: Ints) -> Springs:
+    first, second = group[springs.first], group[springs.second]
+    apart = first != second
+    pairs, which = np.unique(np.stack([first, second])[:, apart], axis=1, return_inverse=True)
+    weight = np.zeros(pairs.shape[1])
+    np.add.at(weight, which.reshape(-1), springs.weight[apart])
+    return Springs(pairs[0], pairs[1], np.zeros(pairs.shape[1]), weight)
+
+
+def _merged(count: int, springs: Springs, wanted: Floats, bend: Floats) -> Ints:
+    """Join what straight springs connect."""
+    parent = list(range(count))
+
+    def root(v: int) -> int:
+        while parent[v] != v:
+            parent[v] = parent[parent[v]]
+            v = parent[v]
+        return v
+
+    offset = np.abs(wanted[springs.second] - wanted[springs.first])
+    for k in np.flatnonzero((bend == 0) & (offset < STRAIGHT)).tolist():
+        parent[root(int(springs.second[k]))] = root(int(springs.first[k]))
+    numbers: Ints = np.unique([root(v) for v in range(count)], return_inverse=True)[1]
+    return numbers

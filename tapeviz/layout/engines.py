@@ -1,0 +1,61 @@
+"""A networkx graph and the name of a layout in; the layout out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import networkx as nx
+import numpy as np
+
+from tapeviz.layout.arrays import GraphArrays, read_graph
+from tapeviz.layout.components import components
+from tapeviz.layout.layered import draw_layered
+from tapeviz.layout.loops import with_loops, without_loops
+from tapeviz.layout.model import Layout
+from tapeviz.layout.packing import SHAPE, pack
+from tapeviz.layout.picture import Line, Picture, extent, finished
+
+Engine = Callable[[GraphArrays], Picture]
+
+
+def lay_out(graph: nx.MultiDiGraph, *, name: str = "layered", direction: str = "down") -> Layout:
+    """Place every node and route every edge; the same graph gives the same layout.
+
+    Nodes need the attributes ``width`` and ``height`` (px); an edge may have a ``weight``, and a
+    heavier one is kept straighter. ``direction`` is "down" or "right". Raises ``KeyError`` for an
+    unknown name and ``ValueError`` for an unknown direction.
+    """
+    if direction not in ("down", "right"):
+        raise ValueError(f"direction must be 'down' or 'right', not {direction!r}")
+    return LAYOUTS[name](graph, direction)
+
+
+def _layered(graph: nx.MultiDiGraph, direction: str) -> Layout:
+    arrays = read_graph(graph, direction)
+    shape = SHAPE if direction == "down" else 1 / SHAPE
+    return finished(arrays, drawn_in_parts(arrays, draw_layered, shape), "layered", direction)
+
+
+def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> Picture:
+    """Draw each connected part by itself and set the pictures side by side, largest first."""
+    parts = components(graph)
+    pictures = []
+    for part in parts:
+        rest, kept = without_loops(part.graph)
+        pictures.append(with_loops(part.graph, draw(rest), kept))
+    extents = [extent(part.graph, picture) for part, picture in zip(parts, pictures, strict=True)]
+    corners = pack([(right - left, bottom - top) for left, top, right, bottom in extents], shape)
+    x, y = np.zeros(graph.size), np.zeros(graph.size)
+    routes: list[Line] = [[] for _ in graph.keys]
+    for part, picture, box, corner in zip(parts, pictures, extents, corners, strict=True):
+        moved = picture.moved(corner[0] - box[0], corner[1] - box[1])
+        x[part.members], y[part.members] = moved.x, moved.y
+        for edge, line in zip(part.edges.tolist(), moved.routes, strict=True):
+            routes[edge] = line
+    return Picture(x, y, routes)
+
+
+LAYOUTS: Mapping[str, Callable[[nx.MultiDiGraph, str], Layout]] = MappingProxyType(
+    {"layered": _layered}
+)

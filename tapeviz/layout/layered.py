@@ -1,0 +1,51 @@
+"""A connected graph in; its layered picture from top to bottom out.
+
+Sugiyama's steps, each a module: cycles, rows, order in the rows, positions, docks, routes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeviz.layout.acyclic import edges_to_turn
+from tapeviz.layout.arrays import GraphArrays, Ints
+from tapeviz.layout.coordinates import place_across
+from tapeviz.layout.layers import Layers, cut_into_layers
+from tapeviz.layout.ordering import effort_for, order_rows
+from tapeviz.layout.picture import Picture
+from tapeviz.layout.ports import dock
+from tapeviz.layout.ranking import rank_nodes
+from tapeviz.layout.routing import route, stack_rows, tracks_of
+
+
+def draw_layered(graph: GraphArrays) -> Picture:
+    """``graph`` must be connected and without self-loops."""
+    turned = edges_to_turn(graph)
+    down = [
+        (head, tail) if edge in turned else (tail, head)
+        for edge, (tail, head) in enumerate(
+            zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
+        )
+    ]
+    ranks = rank_nodes(graph.size, down, graph.weights.tolist())
+    layers = cut_into_layers(ranks, down)
+    orders = order_rows(layers, effort_for(layers))
+    x = place_across(graph, layers, orders)
+    upper, lower = dock(graph, layers, x, _places(layers, orders))
+    tracks = tracks_of(layers, x, upper, lower)
+    rows = stack_rows(graph, layers, tracks)
+    y = ((rows.top + rows.bottom) / 2)[layers.rank[: layers.real]]
+    routes = []
+    for edge, (top, bottom) in enumerate(down):
+        start = float(y[top] + graph.along[top] / 2)
+        end = float(y[bottom] - graph.along[bottom] / 2)
+        line = route(ranks[top], tracks[edge], rows, start, end)
+        routes.append(line[::-1] if edge in turned else line)
+    return Picture(x[: layers.real], y, routes)
+
+
+def _places(layers: Layers, orders: list[Ints]) -> Ints:
+    place = np.zeros(len(layers.rank), dtype=np.intp)
+    for row, order in zip(layers.rows, orders, strict=True):
+        place[row[order]] = np.arange(len(order))
+    return place

@@ -1,0 +1,47 @@
+"""A graph with self-loops in; the graph without them, and later their routes, out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeviz.layout.arrays import LOOP_OUT, LOOP_STEP, GraphArrays, Ints
+from tapeviz.layout.picture import Line, Picture
+
+
+def without_loops(graph: GraphArrays) -> tuple[GraphArrays, Ints]:
+    """The graph without its self-loops, and which edges of it were kept."""
+    kept = np.flatnonzero(graph.tails != graph.heads)
+    if len(kept) == len(graph.keys):
+        return graph, kept
+    rest = GraphArrays(
+        nodes=graph.nodes,
+        across=graph.across,
+        along=graph.along,
+        beside=graph.beside,
+        keys=tuple(graph.keys[e] for e in kept.tolist()),
+        tails=graph.tails[kept],
+        heads=graph.heads[kept],
+        weights=graph.weights[kept],
+    )
+    return rest, kept
+
+
+def with_loops(graph: GraphArrays, picture: Picture, kept: Ints) -> Picture:
+    """Add the routes of the self-loops that ``without_loops`` took away."""
+    if len(kept) == len(graph.keys):
+        return picture
+    routes: list[Line] = [[] for _ in graph.keys]
+    for edge, line in zip(kept.tolist(), picture.routes, strict=True):
+        routes[edge] = line
+    seen: dict[int, int] = {}
+    total = np.bincount(graph.tails[graph.tails == graph.heads], minlength=graph.size)
+    for edge in np.flatnonzero(graph.tails == graph.heads).tolist():
+        node = int(graph.tails[edge])
+        k = seen.get(node, 0)
+        seen[node] = k + 1
+        side = float(picture.x[node] + graph.across[node] / 2)
+        y = float(picture.y[node])
+        reach = float(graph.along[node]) * 0.4 * (k + 1) / float(total[node])
+        out = side + LOOP_OUT + LOOP_STEP * k
+        routes[edge] = [(side, y - reach), (out, y - reach), (out, y + reach), (side, y + reach)]
+    return Picture(picture.x, picture.y, routes)

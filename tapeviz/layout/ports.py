@@ -1,0 +1,94 @@
+"""Boxes and where their edges go next in; where on the box's border each edge docks, out.
+
+An edge that can run straight does; the others stand beside it in the order of where they go, a
+little apart, so that arrows never pile up on one point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tapeviz.layout.arrays import Floats, GraphArrays, Ints
+from tapeviz.layout.layers import Layers
+
+SPREAD = 24.0
+"""Between two docks where there is room, px."""
+TIGHT = 14.0
+"""Between two docks when one of them has a reason to stand elsewhere."""
+CORNER = 10.0
+"""Kept free at each end of a box's side, for its rounded corner."""
+LEVEL = 0.45
+"""Two boxes out of line by less than this part of the smaller half get a straight edge."""
+
+
+def dock(graph: GraphArrays, layers: Layers, x: Floats, place: Ints) -> tuple[Floats, Floats]:
+    """For each edge the position across of its upper end and of its lower end."""
+    half = graph.across / 2
+    straight = np.array([_straight(chain, layers, x, half) for chain in layers.chains])
+    straight = straight.reshape(-1, 2)
+    below: list[list[int]] = [[] for _ in range(layers.real)]
+    above: list[list[int]] = [[] for _ in range(layers.real)]
+    for edge, chain in enumerate(layers.chains):
+        below[chain[0]].append(edge)
+        above[chain[-1]].append(edge)
+    upper, lower = np.zeros(len(layers.chains)), np.zeros(len(layers.chains))
+    for sides, ends, column, near in ((below, upper, 0, 1), (above, lower, 1, -2)):
+        for vertex, edges in enumerate(sides):
+            edges.sort(key=lambda e: (place[layers.chains[e][near]], e))
+            docks = spread(float(x[vertex]), float(half[vertex]), straight[edges, column].tolist())
+            ends[edges] = list(docks)
+    return upper, lower
+
+
+def _straight(chain: Sequence[int], layers: Layers, x: Floats, half: Floats) -> tuple[float, float]:
+    """Where the edge would dock at its two ends to leave and arrive straight; nan if it cannot."""
+    upper, lower = chain[0], chain[-1]
+    if len(chain) == 2:
+        smaller = min(half[upper], half[lower])
+        if abs(x[upper] - x[lower]) > LEVEL * smaller:
+            return np.nan, np.nan
+        middle = float(x[upper] + x[lower]) / 2
+        return middle, middle
+    ends = []
+    for vertex, wire in ((upper, chain[1]), (lower, chain[-2])):
+        reachable = abs(x[vertex] - x[wire]) <= half[vertex] - CORNER
+        ends.append(float(x[wire]) if reachable else np.nan)
+    return ends[0], ends[1]
+
+
+def spread(centre: float, half: float, straight: Sequence[float]) -> Iterator[float]:
+    """Docks from left to right on a side; ``straight`` has the wish of each edge, nan for none."""
+    count = len(straight)
+    room = max(0.0, half - CORNER) if count > 1 else half
+    step = min(SPREAD, 2 * room / max(1, count - 1))
+    fixed = [k for k in range(count) if not np.isnan(straight[k])]
+    wanted = []
+    for k in range(count):
+        if fixed:
+            nearest = min(fixed, key=lambda f: abs(f - k))
+            wanted.append(straight[nearest] + (k - nearest) * step)
+        else:
+            wanted.append(centre + (k - (count - 1) / 2) * step)
+    weights = [1000.0 if k in fixed else 1.0 for k in range(count)]
+    low, high = centre - room, centre + room
+    gap = min(TIGHT, step)
+    docks = keep_apart([min(max(w, low), high) for w in wanted], weights, gap)
+    for k, position in enumerate(docks):
+        yield min(max(position, low + k * gap), high - (count - 1 - k) * gap)
+
+
+def keep_apart(wanted: Sequence[float], weights: Sequence[float], gap: float) -> list[float]:
+    """Nearest positions in the given order and at least ``gap`` apart (isotonic regression)."""
+    blocks: list[tuple[float, float, int]] = []  # mean, weight, members
+    for k, (position, weight) in enumerate(zip(wanted, weights, strict=True)):
+        mean, total, members = position - k * gap, weight, 1
+        while blocks and blocks[-1][0] > mean:
+            other, other_total, other_members = blocks.pop()
+            mean = (mean * total + other * other_total) / (total + other_total)
+            total += other_total
+            members += other_members
+        blocks.append((mean, total, members))
+    flat = [mean for mean, _, members in blocks for _ in range(members)]
+    return [position + k * gap for k, position in enumerate(flat)]
