@@ -24,12 +24,10 @@ test: setup
 
 setup: .venv/installed libraries
 
+# An environment that is there already is kept, if it has pip or can be given it.
 .venv/created:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
-	  { echo "tapeviz needs Python 3.10 to 3.13: make PYTHON=python3.12" >&2; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(APT) \
-	  $$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null 2>&1 || \
+	  packaging/create-environment $(PYTHON)
 	@touch $@
 
 .venv/installed: constraints.txt pyproject.toml | .venv/created
