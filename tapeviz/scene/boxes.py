@@ -23,6 +23,8 @@ _TITLE_LIFT, _SUBTITLE_DROP = 2.5, 14.5
 _SHEET = 2.5
 """How far each sheet of a stack looks out behind the one before it."""
 _LEVELS = 24
+PLATE_DROP = 3.0
+"""How far below the border the middle of the gradient's plate lies."""
 
 
 def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
@@ -42,7 +44,7 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
     yield from _value(box, body, theme, style.fill or theme.background)
     if box.gradient:
         x = box.rect.right - plate_width(box.gradient) / 2 - 8
-        yield from plate(x, box.rect.bottom, box.gradient, theme)
+        yield from plate(x, box.rect.bottom + PLATE_DROP, box.gradient, theme)
 
 
 def ring_rect(box: Box) -> Rect:
@@ -54,7 +56,7 @@ def outer_rect(box: Box) -> Rect:
     rect = box.rect
     top, bottom = rect.top, rect.bottom
     if box.gradient:
-        bottom += PLATE_HEIGHT / 2 + 1
+        bottom += PLATE_HEIGHT / 2 + PLATE_DROP + 1
     left, right = rect.left, rect.right
     if box.ring:
         edge = RING_GAP + RING_WIDTH / 2
@@ -82,10 +84,10 @@ def _style(box: Box, theme: Theme) -> Style:
         "chip": (theme.constant_fill, theme.constant_stroke),
         "stack": (theme.group_fill, theme.group_stroke),
     }[box.shape]
-    width = 1.0 if box.shape == "chip" else 1.4
+    width = 1.0 if box.shape == "chip" else 1.25
     if box.is_pale or box.is_dashed:
         fill = theme.background
-        stroke = theme.cut if box.is_dashed else theme.unrecorded
+        stroke = theme.recorded if box.is_dashed else theme.unrecorded
     if box.is_current:
         fill, stroke, width = theme.gradient_fill, theme.gradient, 2.2
     if box.is_selected:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
 
 from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
@@ -26,6 +28,7 @@ from .strokes import MARK_RADIUS, wire_look
 from .tooltips import cause_tooltip, stats_words
 
 _ORDER = ("unrecorded", "recorded", "cut", "pending", "bridge", "gradient")
+_SHARE_LENGTH = 14
 _LABEL_SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
 
 
@@ -45,8 +48,9 @@ def compose(
     rings = rings_of(plain, shown)
     wires = _wires(plain, lighting, rings, shown)
     boxes = _boxes(plain, lighting, rings, overlay)
-    marks = _marks(plain, lighting, wires, shown)
-    wires = _labelled(plain, lighting, wires, marks)
+    rects = _outer_rects(plain, boxes)
+    marks = _marks(plain, lighting, wires, shown, rects)
+    wires = _labelled(plain, lighting, wires, marks, rects)
     drawn = tuple(sorted(wires.values(), key=lambda wire: _ORDER.index(wire_look(wire))))
     bounds = _bounds(layout, boxes, marks)
     return Scene(bounds, drawn, tuple(boxes.values()), marks, legend_of(drawn), title_of(shown))
@@ -72,6 +76,8 @@ def _wires(
     for key, width in lighting.gradient.items():
         is_lit = lighting.walked is None or key in lighting.walked
         wire = wires[key]
+        if not is_lit:
+            width = min(width, WIDTHS["recorded"])
         wires[key] = replace(wire, state="gradient", width=width, is_lit=is_lit)
     for key, cause in lighting.cut.items():
         if shown is not None:
@@ -109,7 +115,7 @@ def _boxes(
     if lighting.walked is not None:
         for name in _current(plain, lighting):
             boxes[name] = replace(boxes[name], is_current=True)
-        for name, gradient in _gradients(plain, lighting.reached).items():
+        for name, gradient in lighting.arrived.items():
             boxes[name] = _with_gradient(boxes[name], gradient, plain.trace)
     for name in overlay.selected_nodes:
         if name in boxes:
@@ -125,16 +131,6 @@ def _current(plain: Plain, lighting: Lighting) -> Sequence[str]:
     return ()
 
 
-def _gradients(plain: Plain, reached: Mapping[TensorId, TensorId]) -> dict[str, TensorId]:
-    """By box: of the tensor that it shows, else of one that was read from it."""
-    found: dict[str, TensorId] = {}
-    for tensor, gradient in reached.items():
-        for name in plain.holders.get(tensor, ()):
-            if name not in found or plain.node(name).tensor == tensor:
-                found[name] = gradient
-    return found
-
-
 def _with_gradient(box: Box, gradient: TensorId, trace: Trace) -> Box:
     value, stats = trace.value(gradient), trace.stats(gradient)
     text = gradient_text(value, stats)
@@ -143,17 +139,25 @@ def _with_gradient(box: Box, gradient: TensorId, trace: Trace) -> Box:
     return replace(box, gradient=text, gradient_picture=picture, tooltip=words)
 
 
+def _outer_rects(plain: Plain, boxes: Mapping[str, Box]) -> NDArray[np.float64]:
+    """(left, top, right, bottom) of every box with its ring and plate."""
+    more = [outer_rect(box) for box in boxes.values() if box.ring or box.gradient]
+    extra = np.array([(r.left, r.top, r.right, r.bottom) for r in more], np.float64)
+    return np.vstack([plain.rects, extra.reshape(-1, 4)])
+
+
 def _marks(
     plain: Plain,
     lighting: Lighting,
     wires: Mapping[EdgeKey, Wire],
     shown: CallDiagnosis | None,
+    rects: NDArray[np.float64],
 ) -> tuple[Mark, ...]:
     marks: list[Mark] = []
     half = (MARK_RADIUS + 3, MARK_RADIUS + 3)
     for key, cause in lighting.cut.items():
         taken = [_around(mark.x, mark.y, half) for mark in marks]
-        x, y = clear_point(wires[key], plain.rects, taken, half)
+        x, y = clear_point(wires[key], rects, taken, half)
         words = cause_tooltip(cause, shown, plain.trace) if shown is not None else ""
         marks.append(Mark("scissors", x, y, key, words))
     return tuple(marks)
@@ -164,18 +168,16 @@ def _labelled(
     lighting: Lighting,
     wires: dict[EdgeKey, Wire],
     marks: tuple[Mark, ...],
+    rects: NDArray[np.float64],
 ) -> dict[EdgeKey, Wire]:
-    """Values on the wires of the last step, and on those whose share is part of a sum."""
+    """The shares of a sum stand on their wires."""
     taken = [_around(mark.x, mark.y, (MARK_RADIUS, MARK_RADIUS)) for mark in marks]
     for key, gradient in lighting.shares.items():
-        tensor = plain.edge(key).tensor
-        is_share = tensor is not None and lighting.reached.get(tensor) != gradient
-        if key not in lighting.gradient or not (is_share or key in lighting.last):
-            continue
-        text = gradient_text(plain.trace.value(gradient), plain.trace.stats(gradient))
-        if text:
+        stats = plain.trace.stats(gradient)
+        text = gradient_text(plain.trace.value(gradient), stats, _SHARE_LENGTH)
+        if text and key in lighting.gradient:
             half = (plate_width(text) / 2 + 2, PLATE_HEIGHT / 2 + 2)
-            at = clear_point(wires[key], plain.rects, taken, half, _LABEL_SHARES)
+            at = clear_point(wires[key], rects, taken, half, _LABEL_SHARES)
             taken.append(_around(*at, half))
             wires[key] = replace(wires[key], label=text, label_at=at)
     return wires

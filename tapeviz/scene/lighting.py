@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from ..analysis.model import CallDiagnosis, Cause, Flow, Link, WalkStep
 from ..graph.model import EdgeKey
-from ..trace.model import OpId, TensorId, Trace
+from ..trace.model import OpId, TensorId
 from .plain import WIDTHS, Plain
 
 LEAST_WIDTH, MOST_WIDTH = 1.5, 5.0
-_LEAST_SPAN = math.log(10.0)
+_LEAST_SPAN = math.log(1000.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +21,17 @@ class Lighting:
     """Of the wires that the flow touches: ``gradient`` and ``bridge`` with their width, ``cut``
     with its cause. ``walked``: those that the stepper has passed (None: no stepper at work).
 
-    ``reached``: gradient of each tensor so far; ``shares``: of each wire. ``current_op`` and
-    ``current_tensor``: where the last step ran.
+    ``arrived``: the gradient that each box has so far, of those where it is complete;
+    ``shares``: what each wire of a fan-out adds to a sum. ``current_op`` and ``current_tensor``:
+    where the last step ran.
     """
 
     gradient: Mapping[EdgeKey, float] = field(default_factory=dict)
     bridge: Mapping[EdgeKey, float] = field(default_factory=dict)
     cut: Mapping[EdgeKey, Cause] = field(default_factory=dict)
     walked: frozenset[EdgeKey] | None = None
-    reached: Mapping[TensorId, TensorId] = field(default_factory=dict)
+    arrived: Mapping[str, TensorId] = field(default_factory=dict)
     shares: Mapping[EdgeKey, TensorId] = field(default_factory=dict)
-    last: frozenset[EdgeKey] = frozenset()
     current_op: OpId | None = None
     current_tensor: TensorId | None = None
 
@@ -56,7 +57,7 @@ def light(
     cut = {key: cause for key, cause in cut.items() if key not in gradient}
     if step is None:
         return Lighting(gradient, bridge, cut)
-    return _stepped(plain, shown.steps[:step], Lighting(gradient, bridge, cut))
+    return _stepped(plain, shown, step, Lighting(gradient, bridge, cut))
 
 
 def flow_widths(flow: Flow) -> dict[float | None, float]:
@@ -98,45 +99,62 @@ def _through_state(plain: Plain, flow: Flow) -> dict[EdgeKey, float]:
     return found
 
 
-def _stepped(plain: Plain, steps: tuple[WalkStep, ...], whole: Lighting) -> Lighting:
+def _stepped(plain: Plain, shown: CallDiagnosis, step: int, whole: Lighting) -> Lighting:
+    steps = shown.steps[:step]
+    fans = fan_outs(plain, shown.flow)
     walked: set[EdgeKey] = set()
     shares: dict[EdgeKey, TensorId] = {}
-    for step in steps:
-        walked.update(_keys(plain, step.links))
-        for link, gradient in zip(step.links, step.gradients, strict=False):
-            if gradient is not None:
-                shares.update(dict.fromkeys(plain.edges.get(link, ()), gradient))
-    last = steps[-1] if steps else None
+    for one in steps:
+        for link, gradient in zip_longest(one.links, one.gradients):
+            for key in plain.edges.get(link, ()):
+                walked.add(key)
+                if gradient is not None and key[0] in fans:
+                    shares[key] = gradient
     return Lighting(
         whole.gradient,
         whole.bridge,
         whole.cut,
         frozenset(walked),
-        reached_by(steps, plain.trace),
+        arrivals(plain, shown, steps, fans),
         shares,
-        frozenset(_keys(plain, last.links)) if last else frozenset(),
-        last.op if last else None,
-        last.at if last else None,
+        steps[-1].op if steps else None,
+        steps[-1].at if steps else None,
     )
 
 
-def _keys(plain: Plain, links: Iterable[Link]) -> Iterable[EdgeKey]:
-    return (key for link in links for key in plain.edges.get(link, ()))
+def fan_outs(plain: Plain, flow: Flow) -> frozenset[str]:
+    """The boxes whose value takes several ways: their gradient is a sum of shares."""
+    ways: dict[str, set[EdgeKey]] = {}
+    for link in flow.walked:
+        if link[0] is not None:
+            holders = plain.holders.get(link[0], ())
+            for key in plain.edges.get(link, ()):
+                if key[0] in holders:
+                    ways.setdefault(key[0], set()).add(key)
+    return frozenset(name for name, keys in ways.items() if len(keys) > 1)
 
 
-def reached_by(steps: Iterable[WalkStep], trace: Trace) -> dict[TensorId, TensorId]:
-    """The gradient that each tensor has after these steps: a share until the sum is made."""
-    reached: dict[TensorId, TensorId] = {}
+def arrivals(
+    plain: Plain, shown: CallDiagnosis, steps: Sequence[WalkStep], fans: Collection[str]
+) -> dict[str, TensorId]:
+    """The gradient of each box after ``steps``; of a fan-out only once its sum is made."""
+    summed = {
+        name
+        for step in shown.steps
+        if step.kind == "sum" and step.at is not None
+        for name in plain.holders.get(step.at, ())
+    }
+    arrived: dict[str, TensorId] = {}
     for step in steps:
-        op = trace.ops.get(step.op) if step.op is not None else None
-        for output, gradient in zip(op.outputs if op else (), step.upstream, strict=False):
-            if gradient is not None:
-                reached[output] = gradient
-        for (tensor, _), gradient in zip(step.links, step.gradients, strict=False):
+        op = plain.trace.ops.get(step.op) if step.op is not None else None
+        outputs = zip(op.outputs if op else (), step.upstream, strict=False)
+        inputs = ((link[0], one) for link, one in zip(step.links, step.gradients, strict=False))
+        for tensor, gradient in (*outputs, *inputs):
             if tensor is not None and gradient is not None:
-                reached[tensor] = gradient
+                for name in plain.holders.get(tensor, ()):
+                    if not (name in fans and name in summed):
+                        arrived[name] = gradient
         if step.kind == "sum" and step.at is not None:
-            total = next((one for one in step.downstream if one is not None), None)
-            if total is not None:
-                reached[step.at] = total
-    return reached
+            for total in (one for one in step.downstream if one is not None):
+                arrived.update(dict.fromkeys(plain.holders.get(step.at, ()), total))
+    return arrived

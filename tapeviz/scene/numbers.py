@@ -70,9 +70,9 @@ def type_text(dtype: str, shape: Sequence[int | None] | None) -> str:
     return f"{dtype} {shape_text(shape)}".rstrip()
 
 
-def gradient_text(array: Array | None, stats: Stats | None, limit: int = 14) -> str:
+def gradient_text(array: Array | None, stats: Stats | None, limit: int = 20) -> str:
     """A gradient in a few characters: its elements if they are few, else what they all are
-    (``0.25 everywhere``), else its Euclidean norm (``‖52.4‖``)."""
+    (``all 0.25``), else its Euclidean norm (``norm 52.4``)."""
     if array is not None and array.dtype.kind in "biufc":
         short = array_text(array, limit)
         if short:
@@ -83,4 +83,4 @@ def gradient_text(array: Array | None, stats: Stats | None, limit: int = 14) -> 
         return ""
     if stats.nonfinite:
         return "NaN" if stats.nan else "Inf"
-    return "" if stats.norm is None else f"‖{stats.norm:.3g}‖"
+    return "" if stats.norm is None else f"norm {stats.norm:.3g}"
