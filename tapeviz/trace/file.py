@@ -1,0 +1,236 @@
+"""A recording in, a ``.tape`` file out, and back: raw events and values, nothing derived.
+
+A ``.tape`` is a zip of ``meta.json`` (what was run), ``events.jsonl`` (one event a line) and
+``values.npy`` (the blob, one-dimensional uint8). Nothing in it is ever executed or unpickled, and
+whatever is wrong with one ends in a :class:`TapevizError` before it can fill the memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import msgspec
+import numpy as np
+
+from ..errors import TapevizError
+from .soundness import Soundness, UnsoundRecording
+
+FORMAT = 1
+META, EVENTS, VALUES = "meta.json", "events.jsonl", "values.npy"
+MEBIBYTE = 1 << 20
+LIMITS = {META: 64 * MEBIBYTE, EVENTS: 1024 * MEBIBYTE, VALUES: 2048 * MEBIBYTE}
+"""Uncompressed bytes of each member; nothing else may be in the file."""
+MOST_BYTES = 2048 * MEBIBYTE
+"""Of all members together."""
+MOST_EVENTS = 5_000_000
+LONGEST_LINE = 32 * MEBIBYTE
+_CHUNK = MEBIBYTE
+_NPY_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '\|u1', 'fortran_order': (?:False|True), "
+    rb"'shape': \((?P<size>[0-9]{1,12}),\), \} *\n",
+    re.DOTALL,
+)
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One run as it was recorded.
+
+    ``source``: the text that ran (after its repairs, each ``(line, what)``); ``events``: JSON
+    lines without line ends; ``blob``: the values that travelled.
+    """
+
+    source: str
+    filename: str
+    events: tuple[bytes, ...]
+    blob: bytes
+    repairs: tuple[tuple[int, str], ...] = ()
+
+
+class _Meta(msgspec.Struct, frozen=True):
+    format: int
+    source: str
+    filename: str
+    repairs: list[tuple[int, str]] = []
+
+
+class _Version(msgspec.Struct, frozen=True):
+    format: int
+
+
+class _Damaged(Exception):
+    """What is wrong, in words that go on from "… cannot be read: "."""
+
+
+def save(recording: Recording, path: str | Path) -> None:
+    """Write a ``.tape`` file: whole, or not at all. Raises :class:`TapevizError`."""
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                _write(recording, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise TapevizError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def load(path: str | Path) -> Recording:
+    """Read a ``.tape`` file. Raises :class:`TapevizError` for anything that is not a sound one."""
+    path = Path(path)
+    try:
+        if not path.is_file():
+            raise _Damaged("there is no such file")
+        if path.stat().st_size > MOST_BYTES:
+            raise _Damaged("it is larger than a recording may be (2 GiB)")
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except (_Damaged, UnsoundRecording) as error:
+        raise TapevizError(f"{path} cannot be read: {error}") from None
+    except OSError as error:
+        raise TapevizError(f"{path} cannot be read: {error.strerror or error}") from None
+    # What zipfile raises on a damaged or exotic archive, by reading its source (3.10 to 3.13).
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        LookupError,
+        OverflowError,
+    ):
+        raise TapevizError(
+            f"{path} cannot be read: it is not a tapeviz recording, or it is damaged; record again"
+        ) from None
+
+
+def _umask() -> int:
+    """mkstemp makes private files; a recording is as open as any file that the user writes."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _write(recording: Recording, stream: IO[bytes]) -> None:
+    meta = _Meta(FORMAT, recording.source, recording.filename, list(recording.repairs))
+    with zipfile.ZipFile(stream, "w") as archive:
+        _write_member(archive, META, [msgspec.json.encode(meta)])
+        _write_member(archive, EVENTS, (line + b"\n" for line in recording.events))
+        header = io.BytesIO()
+        values = np.frombuffer(recording.blob, np.uint8)
+        np.lib.format.write_array_header_1_0(
+            header, np.lib.format.header_data_from_array_1_0(values)
+        )
+        _write_member(archive, VALUES, [header.getvalue(), recording.blob])
+
+
+def _write_member(archive: zipfile.ZipFile, name: str, parts: Iterable[bytes]) -> None:
+    about = zipfile.ZipInfo(name, _EPOCH)
+    about.compress_type = zipfile.ZIP_DEFLATED
+    with archive.open(about, "w", force_zip64=True) as member:
+        for part in parts:
+            member.write(part)
+
+
+def _read(archive: zipfile.ZipFile) -> Recording:
+    members = _members(archive)
+    meta = _meta(archive, members[META])
+    blob = _blob(b"".join(_bytes_of(archive, members[VALUES])))
+    events = tuple(_events(archive, members[EVENTS], Soundness(len(blob)).check))
+    repairs = tuple((line, what) for line, what in meta.repairs)
+    return Recording(meta.source, meta.filename, events, blob, repairs)
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    infos = archive.infolist()
+    members = {info.filename: info for info in infos}
+    if set(members) != set(LIMITS) or len(infos) != len(LIMITS):
+        raise _Damaged("it is not a tapeviz recording")
+    for name, info in members.items():
+        if info.file_size > LIMITS[name]:
+            raise _Damaged(f"its {name} is larger than it may be")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise _Damaged("it is compressed in a way that tapeviz never uses")
+    if sum(info.file_size for info in infos) > MOST_BYTES:
+        raise _Damaged("it is larger than a recording may be (2 GiB)")
+    return members
+
+
+def _bytes_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The member's bytes in chunks, never more than its entry in the directory says."""
+    left = info.file_size
+    with archive.open(info) as member:
+        while chunk := member.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise _Damaged(f"its {info.filename} is larger than it says")
+            yield chunk
+    if left:
+        raise _Damaged(f"its {info.filename} is cut short")
+
+
+def _meta(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Meta:
+    text = b"".join(_bytes_of(archive, info))
+    try:
+        version = msgspec.json.decode(text, type=_Version).format
+        if version > FORMAT:
+            raise _Damaged("it was made by a newer tapeviz; update tapeviz to read it")
+        return msgspec.json.decode(text, type=_Meta)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _Damaged(f"its {META} is damaged ({error})") from None
+
+
+def _blob(data: bytes) -> bytes:
+    """The bytes behind the header of a one-dimensional uint8 array.
+
+    NumPy's own reader evaluates the header as a Python expression; only one form of it is allowed
+    here, so it is matched instead.
+    """
+    header = _NPY_HEADER.match(data)
+    if header is None or len(data) - header.end() != int(header["size"]):
+        raise _Damaged(f"its {VALUES} is not an array of bytes, or it is damaged")
+    return data[header.end() :]
+
+
+def _events(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, check: Callable[[bytes], None]
+) -> Iterator[bytes]:
+    for count, line in enumerate(_lines(_bytes_of(archive, info)), 1):
+        if count > MOST_EVENTS:
+            raise _Damaged(f"it has more than {MOST_EVENTS:,} events")
+        check(line)
+        yield line
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Whole lines without their ends; the last one has an end, too."""
+    rest = b""
+    for chunk in chunks:
+        *lines, tail = chunk.split(b"\n")
+        for line in lines:
+            yield rest + line
+            rest = b""
+        rest += tail
+        if len(rest) > LONGEST_LINE:
+            raise _Damaged("one of its events is longer than it may be")
+    if rest:
+        raise _Damaged("its events are cut short")

@@ -1,0 +1,110 @@
+"""Event lines from outside in, an error out for one that could not come from the recorder.
+
+The reader trusts its events: it indexes the blob by them and counts through ranges of ids. What a
+file claims is looked at here, once, so that nothing behind it has to ask again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import msgspec
+
+from .events import (
+    FORMAT_VERSION,
+    Begin,
+    Event,
+    OperationRecorded,
+    OpRan,
+    SiteSeen,
+    TensorSeen,
+    decode,
+)
+from .model import as_numpy_dtype
+
+MOST_ID = 1 << 62
+MOST_OPS = 5_000_000
+MOST_IN_BODIES = 50_000_000
+"""Ops inside of recorded operations, one inside another counted for both."""
+MOST_DIMENSIONS = 32
+_STATS = 6
+_DTYPE = re.compile("bool|b?float[0-9]{1,3}|u?int[0-9]{1,2}|complex[0-9]{2,3}")
+
+
+class UnsoundRecording(Exception):
+    """What is wrong, in words."""
+
+
+class Soundness:
+    """Looks at the events of one recording, in their order."""
+
+    def __init__(self, blob_size: int) -> None:
+        self._blob_size = blob_size
+        self._in_bodies = 0
+        self._count = 0
+
+    def check(self, line: bytes) -> None:
+        """Raises :class:`UnsoundRecording` for a line that is not a sound event."""
+        self._count += 1
+        try:
+            event = decode(line)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            raise UnsoundRecording(f"its event {self._count} is damaged ({error})") from None
+        problem = self._problem(event)
+        if problem:
+            raise UnsoundRecording(f"its event {self._count} is damaged ({problem})")
+
+    def _problem(self, event: Event) -> str:
+        if isinstance(event, TensorSeen):
+            return self._problem_of_tensor(event)
+        if isinstance(event, (OpRan, OperationRecorded)):
+            return self._problem_of_op(event)
+        if isinstance(event, SiteSeen):
+            return "a line below 0" if any(frame[1] < 0 for frame in event.frames) else ""
+        if isinstance(event, Begin) and event.format > FORMAT_VERSION:
+            raise UnsoundRecording("it was made by a newer tapeviz; update tapeviz to read it")
+        return ""
+
+    def _problem_of_tensor(self, event: TensorSeen) -> str:
+        shape = event.shape
+        if abs(event.id) > MOST_ID:
+            return "an id out of range"
+        if shape is not None:
+            if len(shape) > MOST_DIMENSIONS:
+                return "too many dimensions"
+            if any(size is not None and not 0 <= size <= MOST_ID for size in shape):
+                return "a dimension out of range"
+        if event.stats is not None and len(event.stats) != _STATS:
+            return "not six statistics"
+        if event.text is None and event.at == -1:
+            return ""
+        if shape is None or None in shape:
+            return "a value without a shape"
+        size = math.prod(one or 0 for one in shape)
+        if event.text is not None:
+            return "" if len(event.text) == size else "texts that do not fit the shape"
+        return self._problem_of_place(event, size)
+
+    def _problem_of_place(self, event: TensorSeen, size: int) -> str:
+        # NumPy parses far more than names; what it makes of them must not be asked.
+        if not _DTYPE.fullmatch(event.dtype):
+            return "an unknown dtype"
+        try:
+            item = as_numpy_dtype(event.dtype)
+        except ValueError:
+            return "an unknown dtype"
+        if event.at < 0 or event.nbytes != size * item.itemsize:
+            return "a value that does not fit its shape"
+        return "" if event.at + event.nbytes <= self._blob_size else "a value outside of the file"
+
+    def _problem_of_op(self, event: OpRan | OperationRecorded) -> str:
+        if not 0 < event.id <= MOST_OPS:
+            return "an id out of range"
+        if isinstance(event, OperationRecorded) and event.first:
+            if not 0 < event.first <= event.id:
+                return "a body out of range"
+            self._in_bodies += event.id - event.first
+            if self._in_bodies > MOST_IN_BODIES:
+                return "bodies without end"
+        return ""
