@@ -87,16 +87,12 @@ class Nursery:
             self._process.stdin.close()
         # Without kernels to look after it may be deep in an import, and need not be waited for.
         if not self._ended_within(2.0 if self._kernels else 0.05):
-            self._kill()
+            _kill_group(self._process.pid)
         self._process.wait()
         if threading.current_thread() is not self._thread:
             self._thread.join()
         assert self._process.stdout is not None
         self._process.stdout.close()
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, _SIGKILL)
 
     def _ended_within(self, seconds: float) -> bool:
         try:
@@ -133,6 +129,8 @@ class Nursery:
         if not self._closing:
             self._on_failed(failure or self._log_end())
         for kernel in kernels:
+            if kernel.pid is not None:
+                _kill_group(kernel.pid)
             kernel.note_exit(Exit(None, None))
 
     def _hear(self, report: dict[str, Any]) -> None:
@@ -151,6 +149,11 @@ class Nursery:
             if said:
                 return said[-500:]
         return f"the process ended with status {self._process.returncode}"
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, _SIGKILL)
 
 
 class ForkedKernel:

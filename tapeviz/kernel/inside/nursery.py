@@ -104,7 +104,7 @@ class Nursery:
             for name in ("ipykernel.kernelapp", *order["imports"]):
                 importlib.import_module(name)
             for name in order["if_there"]:
-                with contextlib.suppress(ImportError):
+                with contextlib.suppress(Exception):
                     importlib.import_module(name)
         except BaseException as error:
             self._report(failed=f"{type(error).__name__}: {error}")

@@ -67,6 +67,8 @@ class Outlet:
             if self._poll is not None:
                 self._drain()
             self._append(name, data)
+        if not self._pending:
+            return  # beyond the budget: nothing to publish before the end
         if b"\n" in data and self._allowance.is_left():
             self._allowance.spend(self.flush)
         else:

@@ -39,7 +39,7 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     for name in payload["imports"]:
         importlib.import_module(name)
     for name in payload["if_there"]:
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(Exception):
             importlib.import_module(name)
     _wire = Wire(kernel)
     _wire.capture_output()

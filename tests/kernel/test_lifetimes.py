@@ -1,0 +1,280 @@
+"""Pools from start to end: nothing stays behind, whoever ends first."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tapeviz.kernel import (
+    KernelChoice,
+    KernelPool,
+    PoolStatus,
+    RunRequest,
+    choose_kernel,
+    own_interpreter,
+)
+from tapeviz.kernel import pool as pool_module
+from tapeviz.kernel.scratch import Scratch
+
+from .conftest import FAKE_RECORDER, PATIENCE, Heard
+from .test_choices import bare, spec  # noqa: F401 (fixtures)
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at /proc and signals")
+
+CHILD = (
+    "import os, subprocess\n"
+    "child = subprocess.Popen(['sleep', '300'])\n"
+    "emit(kind='pids', pids=[os.getpid(), os.getppid(), child.pid])\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def light_tensorflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A TensorFlow that is imported in no time: these tests are about processes."""
+    place = tmp_path / "light"
+    (place / "keras" / "_tf_keras").mkdir(parents=True)
+    (place / "keras" / "__init__.py").touch()
+    (place / "tensorflow.py").write_text("__version__ = '2.20.0'\n")
+    monkeypatch.setenv("PYTHONPATH", str(place))
+
+
+@pytest.fixture
+def make_pool() -> Iterator[Callable[..., KernelPool]]:
+    with contextlib.ExitStack() as stack:
+
+        def make(choice: KernelChoice | None = None, **options) -> KernelPool:
+            pool = KernelPool(choice or own_interpreter(), recorder=FAKE_RECORDER, **options)
+            return stack.enter_context(pool)
+
+        yield make
+
+
+def play(pool: KernelPool, source: str, **request) -> Heard:
+    heard = Heard()
+    heard.run = pool.run(RunRequest(source, **request), heard)
+    heard.run.wait(PATIENCE)
+    return heard
+
+
+def begin(pool: KernelPool, source: str) -> Heard:
+    heard = Heard()
+    heard.run = pool.run(RunRequest(source), heard)
+    wait_until(lambda: heard.told("pids"))
+    return heard
+
+
+def wait_until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until, "it did not become so"
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether ``pid`` runs; a zombie that nobody collects here does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def descriptors() -> set[str]:
+    return {f"{fd} {os.readlink(f'/proc/self/fd/{fd}')}" for fd in _open_descriptors()}
+
+
+def _open_descriptors() -> list[str]:
+    return [fd for fd in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{fd}")]
+
+
+@pytest.mark.parametrize("way", ["fork", "launch"])
+def test_closing_leaves_nothing(make_pool, spec, way):  # noqa: F811
+    play(make_pool(), "pass")  # what a first use leaves in caches is not counted
+    before = descriptors(), set(threading.enumerate())
+    choice = choose_kernel(spec) if way == "launch" else own_interpreter()
+    pool = KernelPool(choice, recorder=FAKE_RECORDER)
+    ended = play(pool, "kept = 1")
+    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    folders = pool._scratch.folders
+    pids = running.told("pids")[0]["pids"]
+    if way == "launch":
+        pids.remove(os.getpid())
+    assert all(map(is_alive, pids))
+    pool.close()
+    assert running.end.reason == "interrupted"
+    assert ended.end.reason == "finished"
+    wait_until(lambda: not any(map(is_alive, pids)), 2)
+    assert not any(folder.exists() for folder in folders)
+    assert set(threading.enumerate()) <= before[1]
+    assert descriptors() <= before[0]
+    pool.close()  # a second time does nothing
+
+
+def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
+    (tmp_path / "light" / "tensorflow.py").write_text("import time; time.sleep(60)")
+    pool = make_pool()
+    pool.warm()
+    wait_until(lambda: pool._nursery)
+    pid = pool._nursery.pid
+    begun = time.monotonic()
+    pool.close()
+    assert time.monotonic() - begun < 2
+    assert not is_alive(pid)
+
+
+@pytest.mark.parametrize("ending", ["sum(range(10**12))", "import time; time.sleep(300)"])
+def test_when_we_are_killed_all_goes(ending):
+    """Our process, killed without a word: nursery, kernel and the snippet's child go, too."""
+    program = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from tapeviz.kernel import KernelPool, RunRequest, own_interpreter\n"
+        "class Listener:\n"
+        "    def events(self, batch, blob): print(batch[0].decode(), flush=True)\n"
+        "    def output(self, stream, text): pass\n"
+        "    def ended(self, end): print(end, flush=True)\n"
+        f"pool = KernelPool(own_interpreter(), recorder=Path({str(FAKE_RECORDER)!r}))\n"
+        f"pool.run(RunRequest({CHILD + ending!r}), Listener())\n"
+        "print(*pool._scratch.folders, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join([os.environ["PYTHONPATH"], root])
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": path},
+        text=True,
+    ) as process:
+        folders = process.stdout.readline().split()
+        assert "begun" in process.stdout.readline()
+        pids = __import__("json").loads(process.stdout.readline())["pids"]
+        assert len(folders) == 2
+        assert all(map(is_alive, pids))
+        process.kill()
+    wait_until(lambda: not any(map(is_alive, pids)), 3)
+    wait_until(lambda: not any(map(os.path.exists, folders)), 3)
+
+
+def test_a_killed_nursery_is_replaced(make_pool):
+    pool = make_pool()
+    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    kernel, nursery, child = running.told("pids")[0]["pids"]
+    os.kill(nursery, signal.SIGKILL)
+    assert running.run.wait(10).reason == "died"
+    assert play(pool, "print('again')").text() == "again\n"
+    wait_until(lambda: not is_alive(kernel) and not is_alive(child), 3)
+
+
+def test_where_forking_fails_kernels_are_launched(make_pool, monkeypatch):
+    def broken(self, files, on_change):
+        raise pool_module.TapevizError("no fork today")
+
+    monkeypatch.setattr(pool_module.Nursery, "fork", broken)
+    pool = make_pool()
+    heard = play(pool, "import sys; print('launched', '_tapeviz_nursery' in sys.modules)")
+    assert heard.text() == "launched False\n"
+
+
+def test_a_kernelspec(make_pool, spec):  # noqa: F811
+    pool = make_pool(choose_kernel(spec))
+    heard = play(pool, "import os\nprint('a')\nos.system('echo b')\nprint('c')\nx = b'1'")
+    assert heard.text() == "a\nb\nc\n"
+    assert heard.run.fetch("value", {"name": "x"})[1] == [b"1"]
+    assert pool.status.versions.tensorflow == "2.20.0"
+    died = play(pool, "import ctypes\nctypes.string_at(0)").end
+    assert (died.reason, died.signal, died.line) == ("died", 11, 2)
+    aborted = play(pool, "import os; emit(kind='said'); os.abort()", options={"hold": True})
+    assert aborted.kinds == ["begun", "said"]
+    assert aborted.end.signal == 6
+    stuck = play(pool, "x = 1\nsum(range(10**12))", timeout=0.3).end
+    assert (stuck.reason, stuck.line) == ("timeout", 2)
+
+
+def test_a_kernel_without_tensorflow_fails_in_words(make_pool, spec, tmp_path):  # noqa: F811
+    (tmp_path / "light" / "tensorflow.py").write_text("raise ImportError('broken libfoo')")
+    heard = play(make_pool(choose_kernel(spec)), "pass")
+    assert heard.end.reason == "failed"
+    assert "broken libfoo" in heard.end.detail
+    own = play(make_pool(), "pass")
+    assert own.end.reason == "failed"
+    assert "cannot load TensorFlow: ImportError: broken libfoo" in own.end.detail
+
+
+def test_a_mended_environment_works_at_the_next_run(make_pool, tmp_path):
+    statuses: list[PoolStatus] = []
+    pool = make_pool(on_status=statuses.append)
+    module = tmp_path / "light" / "tensorflow.py"
+    module.write_text("raise ImportError('broken')")
+    assert play(pool, "pass").end.reason == "failed"
+    assert [status.state for status in statuses] == ["starting", "failed"]
+    module.write_text("__version__ = '2.20.0'")
+    assert play(pool, "pass").end.reason == "finished"
+    assert statuses[-1].state == "ready"
+    assert statuses[-1].versions.tensorflow == "2.20.0"
+
+
+def test_an_incomplete_interpreter_fails_in_words(make_pool, bare, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("PYTHONPATH")
+    heard = play(make_pool(KernelChoice("bare", python=bare)), "pass")
+    assert heard.end.reason == "failed"
+    assert "has no TensorFlow and ipykernel" in heard.end.detail
+
+
+def test_a_run_that_waits_can_be_stopped(make_pool):
+    pool = make_pool()
+    heard = Heard()
+    run = pool.run(RunRequest("print(1)"), heard)
+    run.stop()
+    assert run.wait(10).reason == "interrupted"
+    assert heard.calls == ["ended"]
+    assert play(pool, "print(2)").text() == "2\n"
+
+
+def test_no_kernel_is_made_beyond_the_announced_runs(make_pool, monkeypatch):
+    monkeypatch.setattr(pool_module, "_REFILL_AFTER", 0.0)
+    pool = make_pool(runs=1)
+    assert play(pool, "print(1)").text() == "1\n"
+    time.sleep(0.3)
+    assert len(pool._kernels) == 1
+
+
+def test_two_runs_at_once(make_pool):
+    pool = make_pool()
+    source = "import time; print('in'); time.sleep(0.5)"
+    heards = [Heard(), Heard()]
+    runs = [pool.run(RunRequest(source), heard) for heard in heards]
+    assert [run.wait(PATIENCE).reason for run in runs] == ["finished"] * 2
+    assert runs[0].id != runs[1].id
+
+
+def test_socket_paths_stay_short(monkeypatch, tmp_path):
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    monkeypatch.setattr("tempfile.tempdir", str(deep))
+    scratch = Scratch()
+    try:
+        files = scratch.kernel_files()
+        assert len(f"{files.address}-5") < 104
+        assert scratch.sockets.stat().st_mode & 0o777 == 0o700
+        assert list(files.folder.iterdir()) == []
+    finally:
+        scratch.remove()
+
+
+def test_the_connection_file_is_private(make_pool):
+    pool = make_pool()
+    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    files = list(pool._scratch.sockets.glob("*.json"))
+    assert files
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
+    running.run.release()
