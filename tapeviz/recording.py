@@ -147,14 +147,25 @@ class LiveRecording:
         self._listener.printed(stream, text)
 
     def ended(self, end: RunEnd) -> None:
-        """The run is over, one way or another: replay what gave None, and tell."""
+        """The run is over, one way or another."""
+        # We are on the kernel's own thread here, and a replay waits for that thread's answer.
+        threading.Thread(target=self._conclude, args=(end,), name="tapeviz-replay").start()
+
+    def _conclude(self, end: RunEnd) -> None:
+        """Replay what gave None, and tell that all is there."""
         try:
             if end.reason != "finished":
-                self._add(Ended(end.reason, detail=end.detail))
+                self._broken_off(end)
             else:
                 self._replay()
         finally:
             self._finish()
+
+    def _broken_off(self, end: RunEnd) -> None:
+        """The process was stopped or died: its end is an error of the snippet, with its line."""
+        if end.reason == "died":
+            self._add(Raised("ProcessDied", end.detail, end.line or 0))
+        self._add(Ended(end.reason, detail=end.detail))
 
     def fail(self, failure: Raised) -> None:
         """The snippet cannot be run at all."""

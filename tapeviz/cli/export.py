@@ -36,10 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 when the picture was written, whatever it shows; else the error's status."""
-    from ..export import check_suffix, write_picture
+    from ..export import write_picture
 
     output = Path(options.output)
-    check_suffix(output.suffix)
+    _check_suffix(output)
     if not options.scale > 0:
         raise TapevizError("--scale must be above 0")
 
@@ -48,12 +48,24 @@ def run(options: argparse.Namespace) -> int:
     with inputs(options) as opened:
         explained = opened.record(options.file)
 
-    from ..drawing import drawing
+    from ..drawing import draw
+    from ..export import Drawing
+    from ..scene.theme import THEMES
 
     trace, diagnosis = explained.trace, explained.diagnosis
-    shown = drawing(trace, diagnosis, _view(options, diagnosis), options.theme)
-    write_picture(shown, output, scale=options.scale, transparent=options.transparent)
+    arranged, scene = draw(trace, diagnosis, _view(options, diagnosis))
+    picture = Drawing(arranged.graph, arranged.layout, scene, THEMES[options.theme])
+    write_picture(picture, output, scale=options.scale, transparent=options.transparent)
     return 0
+
+
+def _check_suffix(output: Path) -> None:
+    """Say so before the snippet is run."""
+    from ..export import WRITERS
+
+    suffix = output.suffix.lower().lstrip(".")
+    if suffix not in WRITERS:
+        raise TapevizError(f"cannot write {output.name}; there are {', '.join(WRITERS)}")
 
 
 def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:

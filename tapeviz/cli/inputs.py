@@ -12,8 +12,8 @@ from pathlib import Path
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
 from ..errors import TapevizError
-from ..kernel import KernelPool, choose_kernel
-from ..notebook import notebook_source
+from ..kernel import KernelChoice, KernelPool, choose_interpreter, choose_kernel, own_interpreter
+from ..notebook import read_notebook
 from ..recording import Recorder, Silent, Snippet, trace_of
 from ..trace.file import Recording, load
 from ..trace.model import Trace
@@ -82,8 +82,7 @@ class Inputs:
 
     def _kernels(self) -> KernelPool:
         if self._pool is None:
-            choice = choose_kernel(self._options.python, self._options.kernel)
-            self._pool = KernelPool(choice, reserve=1 if self._files > 1 else 0)
+            self._pool = KernelPool(chosen_kernel(self._options), runs=self._files)
             self._pool.warm()
         return self._pool
 
@@ -97,11 +96,18 @@ def inputs(
     options: argparse.Namespace, *, only_stderr: bool = False, files: Sequence[str] = ()
 ) -> Iterator[Inputs]:
     """Kernels for as long as the block lasts."""
-    opened = Inputs(options, only_stderr=only_stderr, files=len(files))
+    opened = Inputs(options, only_stderr=only_stderr, files=len(files) or 1)
     try:
         yield opened
     finally:
         opened.close()
+
+
+def chosen_kernel(options: argparse.Namespace) -> KernelChoice:
+    """The kernel that ``--python`` or ``--kernel`` asks for, else tapeviz's own interpreter."""
+    if options.kernel:
+        return choose_kernel(options.kernel)
+    return choose_interpreter(options.python) if options.python else own_interpreter()
 
 
 def snippet(name: str, options: argparse.Namespace) -> Snippet:
@@ -111,7 +117,7 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         text, filename, directory = sys.stdin.read(), "<stdin>", Path.cwd()
     else:
         path = Path(name)
-        text = notebook_source(path) if path.suffix == ".ipynb" else read_text(path)
+        text = read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
         filename, directory = str(path), path.resolve().parent
     arguments = tuple(options.args)
     return Snippet(text, filename, arguments, directory, options.timeout, settings)

@@ -1,0 +1,26 @@
+"""What tests of the whole sequence share: one warm pool of kernels for the session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+
+@pytest.fixture(scope="session")
+def recorder() -> Iterator[Recorder]:
+    """Records snippets in real kernels; each takes a fresh process."""
+    from tapeviz.kernel import KernelPool, own_interpreter
+    from tapeviz.recording import Recorder
+
+    pool = KernelPool(own_interpreter())
+    pool.warm()
+    yield Recorder(pool)
+    pool.close()
