@@ -13,6 +13,7 @@ from tapeviz.layout.components import components
 from tapeviz.layout.layered import draw_layered
 from tapeviz.layout.loops import with_loops, without_loops
 from tapeviz.layout.model import Layout
+from tapeviz.layout.named import AS_ONE, IN_PARTS, draw_at
 from tapeviz.layout.packing import SHAPE, pack
 from tapeviz.layout.picture import Line, Picture, extent, finished
 
@@ -31,10 +32,32 @@ def lay_out(graph: nx.MultiDiGraph, *, name: str = "layered", direction: str = "
     return LAYOUTS[name](graph, direction)
 
 
-def _layered(graph: nx.MultiDiGraph, direction: str) -> Layout:
-    arrays = read_graph(graph, direction)
-    shape = SHAPE if direction == "down" else 1 / SHAPE
-    return finished(arrays, drawn_in_parts(arrays, draw_layered, shape), "layered", direction)
+MENU = (
+    "layered",
+    "multipartite",
+    "spring",
+    "kamada-kawai",
+    "circular",
+    "spectral",
+    "shell",
+    "spiral",
+    "planar",
+)
+
+
+def _named(name: str) -> Callable[[nx.MultiDiGraph, str], Layout]:
+    draw = draw_layered if name == "layered" else draw_at({**IN_PARTS, **AS_ONE}[name])
+
+    def lay_out_so(graph: nx.MultiDiGraph, direction: str) -> Layout:
+        arrays = read_graph(graph, direction)
+        if name in AS_ONE:
+            rest, kept = without_loops(arrays)
+            picture = with_loops(arrays, draw(rest), kept)
+        else:
+            picture = drawn_in_parts(arrays, draw, SHAPE if direction == "down" else 1 / SHAPE)
+        return finished(arrays, picture, name, direction)
+
+    return lay_out_so
 
 
 def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> Picture:
@@ -57,5 +80,6 @@ def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> Picture:
 
 
 LAYOUTS: Mapping[str, Callable[[nx.MultiDiGraph, str], Layout]] = MappingProxyType(
-    {"layered": _layered}
+    {name: _named(name) for name in MENU}
 )
+"""Each takes the graph and the direction; in the order of the menu."""
