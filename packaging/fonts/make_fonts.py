@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.pens.transformPen import TransformPen
@@ -40,36 +41,50 @@ RANGES = (
 # Ligatures (calt, liga) are left out: code is shown as it was typed.
 FEATURES = ["kern", "mark", "mkmk", "ccmp", "locl", "tnum", "zero", "case"]
 
-# Missing in both fonts and needed for formulas; each is another glyph, scaled and moved.
-# new character: (drawn from, x scale, y scale, rise in em)
+
+class Piece(NamedTuple):
+    """A glyph of the font, scaled about its middle and baseline, then moved (in em)."""
+
+    char: str
+    x_scale: float = 1.0
+    y_scale: float = 1.0
+    right: float = 0.0
+    up: float = 0.0
+
+
+# What formulas need and a font may lack, put together from what it has.
 DERIVED = {
-    "ᵀ": ("T", 0.62, 0.62, 0.33),
-    "⁻": ("−", 0.62, 0.62, 0.37),
-    "∇": ("Δ", 1.0, -1.0, 0.0),
+    "ᵀ": [Piece("T", 0.62, 0.62, up=0.33)],
+    "⁻": [Piece("−", 0.62, 0.62, up=0.37)],
+    "∇": [Piece("Δ", y_scale=-1.0, up=0.73)],  # 0.73: the height of a capital in both fonts
+    "‖": [Piece("|", right=-0.1), Piece("|", right=0.1)],
+    "ḡ": [Piece("g"), Piece("¯")],
 }
+NARROW = "ᵀ⁻"  # where the width is free, theirs shrinks with the glyph
 
 
 def add_derived(font: TTFont, char: str) -> None:
     """Give ``font`` a glyph for ``char``, unless it has one, as `DERIVED` says."""
-    glyphs, names = font.getGlyphSet(), font.getBestCmap()
-    origin, x_scale, y_scale, rise = DERIVED[char]
-    if ord(char) in names or ord(origin) not in names:
+    glyphs, names, em = font.getGlyphSet(), font.getBestCmap(), font["head"].unitsPerEm
+    pieces = DERIVED[char]
+    if ord(char) in names or any(ord(piece.char) not in names for piece in pieces):
         return
-    source = names[ord(origin)]
-    outline = DecomposingRecordingPen(glyphs)
-    glyphs[source].draw(outline)
-    is_fixed_width = bool(font["post"].isFixedPitch)
-    advance = glyphs[source].width
-    width = advance if is_fixed_width else round(advance * x_scale)
-    shift = (width - advance * x_scale) / 2
-    height = font["OS/2"].sCapHeight if y_scale < 0 else 0
+    first = glyphs[names[ord(pieces[0].char)]].width
+    shrinks = char in NARROW and not font["post"].isFixedPitch
+    width = round(first * pieces[0].x_scale) if shrinks else first
     pen = TTGlyphPen(None)
-    # A mirrored outline turns the other way round; nonzero winding fills it all the same.
-    rise_units = height + rise * font["head"].unitsPerEm
-    outline.replay(TransformPen(pen, (x_scale, 0, 0, y_scale, shift, rise_units)))
-    name = f"uni{ord(char):04X}"
+    for piece in pieces:
+        glyph = glyphs[names[ord(piece.char)]]
+        outline = DecomposingRecordingPen(glyphs)
+        glyph.draw(outline)
+        # A mirrored outline turns the other way round; nonzero winding fills it all the same.
+        shift = (width - glyph.width * piece.x_scale) / 2 + piece.right * em
+        outline.replay(
+            TransformPen(pen, (piece.x_scale, 0, 0, piece.y_scale, shift, piece.up * em))
+        )
     drawn = pen.glyph()
     drawn.recalcBounds(font["glyf"])
+    name = f"uni{ord(char):04X}"
     font["glyf"][name] = drawn  # which appends the name to the font's glyph order
     font["hmtx"][name] = (width, drawn.xMin)
     for table in font["cmap"].tables:
