@@ -37,7 +37,7 @@ from .model import (
     VariableId,
     Watch,
 )
-from .state import States
+from .state import States, writes_state
 from .tapes import FOREVER, Tapes
 
 
@@ -157,7 +157,8 @@ class Reader:
             error=event.error,
         )
         self._states.ran(op, self._handles)
-        if self._tapes.is_any_recording and not op.paused:
+        # A write has no output that a tape could follow: whatever it keeps leads nowhere.
+        if self._tapes.is_any_recording and not op.paused and not writes_state(op.type):
             op = self._kept_by_tapes(op)
         self._add_op(op)
 
