@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .drawing import Drawing, Options
-from .writing import WRITERS, render, write_picture
+from .writing import WRITERS, check_suffix, render, write_picture
 
-__all__ = ["WRITERS", "Drawing", "Options", "render", "write_picture"]
+__all__ = ["WRITERS", "Drawing", "Options", "check_suffix", "render", "write_picture"]

@@ -47,18 +47,21 @@ def _document(drawing: Drawing, sheet: Sheet, ground: str | None, scale: float) 
 
 
 class _Classes:
-    """Names each look once: the role of what has it, numbered where a role has several."""
+    """Names each look once: the role of what has it, numbered where a role has several.
+
+    Rules name the element too, so that a group of the same name hands nothing down.
+    """
 
     def __init__(self) -> None:
-        self._rules: dict[tuple[str, str], str] = {}
+        self._rules: dict[tuple[str, str, str], str] = {}
         self._counts: dict[str, int] = {}
 
-    def name(self, role: str, rule: str) -> str:
-        known = self._rules.get((role, rule))
+    def name(self, element: str, role: str, rule: str) -> str:
+        known = self._rules.get((element, role, rule))
         if known is None:
             count = self._counts[role] = self._counts.get(role, 0) + 1
             known = role if count == 1 else f"{role}-{count}"
-            self._rules[role, rule] = known
+            self._rules[element, role, rule] = known
         return known
 
     def css(self) -> str:
@@ -66,7 +69,7 @@ class _Classes:
             f"text{{white-space:pre}}.{face}{{font-family:{_families(measured.families)}}}"
             for face, measured in FACES.items()
         )
-        rules = (f".{name}{{{rule}}}" for (_, rule), name in self._rules.items())
+        rules = (f"{element}.{name}{{{rule}}}" for (element, _, rule), name in self._rules.items())
         return "".join((*faces, *rules))
 
 
@@ -85,7 +88,7 @@ def _group(group: Group, classes: _Classes) -> Iterator[str]:
 
 def _primitive(primitive: Primitive, classes: _Classes) -> str:
     if isinstance(primitive, Path):
-        name = classes.name(primitive.role, _path_rule(primitive.style))
+        name = classes.name("path", primitive.role, _path_rule(primitive.style))
         return f'<path class="{name}" d="{_data(primitive.outline)}"/>'
     return _run(primitive, classes)
 
@@ -96,7 +99,7 @@ def _run(run: TextRun, classes: _Classes) -> str:
         rule += f";font-weight:{run.weight}"
     if run.anchor != "start":
         rule += f";text-anchor:{run.anchor}"
-    name = classes.name(run.role, rule)
+    name = classes.name("text", run.role, rule)
     # Another font than the measured one is squeezed into the room that was made for the text.
     length = _number(text_width(run.text, run.font, run.size)) if len(run.text) > 1 else ""
     fitted = f' textLength="{length}"' if length else ""

@@ -49,7 +49,7 @@ def render(
     ``scale`` multiplies the size of a PNG or PDF. ``TapevizError`` for an unknown suffix or a
     scale that is out of reach.
     """
-    writer = _writer(suffix)
+    writer = WRITERS[check_suffix(suffix)]
     if not (math.isfinite(scale) and 0.01 <= scale <= 100):
         raise TapevizError(f"the scale must be between 0.01 and 100, not {scale:g}")
     return writer(drawing, Options(scale, transparent, title, legend))
@@ -70,18 +70,25 @@ def write_picture(
     ``suffix``: the format, if the path's own suffix does not tell it.
     """
     path = Path(path)
-    chosen = suffix or path.suffix
-    if not chosen:
-        raise TapevizError(f"{path}: the name needs a suffix, one of {_known()}")
-    made = render(drawing, chosen, scale=scale, transparent=transparent, title=title, legend=legend)
+    made = render(
+        drawing,
+        suffix or path.suffix,
+        scale=scale,
+        transparent=transparent,
+        title=title,
+        legend=legend,
+    )
     write_whole(path, made)
 
 
-def _writer(suffix: str) -> Writer:
+def check_suffix(suffix: str) -> str:
+    """The writer's name for ``svg`` or ``.SVG``; ``TapevizError`` names those that there are."""
     name = suffix.lower().lstrip(".")
+    if not name:
+        raise TapevizError(f"the output's name needs a suffix, one of {_known()}")
     if name not in WRITERS:
         raise TapevizError(f"cannot write .{name} files; there are {_known()}")
-    return WRITERS[name]
+    return name
 
 
 def _known() -> str:

@@ -1,4 +1,4 @@
-"""A small recording made by hand: ``patch`` is assigned into ``x``, and ``o`` follows from ``x``."""
+"""A recording made by hand: ``patch`` is assigned into ``x``, and ``o`` follows from ``x``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tapeviz.trace.model import (
     CallId,
     Frame,
     Op,
-    OpId,
     Operand,
+    OpId,
     Site,
     SiteId,
     Tensor,
@@ -37,7 +37,7 @@ with tf.GradientTape() as g:
     o = tf.reduce_mean(y)
 g.gradient(o, patch)
 """
-PATCH, READ, TURNED, Y, O, TWO = (TensorId(n) for n in (11, 12, 13, 14, 15, 16))
+PATCH, READ, TURNED, Y, LOSS, TWO = (TensorId(n) for n in (11, 12, 13, 14, 15, 16))
 G_O, G_Y, G_TURNED, G_SHARE, G_X = (TensorId(n) for n in (21, 22, 23, 24, 25))
 X_ID, PATCH_ID = VariableId(1), VariableId(2)
 ASSIGN, TRANSPOSE, MATMUL, MEAN = (OpId(n) for n in (1, 2, 3, 4))
@@ -69,13 +69,13 @@ def make_trace(values: dict[TensorId, Any]) -> Trace:
         op(ASSIGN, "ResourceStridedSliceAssign", 5, (TensorId(1), PATCH), ()),
         op(TRANSPOSE, "Transpose", 6, (READ,), (TURNED,)),
         op(MATMUL, "MatMul", 6, (READ, TURNED), (Y,)),
-        op(MEAN, "Mean", 7, (Y,), (O,)),
+        op(MEAN, "Mean", 7, (Y,), (LOSS,)),
     )
     return Trace(
         SOURCE,
         ops={one.id: one for one in ops},
         tensors=tensors,
-        names={Y: ("y",), O: ("o",)},
+        names={Y: ("y",), LOSS: ("o",)},
         blob=blob,
         places=places,
     )
@@ -91,7 +91,7 @@ def pictured() -> Pictured:
         READ: after,
         TURNED: after.T,
         Y: y,
-        O: y.mean(),
+        LOSS: y.mean(),
         TWO: np.float32(2),
         G_O: np.float32(1),
         G_Y: np.full((2, 2), 0.25, np.float32),
@@ -106,7 +106,16 @@ def pictured() -> Pictured:
         node = Node(id_, role, title, subtitle, kind, line, **more)  # type: ignore[arg-type]
         graph.add_node(id_, node=node)
 
-    add("patch", "variable", "patch", "Variable · 2×2", "Variable", 3, tensor=PATCH, variable=PATCH_ID)
+    add(
+        "patch",
+        "variable",
+        "patch",
+        "Variable · 2×2",
+        "Variable",
+        3,
+        tensor=PATCH,
+        variable=PATCH_ID,
+    )
     add("x", "variable", "x", "Variable · 2×3", "Variable", 1, tensor=TensorId(1), variable=X_ID)
     add(
         "assign",
@@ -119,10 +128,20 @@ def pictured() -> Pictured:
         assigns=True,
         is_recorded=False,
     )
-    add("x′", "variable", "x′", "after line 5 · 2×3", "Variable", 5, tensor=READ, variable=X_ID, version=1)
+    add(
+        "x′",
+        "variable",
+        "x′",
+        "after line 5 · 2×3",
+        "Variable",
+        5,
+        tensor=READ,
+        variable=X_ID,
+        version=1,
+    )
     add("transpose", "op", "Transpose", "3×2 · line 6", "Transpose", 6, tensor=TURNED, op=TRANSPOSE)
     add("y", "op", "y", "MatMul · 2×2", "MatMul", 6, tensor=Y, op=MATMUL)
-    add("o", "op", "o", "Mean", "Mean", 7, tensor=O, op=MEAN)
+    add("o", "op", "o", "Mean", "Mean", 7, tensor=LOSS, op=MEAN)
     for source, target, tensor, consumer, state in (
         ("patch", "assign", PATCH, ASSIGN, "unrecorded"),
         ("x", "assign", None, ASSIGN, "unrecorded"),
@@ -172,8 +191,10 @@ def lay_by_hand(graph: nx.MultiDiGraph) -> Layout:
 
 
 def diagnosis() -> CallDiagnosis:
-    operands = (Operand("o", O, "tensor"), Operand("patch", TensorId(PATCH_ID), "variable"))
-    call = Call(CallId(1), "gradient", None, operands[:1], operands[1:], (), "none", NOWHERE, True, 9, 10)
+    operands = (Operand("o", LOSS, "tensor"), Operand("patch", TensorId(PATCH_ID), "variable"))
+    call = Call(
+        CallId(1), "gradient", None, operands[:1], operands[1:], (), "none", NOWHERE, True, 9, 10
+    )
     cause = Cause("assign", 5, "x[:2, :2].assign(patch)", links=((PATCH, ASSIGN),))
     finding = Finding("o", "patch", "none", "float32", (2, 2), None, MESSAGE, cause)
 
@@ -194,7 +215,7 @@ def diagnosis() -> CallDiagnosis:
         {(PATCH, ASSIGN): cause},
         {(PATCH, ASSIGN): 3.2},
         {READ: G_X, Y: G_Y, TURNED: G_TURNED},
-        frozenset({O}),
+        frozenset({LOSS}),
         frozenset({TensorId(PATCH_ID)}),
     )
     return CallDiagnosis(call, (finding,), steps, flow)

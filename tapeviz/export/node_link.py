@@ -1,0 +1,23 @@
+"""A drawing in, JSON in networkx's node-link form out.
+
+``networkx.node_link_graph(json.load(file), edges="edges")`` gives the graph back. Written by hand
+because the name of that argument differs between versions of networkx.
+"""
+
+from __future__ import annotations
+
+import json
+
+from .drawing import Drawing, Options
+from .records import cut_records, edge_records, graph_record, node_records
+
+
+def write(drawing: Drawing, options: Options) -> bytes:
+    data = {
+        "directed": True,
+        "multigraph": True,
+        "graph": {**graph_record(drawing), "cuts": list(cut_records(drawing))},
+        "nodes": list(node_records(drawing)),
+        "edges": list(edge_records(drawing)),
+    }
+    return (json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")

@@ -1,0 +1,54 @@
+"""A drawing in, a PDF of one page of its size out; text stays text, fonts are embedded."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
+from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
+
+from ..errors import TapevizError
+from ..scene.sheet import Sheet, lay_sheet
+from .drawing import Drawing, Options
+from .painting import need_application, paint
+
+_POINTS = 0.75
+"""Points of 1/72 inch for each px of 1/96 inch."""
+_LONGEST_SIDE = 14_400.0
+"""Where PDF viewers stop (ISO 32000-1, annex C); larger drawings are scaled down."""
+_RESOLUTION = 1200
+
+
+def write(drawing: Drawing, options: Options) -> bytes:
+    need_application()
+    sheet = lay_sheet(
+        drawing.scene,
+        drawing.theme,
+        has_title=options.has_title,
+        has_legend=options.has_legend,
+    )
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    _draw(buffer, drawing, sheet, options)
+    return bytes(buffer.data().data())
+
+
+def _draw(buffer: QBuffer, drawing: Drawing, sheet: Sheet, options: Options) -> None:
+    scale = _POINTS * options.scale
+    scale *= min(1.0, _LONGEST_SIDE / (scale * max(sheet.bounds.width, sheet.bounds.height)))
+    size = QSizeF(sheet.bounds.width * scale, sheet.bounds.height * scale)
+    writer = QPdfWriter(buffer)
+    writer.setResolution(_RESOLUTION)
+    writer.setTitle(drawing.scene.title or "Graph")
+    writer.setCreator("tapeviz")
+    page = QPageSize(size, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)
+    writer.setPageLayout(
+        QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF(0.0, 0.0, 0.0, 0.0))
+    )
+    painter = QPainter()
+    if not painter.begin(writer):
+        raise TapevizError("not enough memory to write the picture as PDF")
+    try:
+        painter.scale(scale * _RESOLUTION / 72, scale * _RESOLUTION / 72)
+        painter.translate(-sheet.bounds.left, -sheet.bounds.top)
+        paint(painter, sheet, None if options.is_transparent else drawing.theme.background)
+    finally:
+        painter.end()

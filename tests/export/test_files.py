@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tapeviz.errors import TapevizError
+from tapeviz.export import WRITERS, check_suffix, render, write_picture
+from tapeviz.export import files as module
+
+from .drawn import drawing
+
+as_user = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere"
+)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_every_suffix_writes_what_it_renders(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"picture.{suffix.upper()}"
+    write_picture(drawing(), path)
+    assert path.stat().st_size > 500
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_suffix_can_be_given_apart_from_the_name(tmp_path: Path) -> None:
+    write_picture(drawing(), tmp_path / "picture", "svg")
+    assert (tmp_path / "picture").read_bytes() == render(drawing(), ".svg")
+
+
+@pytest.mark.parametrize("suffix", ["", ".gif", "jpeg", "."])
+def test_an_unknown_suffix_names_those_there_are(suffix: str) -> None:
+    with pytest.raises(TapevizError, match="svg, png, pdf, dot, json"):
+        check_suffix(suffix)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf"), 1e9])
+def test_a_scale_out_of_reach_is_refused(scale: float) -> None:
+    with pytest.raises(TapevizError, match="scale"):
+        render(drawing(), "svg", scale=scale)
+
+
+def test_a_missing_folder_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TapevizError, match="folder does not exist"):
+        write_picture(drawing(), tmp_path / "none" / "a.svg")
+
+
+def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.svg").mkdir()
+    with pytest.raises(TapevizError, match="is a folder"):
+        write_picture(drawing(), tmp_path / "a.svg")
+
+
+@as_user
+def test_a_read_only_folder_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(TapevizError, match="no permission"):
+            write_picture(drawing(), tmp_path / "a.svg")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.svg"
+    path.write_text("old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.os, "fsync", full)
+    with pytest.raises(TapevizError, match="disk is full"):
+        write_picture(drawing(), path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.svg"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_device_that_is_full_is_told() -> None:
+    with pytest.raises(TapevizError, match="disk is full"):
+        write_picture(drawing(), "/dev/full", "svg")
+
+
+def test_a_link_is_followed_and_permissions_are_kept(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.svg", tmp_path / "link.svg"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_picture(drawing(), link)
+    assert link.is_symlink()
+    assert real.read_bytes() == render(drawing(), "svg")
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_a_new_file_may_be_read_by_whom_the_umask_lets(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_picture(drawing(), tmp_path / "a.svg")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.svg").stat().st_mode) == 0o640
+
+
+def test_formats_without_pixels_need_no_qt() -> None:
+    code = (
+        "import sys\n"
+        "from tests.export.drawn import drawing\n"
+        "from tapeviz.export import render\n"
+        "for suffix in ('svg', 'dot', 'json', 'graphml', 'html'):\n"
+        "    render(drawing(), suffix)\n"
+        "assert not [name for name in sys.modules if name.startswith('PySide6')]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
