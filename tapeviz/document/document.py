@@ -28,6 +28,8 @@ from .selection import NOTHING_SELECTED, Links, Selection, Side, carry_lines
 SMALL_SCENE = 1_500
 """Nodes up to which a scene is composed at once; a larger one is composed in the background."""
 
+UNNAMED = "snippet.py"
+
 
 class Document(QObject):
     """A snippet, its newest run, and what the user looks at."""
@@ -48,6 +50,10 @@ class Document(QObject):
     status_changed = Signal()
     reveal_requested = Signal(object)
     """Nodes (a frozenset) that the graph should bring into sight."""
+    call_reveal_requested = Signal(int)
+    """A gradient call whose card should come into sight."""
+    line_requested = Signal(int)
+    """A line of the text of now to go to."""
     tensor_fetched = Signal(int)
     failed = Signal(str, object)
     """A bug in the background: where, and the exception. The window logs it."""
@@ -70,6 +76,7 @@ class Document(QObject):
             signal.connect(self.progress_changed)
         self.source = ""
         self.path: Path | None = None
+        self.name = UNNAMED
         self.saved_source = ""
         self.repairs: Repairs | None = None
         self.trace: Trace = EMPTY_TRACE
@@ -81,6 +88,7 @@ class Document(QObject):
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
         self.trouble = ""
         self._has_news = False
+        self._source_ran = ""
         self._form = DEFAULT_VIEW
         self._arranged_from: tuple[object, ...] = ()
         self._composed_from: tuple[object, ...] = ()
@@ -91,7 +99,7 @@ class Document(QObject):
 
     @property
     def filename(self) -> str:
-        return self.path.name if self.path else "snippet.py"
+        return self.path.name if self.path else self.name
 
     @property
     def is_modified(self) -> bool:
@@ -100,7 +108,7 @@ class Document(QObject):
     @property
     def is_stale(self) -> bool:
         """The text was edited since it ran."""
-        return self.trace is not EMPTY_TRACE and self.source != self.trace.source
+        return self.trace is not EMPTY_TRACE and self.source != self._source_ran
 
     def set_source(self, text: str) -> None:
         """Takes the text as the user edits it."""
@@ -108,9 +116,14 @@ class Document(QObject):
             self.source = text
             self.source_changed.emit()
 
-    def open_source(self, text: str, path: Path | None = None) -> None:
-        """Takes a text that replaces the former one; what followed from that is forgotten."""
+    def open_source(self, text: str, path: Path | None = None, name: str = UNNAMED) -> None:
+        """Takes a text that replaces the former one; what followed from that is forgotten.
+
+        ``path``: the file that it is saved in; ``name``: what to call it without one.
+        """
         self.path = path
+        self.name = name
+        self.trouble = ""
         self.saved_source = text
         self.repairs = None
         self.source = text
@@ -134,12 +147,25 @@ class Document(QObject):
         self.repairs = None
         self.repairs_changed.emit()
 
+    def open_trace(self, trace: Trace) -> None:
+        """Takes a recording that was kept, and the text that it recorded."""
+        self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
+        self._source_ran = trace.source
+        self.take_trace(trace)
+
+    def go_to_line(self, line: int) -> None:
+        """Selects a line of the text that ran, and asks the editor to go there."""
+        now = self.line_now(line)
+        if now:
+            self.select_line(now)
+            self.line_requested.emit(now)
+
     def line_now(self, line: int) -> int:
         """Where a line of the text that ran stands in the text of now; 0 when it was edited."""
         ran, now, carried = self._carried
-        if ran is not self.trace.source or now is not self.source:
-            carried = carry_lines(self.trace.source, self.source)
-            self._carried = (self.trace.source, self.source, carried)
+        if ran is not self._source_ran or now is not self.source:
+            carried = carry_lines(self._source_ran, self.source)
+            self._carried = (self._source_ran, self.source, carried)
         return carried.get(line, 0)
 
     def line_then(self, line: int) -> int:
@@ -157,6 +183,7 @@ class Document(QObject):
         """Runs the text as it stands; a run under way is stopped."""
         self.trouble = ""
         self._has_news = False
+        self._source_ran = self.source
         self.runs.start(self.source, self.filename)
 
     def stop(self) -> None:
@@ -276,6 +303,7 @@ class Document(QObject):
         if self.view.overlay.call != call:
             self._set_overlay(replace(self.view.overlay, call=call, step=None))
             self.step_changed.emit()
+            self.call_reveal_requested.emit(-1 if call is None else int(call))
 
     def _set_overlay(self, overlay: Overlay) -> None:
         if overlay != self.view.overlay:
@@ -397,6 +425,12 @@ class Document(QObject):
         """Asks the run's process for a value that did not travel; False: it cannot be had."""
         known = self.trace.tensors.get(tensor)
         return known is not None and known.kept and self.runs.fetch(tensor)
+
+    def give_up(self) -> None:
+        """Ends what is worked out in the background; a later change of the view tries again."""
+        for kind in ("arrange", "compose", "diagnose", "export", "fetch"):
+            self.background.drop(kind)
+        self._arranged_from = self._composed_from = ()
 
     # Trouble
 

@@ -78,6 +78,11 @@ class Runs(QObject):
             recording.stop()  # it was given up while its process was being prepared
         return recording
 
+    @property
+    def recording(self) -> Recording | None:
+        """The run that the trace came from, while its process may still be asked."""
+        return self._recording
+
     def _keep_recording(self, recording: Recording) -> None:
         self._recording = recording
 
@@ -110,6 +115,11 @@ class Runs(QObject):
             self._set_running(False)
         if batch.trace is not None:
             self.traced.emit(batch.trace)
+
+    @property
+    def has_recording(self) -> bool:
+        """The trace that is shown came from a run, not from a file."""
+        return self._recording is not None or self.is_running
 
     def fetched(self, tensor: TensorId) -> Any:
         """A value that was fetched from the run's process, else None."""

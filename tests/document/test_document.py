@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from document.sample import (
+from tests.document.sample import (
     CAUSE,
     SOURCE,
     SamplePipeline,

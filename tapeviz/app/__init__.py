@@ -1,0 +1,1 @@
+"""The window, its actions and its settings. Nothing imports this room."""

@@ -1,0 +1,351 @@
+"""Everything the user can do, in one table: menu, words, shortcut, and what it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..canvas.view import KEY_STEP
+
+if TYPE_CHECKING:
+    from .window import Window
+
+Act = Callable[["Window"], object]
+Ask = Callable[["Window"], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """``menu``: where it stands; a ``/`` leads to a submenu. ``is_on``: makes it checkable;
+    ``is_there``: whether it can be used now. ``shortcuts``: the first is shown."""
+
+    id: str
+    menu: str
+    text: str
+    shortcuts: tuple[str, ...]
+    tip: str
+    act: Act
+    is_on: Ask | None = None
+    is_there: Ask | None = None
+    follows_line: bool = False
+
+
+def _has_trace(window: Window) -> bool:
+    return bool(window.document.trace.ops)
+
+
+def _has_scene(window: Window) -> bool:
+    return bool(window.document.scene.boxes)
+
+
+def _has_steps(window: Window) -> bool:
+    return bool(window.document.steps)
+
+
+def _has_selection(window: Window) -> bool:
+    return bool(window.document.selection.nodes)
+
+
+def _export(suffix: str, text: str, tip: str) -> Action:
+    return Action(
+        f"export-{suffix}",
+        "&File/&Export",
+        text,
+        (),
+        tip,
+        lambda w: w.pictures.ask(suffix),
+        is_there=_has_scene,
+    )
+
+
+def _theme(name: str, text: str) -> Action:
+    return Action(
+        f"theme-{name}",
+        "&View/&Theme",
+        text,
+        (),
+        f"{text} colours",
+        lambda w: w.choose_theme(name),
+        is_on=lambda w: w.theme_choice == name,
+    )
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("new", "&File", "&New", ("Ctrl+N",), "An empty text", lambda w: w.files.new()),
+    Action(
+        "open",
+        "&File",
+        "&Open …",
+        ("Ctrl+O",),
+        "Open a .py, .ipynb or .tape",
+        lambda w: w.files.ask_open(),
+    ),
+    Action("recent", "&File", "Open &recent", (), "", lambda w: None),
+    Action("save", "&File", "&Save", ("Ctrl+S",), "Save the text", lambda w: w.files.save()),
+    Action(
+        "save-as",
+        "&File",
+        "Save &as …",
+        ("Ctrl+Shift+S",),
+        "Save the text under another name",
+        lambda w: w.files.ask_save(),
+    ),
+    Action(
+        "save-recording",
+        "&File",
+        "Save re&cording …",
+        (),
+        "Keep what was recorded, as a .tape",
+        lambda w: w.files.ask_save_recording(),
+        is_there=lambda w: w.files.can_save_recording(),
+        follows_line=True,
+    ),
+    _export("png", "PNG …", "The picture in pixels, twice as sharp as the screen"),
+    _export("svg", "SVG …", "The picture as vectors, text stays text"),
+    _export("pdf", "PDF …", "The picture as a page"),
+    _export("dot", "DOT …", "The graph for Graphviz"),
+    _export("json", "JSON …", "The graph with its places, as networkx node-link data"),
+    Action(
+        "copy-picture",
+        "&File",
+        "&Copy picture",
+        ("Ctrl+Shift+C",),
+        "Put the picture on the clipboard",
+        lambda w: w.pictures.copy(),
+        is_there=_has_scene,
+    ),
+    Action(
+        "quit",
+        "&File",
+        "&Quit",
+        ("Ctrl+Q",),
+        "Close the window; the text is kept",
+        lambda w: w.close(),
+        follows_line=True,
+    ),
+    Action("undo", "&Edit", "&Undo", ("Ctrl+Z",), "", lambda w: w.source.editor.undo()),
+    Action(
+        "redo",
+        "&Edit",
+        "&Redo",
+        ("Ctrl+Shift+Z", "Ctrl+Y"),
+        "",
+        lambda w: w.source.editor.redo(),
+    ),
+    Action(
+        "comment",
+        "&Edit",
+        "&Comment in or out",
+        ("Ctrl+/",),
+        "Turn the selected lines into comments, or back",
+        lambda w: w.source.editor.toggle_comment(),
+        follows_line=True,
+    ),
+    Action(
+        "find",
+        "&Edit",
+        "&Find in the graph",
+        ("Ctrl+F",),
+        "Find an op, a name or a line",
+        lambda w: w.focus_search(),
+        follows_line=True,
+    ),
+    Action("find-next", "&Edit", "Find &next", ("F3",), "", lambda w: w.top_bar.step_found(1)),
+    Action(
+        "find-before",
+        "&Edit",
+        "Find &previous",
+        ("Shift+F3",),
+        "",
+        lambda w: w.top_bar.step_found(-1),
+    ),
+    Action(
+        "larger-text",
+        "&Edit",
+        "&Larger text",
+        ("Ctrl++", "Ctrl+="),
+        "",
+        lambda w: w.source.editor.zoom(1),
+        follows_line=True,
+    ),
+    Action(
+        "smaller-text",
+        "&Edit",
+        "S&maller text",
+        ("Ctrl+-",),
+        "",
+        lambda w: w.source.editor.zoom(-1),
+    ),
+    Action(
+        "fit",
+        "&View",
+        "&Fit the graph",
+        ("Ctrl+0",),
+        "All of the graph in sight",
+        lambda w: w.graph.view.fit(),
+    ),
+    Action(
+        "zoom-in",
+        "&View",
+        "Zoom &in",
+        ("Ctrl+Alt++", "Ctrl+Alt+="),
+        "",
+        lambda w: w.graph.view.zoom(KEY_STEP),
+    ),
+    Action(
+        "zoom-out",
+        "&View",
+        "Zoom &out",
+        ("Ctrl+Alt+-",),
+        "",
+        lambda w: w.graph.view.zoom(1 / KEY_STEP),
+    ),
+    Action(
+        "show-cut",
+        "&View",
+        "Show the &cut",
+        ("Ctrl+K",),
+        "Zoom to where the gradient stops",
+        lambda w: w.show_cut(),
+        is_there=lambda w: w.first_cause() is not None,
+    ),
+    Action(
+        "bridge",
+        "&View",
+        "&Across the cut",
+        ("Ctrl+B",),
+        "Draw the gradient as it would be without the cut",
+        lambda w: w.document.show_bridge(not w.document.view.overlay.show_bridge),
+        is_on=lambda w: w.document.view.overlay.show_bridge,
+    ),
+    Action(
+        "show-all",
+        "&View",
+        "Show &everything",
+        ("Ctrl+E",),
+        "Also the ops that no gradient call touches",
+        lambda w: w.document.change_form(shows_all=not w.document.view.shows_all),
+        is_on=lambda w: w.document.view.shows_all,
+    ),
+    Action("layout", "&View", "&Layout", (), "", lambda w: None, follows_line=True),
+    Action("direction", "&View", "&Direction", (), "", lambda w: None),
+    Action("grouping", "&View", "Fold &groups by", (), "", lambda w: None),
+    _theme("light", "&Light"),
+    _theme("dark", "&Dark"),
+    _theme("system", "&As the system"),
+    Action("panels", "&View", "&Panels", (), "", lambda w: None),
+    Action(
+        "restore-panels",
+        "&View",
+        "Panels in their &first places",
+        (),
+        "",
+        lambda w: w.stage.place_docks(),
+    ),
+    Action(
+        "full-screen",
+        "&View",
+        "F&ull screen",
+        ("F11",),
+        "",
+        lambda w: w.toggle_full_screen(),
+        is_on=lambda w: w.isFullScreen(),
+        follows_line=True,
+    ),
+    Action(
+        "run",
+        "&Run",
+        "&Run",
+        ("Ctrl+Return", "Ctrl+Enter", "F5"),
+        "Run the snippet in a fresh process",
+        lambda w: w.run(),
+    ),
+    Action(
+        "stop",
+        "&Run",
+        "&Stop",
+        ("Shift+F5", "Ctrl+."),
+        "Stop the snippet; what was recorded stays",
+        lambda w: w.document.stop(),
+        is_there=lambda w: w.document.is_running,
+    ),
+    Action(
+        "first",
+        "&Run",
+        "First step",
+        ("Alt+Home",),
+        "",
+        lambda w: w.document.first(),
+        is_there=_has_steps,
+        follows_line=True,
+    ),
+    Action(
+        "back",
+        "&Run",
+        "Step &back",
+        ("Alt+Left", "F9"),
+        "",
+        lambda w: w.document.back(),
+        is_there=_has_steps,
+    ),
+    Action(
+        "forward",
+        "&Run",
+        "Step &forward",
+        ("Alt+Right", "F10"),
+        "",
+        lambda w: w.document.forward(),
+        is_there=_has_steps,
+    ),
+    Action(
+        "last",
+        "&Run",
+        "Last step",
+        ("Alt+End",),
+        "",
+        lambda w: w.document.last(),
+        is_there=_has_steps,
+    ),
+    Action(
+        "play",
+        "&Run",
+        "&Play or pause",
+        ("F8",),
+        "Walk through the backward pass",
+        lambda w: w.backprop.toggle_play(),
+        is_there=_has_steps,
+    ),
+    Action(
+        "to-selection",
+        "&Run",
+        "Walk to the &selection",
+        ("Ctrl+F10",),
+        "Step until the selected node is reached",
+        lambda w: w.document.run_to_selection(),
+        is_there=_has_selection,
+    ),
+    Action(
+        "whole-flow",
+        "&Run",
+        "&Whole flow",
+        ("Alt+Escape",),
+        "Leave the stepper: show all of the gradient",
+        lambda w: w.document.set_step(None),
+        is_there=_has_steps,
+    ),
+    Action(
+        "compiled",
+        "&Run",
+        "Keep tf.function &compiled",
+        (),
+        "One op for each function, as without tapeviz; its inside has no values",
+        lambda w: w.toggle_compiled(),
+        is_on=lambda w: w.keeps_compiled,
+        follows_line=True,
+    ),
+    Action("interpreter", "&Run", "&Interpreter", (), "", lambda w: None),
+    Action("examples", "&Help", "&Examples", (), "", lambda w: None),
+    Action("keys", "&Help", "&Keyboard", ("F1",), "Every shortcut", lambda w: w.show_keys()),
+    Action("about", "&Help", "&About tapeviz", (), "", lambda w: w.show_about()),
+)

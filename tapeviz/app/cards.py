@@ -1,0 +1,100 @@
+"""A panel in, a rounded card around it out: a dock, or the one in the middle."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QVBoxLayout, QWidget
+
+from ..panels.look import Theme, colour
+from ..panels.panel import Panel
+from ..panels.widgets import plain_label
+
+RADIUS = 8.0
+
+
+class CardTitle(QWidget):
+    """The panel's title and, beside it, what the panel puts there."""
+
+    def __init__(self, panel: Panel) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(15, 8, 12, 6)
+        row.setSpacing(10)
+        self.words = plain_label(panel.title, "cardTitle")
+        row.addWidget(self.words)
+        row.addWidget(panel.header, 1)
+        layout = panel.header_row
+        if not any(layout.stretch(i) for i in range(layout.count())):
+            layout.insertStretch(0, 1)
+        self.setMinimumHeight(38)
+
+
+def paint_card(widget: QWidget, theme: Theme, joins_tabs: bool = False) -> None:
+    """The ground and the rounded border; under a row of tabs its upper corners are square."""
+    painter = QPainter(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(colour(theme.border), 1))
+    painter.setBrush(colour(theme.panel))
+    rect = QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+    if joins_tabs:
+        rect.setTop(rect.top() - 2 * RADIUS)
+    painter.drawRoundedRect(rect, RADIUS, RADIUS)
+    painter.end()
+
+
+class MiddleCard(QWidget):
+    """The card of the panel around which the docks stand."""
+
+    def __init__(self, panel: Panel, theme: Theme) -> None:
+        super().__init__()
+        self.panel = panel
+        self._theme = theme
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 7)
+        column.setSpacing(0)
+        column.addWidget(CardTitle(panel))
+        column.addWidget(panel, 1)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_card(self, self._theme)
+
+
+class DockCard(QDockWidget):
+    """A dock drawn as a card. In a row of tabs its own title is left out."""
+
+    def __init__(self, panel: Panel, theme: Theme) -> None:
+        super().__init__(panel.title)
+        self.setObjectName(panel.name)
+        self.panel = panel
+        self._theme = theme
+        self._title = CardTitle(panel)
+        self.setTitleBarWidget(self._title)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(1, 0, 1, 7)
+        column.addWidget(panel)
+        self.setWidget(inside)
+        self.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.update()
+
+    @property
+    def is_tabbed(self) -> bool:
+        stage = self.parentWidget()
+        tabs = getattr(stage, "tabifiedDockWidgets", None)
+        return bool(tabs and not self.isFloating() and tabs(self))
+
+    def fit_title(self) -> None:
+        """The tab says the title already."""
+        self._title.words.setVisible(not self.is_tabbed)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_card(self, self._theme, self.is_tabbed)

@@ -1,0 +1,147 @@
+"""Paths in, texts and recordings in the document out, and back again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QFileDialog
+
+from ..errors import TapevizError
+from ..examples import Example
+from ..notebook import read_notebook
+
+if TYPE_CHECKING:
+    from .window import Window
+
+OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
+LARGEST = 5_000_000
+"""Bytes of a text that an editor should take."""
+
+
+class Files:
+    """What the window opens and saves. Trouble becomes a line in the status bar."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._document = window.document
+        self._settings = window.settings
+
+    @property
+    def recent(self) -> list[Path]:
+        return self._settings.recent
+
+    def forget_recent(self) -> None:
+        self._settings.forget_recent()
+
+    def _begin(self) -> None:
+        """Before another text takes the place of this one: a copy is kept."""
+        self._window.draft.keep()
+
+    def new(self) -> None:
+        self._begin()
+        self._document.open_source("")
+        self._window.source.editor.setFocus()
+
+    def open_example(self, example: Example) -> None:
+        self._begin()
+        self._document.open_source(example.text, name=f"{example.name}.py")
+        self._window.run()
+
+    def ask_open(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self._window, "Open", self._settings.text("folder"), OPENED
+        )
+        if name:
+            self.open(Path(name))
+
+    def open(self, path: Path) -> bool:
+        """Opens a text, a notebook or a recording by its suffix; False and a word if it fails."""
+        try:
+            self._begin()
+            self._read(path)
+        except (TapevizError, OSError) as error:
+            self._document.say(str(error))
+            return False
+        self._settings.add_recent(path)
+        self._settings.keep("folder", str(path.resolve().parent))
+        return True
+
+    def _read(self, path: Path) -> None:
+        if path.suffix == ".tape":
+            from ..recording import trace_of
+            from ..trace.file import load
+
+            self._document.open_trace(trace_of(load(path)))
+            self._document.say(f"{path.name}: a recording; Run records its text anew")
+        elif path.suffix == ".ipynb":
+            name = path.with_suffix(".py").name
+            self._document.open_source(read_notebook(path), name=name)
+        else:
+            self._document.open_source(read_text(path), path)
+
+    def save(self) -> bool:
+        path = self._document.path
+        return self._write(path) if path else self.ask_save()
+
+    def ask_save(self) -> bool:
+        start = Path(self._settings.text("folder")) / self._document.filename
+        name, _ = QFileDialog.getSaveFileName(
+            self._window, "Save", str(start), "Python (*.py);;All files (*)"
+        )
+        if not name:
+            return False
+        path = Path(name)
+        return self._write(path if path.suffix else path.with_suffix(".py"))
+
+    def _write(self, path: Path) -> bool:
+        from ..export.files import write_whole
+
+        try:
+            write_whole(path, self._document.source.encode("utf-8"))
+        except (TapevizError, OSError) as error:
+            self._document.say(f"{path.name} was not saved: {error}")
+            return False
+        self._document.mark_saved(path)
+        self._settings.add_recent(path)
+        self._window.draft.keep()
+        return True
+
+    # Recordings
+
+    def can_save_recording(self) -> bool:
+        recording: Any = self._document.runs.recording
+        is_over = not self._document.is_running
+        return recording is not None and is_over and hasattr(recording, "recording")
+
+    def ask_save_recording(self) -> None:
+        start = Path(self._settings.text("folder")) / self._document.filename
+        name, _ = QFileDialog.getSaveFileName(
+            self._window,
+            "Save recording",
+            str(start.with_suffix(".tape")),
+            "Recordings (*.tape)",
+        )
+        if name:
+            path = Path(name)
+            self.save_recording(path if path.suffix else path.with_suffix(".tape"))
+
+    def save_recording(self, path: Path) -> None:
+        from ..trace.file import save
+
+        recording: Any = self._document.runs.recording
+        self._document.background.submit(
+            "export",
+            lambda: save(recording.recording(), path),
+            lambda _: self._document.say(f"Kept the recording in {path.name}"),
+        )
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 text file; :class:`TapevizError` says what is wrong with it."""
+    if path.stat().st_size > LARGEST:
+        raise TapevizError(f"{path.name} is larger than {LARGEST // 1_000_000} MB: not a snippet")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise TapevizError(f"{path.name} is not UTF-8 text; save it as UTF-8") from None

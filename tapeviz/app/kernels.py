@@ -1,0 +1,104 @@
+"""The interpreters of this machine in, the one that runs snippets out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog
+
+from ..errors import TapevizError
+from ..kernel import (
+    KernelChoice,
+    PoolStatus,
+    check_interpreter,
+    choose_interpreter,
+    choose_kernel,
+    find_kernels,
+    own_interpreter,
+)
+
+if TYPE_CHECKING:
+    from ..document.live import LivePipeline
+    from .window import Window
+
+WORDS = {
+    "cold": "",
+    "starting": "starting Python",
+    "ready": "kernel ready",
+    "failed": "no kernel",
+    "closed": "",
+}
+
+
+class Kernels(QObject):
+    """``told``: the pool's status, sent over to the window's thread."""
+
+    told = Signal(object)
+
+    def __init__(self, window: Window, pipeline: LivePipeline | None) -> None:
+        super().__init__(window)
+        self._window = window
+        self._pipeline = pipeline
+        self._found: tuple[KernelChoice, ...] = ()
+        self.told.connect(self._show)
+
+    def choices(self) -> tuple[KernelChoice, ...]:
+        """Our own interpreter, Jupyter's kernels, and those that the user picked before."""
+        if not self._found:
+            try:
+                self._found = find_kernels()
+            except (OSError, TapevizError) as error:
+                self._window.document.say(str(error))
+                self._found = (own_interpreter(),)
+        now = self._pipeline.choice if self._pipeline else None
+        picked = () if now is None or any(map(self.is_chosen, self._found)) else (now,)
+        return (*self._found, *picked)
+
+    def is_chosen(self, choice: KernelChoice) -> bool:
+        now = self._pipeline.choice if self._pipeline else None
+        return now is not None and (now.python, now.spec) == (choice.python, choice.spec)
+
+    def ask(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self._window, "A Python with TensorFlow", "/")
+        if name:
+            self._window.document.background.submit(
+                "check", lambda: _checked(Path(name)), self.choose
+            )
+
+    def choose(self, choice: KernelChoice) -> None:
+        if self._pipeline is None or self.is_chosen(choice):
+            return
+        self._window.document.stop()
+        self._pipeline.choose(choice)
+        settings = self._window.settings
+        settings.keep("kernel", choice.spec or "")
+        settings.keep("python", str(choice.python) if choice.python else "")
+
+    def _show(self, status: PoolStatus) -> None:
+        self._window.status.show_kernel(WORDS.get(status.state, status.state))
+        if status.state == "failed":
+            self._window.document.say(status.detail)
+        versions = status.versions
+        if versions is not None:
+            python = ".".join(versions.python.split(".")[:2])
+            tensorflow = ".".join(versions.tensorflow.split(".")[:2])
+            self._window.top_bar.kernel_button.setText(f"Python {python} · TF {tensorflow}")
+
+
+def _checked(path: Path) -> KernelChoice:
+    check_interpreter(path)
+    return choose_interpreter(str(path))
+
+
+def remembered_choice(python: str, kernel: str) -> KernelChoice:
+    """What was chosen at an earlier start, as far as it is still there."""
+    try:
+        if kernel:
+            return choose_kernel(kernel)
+        if python and Path(python).exists():
+            return choose_interpreter(python)
+    except TapevizError:
+        pass
+    return own_interpreter()

@@ -1,0 +1,139 @@
+"""Paths and options of the command line in, a window until it is closed, an exit status out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TapevizError
+from ..system_libraries import missing_packages, platform_in_use
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from .window import Window
+
+
+def open_window(paths: Sequence[str], options: Any = None) -> int:
+    """Shows the window until the user closes it.
+
+    ``options``: ``python``, ``kernel``, ``timeout``, ``compiled``, ``args`` of the command line.
+    Raises :class:`TapevizError` where no window can be shown.
+    """
+    check_screen()
+    from .settings import Settings
+
+    application = make_application()
+    settings = Settings()
+    window = make_window(settings, options)
+    open_first(window, [Path(path) for path in paths])
+    window.show()
+    status = application.exec()
+    end_window(window)
+    return int(status)
+
+
+def check_screen() -> None:
+    """Qt aborts the process where it cannot start: say in one line what is missing, before."""
+    missing = missing_packages()
+    if missing:
+        raise TapevizError(
+            "Qt misses system libraries; on Debian and Ubuntu install them with  "
+            f"sudo apt install {' '.join(missing)}"
+        )
+    has_screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    is_chosen = os.environ.get("QT_QPA_PLATFORM")
+    if sys.platform.startswith("linux") and not has_screen and not is_chosen:
+        raise TapevizError(
+            "there is no display to show a window on; "
+            "tapeviz explain FILE and tapeviz export FILE -o OUT.png need none"
+        )
+    if platform_in_use() == "xcb" and not is_chosen and not _answers_x():
+        raise TapevizError(f"the display {os.environ.get('DISPLAY')} does not answer")
+
+
+def _answers_x() -> bool:
+    """Whether the X server of DISPLAY lets us in; True where that cannot be asked."""
+    import ctypes
+
+    try:
+        x11 = ctypes.CDLL("libX11.so.6")
+    except OSError:
+        return True
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    x11.XCloseDisplay.argtypes = [ctypes.c_void_p]
+    display = x11.XOpenDisplay(None)
+    if not display:
+        return False
+    x11.XCloseDisplay(display)
+    return True
+
+
+def make_application() -> QApplication:
+    from PySide6.QtWidgets import QApplication
+
+    from ..export.painting import load_fonts
+
+    known = QApplication.instance()
+    application = known if isinstance(known, QApplication) else QApplication(["tapeviz"])
+    application.setApplicationName("tapeviz")
+    application.setApplicationDisplayName("tapeviz")
+    application.setDesktopFileName("tapeviz")
+    application.setStyle("Fusion")
+    load_fonts()
+    return application
+
+
+def make_window(settings: Any, options: Any = None) -> Window:
+    """The window on the real kernels, not yet shown."""
+    from ..document import Document
+    from ..document.live import LivePipeline, live_stages
+    from . import trouble
+    from .kernels import remembered_choice
+    from .window import Window
+
+    trouble.start_log(settings.state)
+    pipeline = LivePipeline(_choice(settings, options, remembered_choice))
+    pipeline.timeout = getattr(options, "timeout", None)
+    pipeline.arguments = tuple(getattr(options, "args", None) or ())
+    window = Window(Document(pipeline, live_stages()), settings, pipeline)
+    if getattr(options, "compiled", False):
+        pipeline.keeps_compiled = True
+    trouble.catch_all(window.document.say)
+    pipeline.tell(window.kernels.told.emit)
+    pipeline.warm()
+    return window
+
+
+def _choice(settings: Any, options: Any, remembered: Any) -> Any:
+    from ..kernel import choose_interpreter, choose_kernel
+
+    python, kernel = getattr(options, "python", None), getattr(options, "kernel", None)
+    if python:
+        return choose_interpreter(python)
+    if kernel:
+        return choose_kernel(kernel)
+    return remembered(settings.text("python"), settings.text("kernel"))
+
+
+def open_first(window: Window, paths: Sequence[Path]) -> None:
+    """What the window begins with: a file named, a text that was not saved, or an example."""
+    from ..examples import default_example
+
+    if paths:
+        window.files.open(paths[0])
+        for path in paths[1:]:
+            window.settings.add_recent(path)
+        if paths[0].suffix != ".tape" and window.document.source:
+            window.run()
+    elif window.restore_draft() is None:
+        window.files.open_example(default_example())
+
+
+def end_window(window: Window) -> None:
+    """Ends every process behind the window; the window itself is gone already."""
+    window.hide()
+    window.document.runs.pipeline.close()

@@ -1,0 +1,217 @@
+"""The table of actions in, the menu bar out, with the menus that grow while the program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar
+
+from ..canvas.tips import plain_tip
+from ..examples import examples
+from .actions import ACTIONS, Action
+
+if TYPE_CHECKING:
+    from .window import Window
+
+DIRECTIONS = {"down": "Top to bottom", "right": "Left to right"}
+_SUBMENUS = {"recent", "layout", "direction", "grouping", "panels", "interpreter", "examples"}
+
+
+class Menus:
+    """``actions``: by the id of their row; ``submenus``: those that are filled on opening."""
+
+    def __init__(self, window: Window, bar: QMenuBar) -> None:
+        self._window = window
+        self._menus: dict[str, QMenu] = {}
+        self._bar = bar
+        self.actions: dict[str, QAction] = {}
+        self.submenus: dict[str, QMenu] = {}
+        self._groups: list[QActionGroup] = []
+        for row in ACTIONS:
+            self._add(row)
+
+    def _menu(self, path: str) -> QMenu:
+        if path not in self._menus:
+            parent, _, name = path.rpartition("/")
+            owner: QMenuBar | QMenu = self._menu(parent) if parent else self._bar
+            menu = owner.addMenu(name)
+            menu.setToolTipsVisible(True)
+            menu.aboutToShow.connect(self.refresh)
+            self._menus[path] = menu
+        return self._menus[path]
+
+    def _add(self, row: Action) -> None:
+        menu = self._menu(row.menu)
+        if row.follows_line:
+            menu.addSeparator()
+        if row.id in _SUBMENUS:
+            submenu = menu.addMenu(row.text)
+            submenu.setToolTipsVisible(True)
+            self.submenus[row.id] = submenu
+            submenu.aboutToShow.connect(partial(self.fill, row.id, submenu))
+            self.actions[row.id] = submenu.menuAction()
+            return
+        action = menu.addAction(row.text)
+        action.setShortcuts([QKeySequence(keys) for keys in row.shortcuts])
+        if row.tip:
+            action.setToolTip(plain_tip(row.tip))
+        action.setCheckable(row.is_on is not None)
+        action.triggered.connect(lambda _=False: self._do(row))
+        self._window.addAction(action)
+        self.actions[row.id] = action
+
+    def _do(self, row: Action) -> None:
+        if row.is_there is None or row.is_there(self._window):
+            row.act(self._window)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Greys out what cannot be done now, ticks what is on."""
+        for row in ACTIONS:
+            action = self.actions[row.id]
+            if row.is_there is not None:
+                action.setEnabled(row.is_there(self._window))
+            if row.is_on is not None:
+                action.setChecked(row.is_on(self._window))
+
+    # Menus that are filled when they open
+
+    def fill(self, name: str, menu: QMenu) -> None:
+        menu.clear()
+        fillers: dict[str, Callable[[QMenu], None]] = {
+            "recent": self._fill_recent,
+            "layout": self.fill_layouts,
+            "direction": self._fill_directions,
+            "grouping": self._fill_groupings,
+            "panels": self._fill_panels,
+            "interpreter": self.fill_kernels,
+            "examples": self.fill_examples,
+        }
+        fillers[name](menu)
+
+    def _fill_recent(self, menu: QMenu) -> None:
+        files = self._window.files
+        for path in files.recent:
+            self._entry(menu, _short(path), partial(files.open, path), str(path))
+        if not files.recent:
+            menu.addAction("No file yet").setEnabled(False)
+        else:
+            menu.addSeparator()
+            menu.addAction("Clear the list", files.forget_recent)
+
+    def _entry(self, menu: QMenu, text: str, act: Callable[[], object], tip: str = "") -> QAction:
+        action = menu.addAction(text.replace("&", "&&"))
+        action.triggered.connect(lambda _=False: act())
+        if tip:
+            action.setToolTip(plain_tip(tip))
+        return action
+
+    def _choices(
+        self,
+        menu: QMenu,
+        names: Sequence[tuple[str, str]],
+        now: str,
+        choose: Callable[[str], object],
+    ) -> None:
+        group = QActionGroup(menu)
+        for name, text in names:
+            action = self._entry(menu, text, partial(choose, name))
+            action.setCheckable(True)
+            action.setChecked(name == now)
+            group.addAction(action)
+
+    def fill_layouts(self, menu: QMenu) -> None:
+        document = self._window.document
+        names = [(name, layout_words(name)) for name in document.stages.layouts]
+        self._choices(
+            menu, names, document.view.layout, lambda name: document.change_form(layout=name)
+        )
+
+    def fill_layout_button(self, menu: QMenu) -> None:
+        """Layout, direction and grouping in one, for the bar above the cards."""
+        menu.clear()
+        menu.addSection("Layout")
+        self.fill_layouts(menu)
+        menu.addSection("Direction")
+        self._fill_directions(menu)
+        menu.addSection("Fold groups by")
+        self._fill_groupings(menu)
+        menu.addSeparator()
+        menu.addAction(self.actions["show-all"])
+        self.refresh()
+
+    def _fill_directions(self, menu: QMenu) -> None:
+        document = self._window.document
+        self._choices(
+            menu,
+            list(DIRECTIONS.items()),
+            document.view.direction,
+            lambda name: document.change_form(direction=name),
+        )
+
+    def _fill_groupings(self, menu: QMenu) -> None:
+        document = self._window.document
+        names = [("", "Nothing"), *((n, grouping_words(n)) for n in document.stages.groupings if n)]
+        self._choices(
+            menu,
+            names,
+            document.view.grouping,
+            lambda name: document.change_form(
+                grouping=name, folded=frozenset(), unfolded=frozenset()
+            ),
+        )
+
+    def _fill_panels(self, menu: QMenu) -> None:
+        for number, (name, dock) in enumerate(self._window.stage.docks.items(), start=1):
+            action = self._entry(menu, dock.panel.title, partial(self._window.call_panel, name))
+            action.setCheckable(True)
+            action.setChecked(dock.isVisible())
+            action.setToolTip(f"Ctrl+{number}")
+
+    def fill_kernels(self, menu: QMenu) -> None:
+        menu.clear()
+        kernels = self._window.kernels
+        group = QActionGroup(menu)
+        for choice in kernels.choices():
+            action = self._entry(
+                menu,
+                choice.title,
+                partial(kernels.choose, choice),
+                str(choice.python or choice.spec or ""),
+            )
+            action.setCheckable(True)
+            action.setChecked(kernels.is_chosen(choice))
+            group.addAction(action)
+        menu.addSeparator()
+        self._entry(menu, "Another Python …", kernels.ask)
+
+    def fill_examples(self, menu: QMenu) -> None:
+        if menu.actions():
+            return
+        group = ""
+        for example in examples():
+            if example.group != group:
+                group = example.group
+                menu.addSection(group)
+            self._entry(
+                menu,
+                example.title,
+                partial(self._window.files.open_example, example),
+                example.about,
+            )
+
+
+def layout_words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").capitalize()
+
+
+def grouping_words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _short(path: Path) -> str:
+    return f"{path.name}   ({path.parent.name})" if path.parent.name else path.name

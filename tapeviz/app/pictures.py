@@ -1,0 +1,68 @@
+"""The drawing in sight in, a file or the clipboard out."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog
+
+from ..export import Drawing, render, write_picture
+
+if TYPE_CHECKING:
+    from .window import Window
+
+SCALE = 2.0
+"""Pixels of an exported PNG for each px of the drawing."""
+
+
+class Pictures:
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._document = window.document
+
+    def drawing(self) -> Drawing:
+        document = self._document
+        arranged = document.arranged
+        return Drawing(arranged.graph, arranged.layout, document.scene, self._window.theme)
+
+    def ask(self, suffix: str) -> None:
+        start = Path(self._window.settings.text("folder")) / self._document.filename
+        name, _ = QFileDialog.getSaveFileName(
+            self._window,
+            f"Export {suffix.upper()}",
+            str(start.with_suffix(f".{suffix}")),
+            f"{suffix.upper()} (*.{suffix})",
+        )
+        if name:
+            path = Path(name)
+            self.write(path if path.suffix else path.with_suffix(f".{suffix}"))
+
+    def write(self, path: Path) -> None:
+        scale = SCALE if path.suffix == ".png" else 1.0
+        self._document.background.submit(
+            "export",
+            partial(write_picture, self.drawing(), path, scale=scale),
+            lambda _: self._document.say(f"Exported {path.name}"),
+        )
+
+    def copy(self) -> None:
+        """As pixels and as SVG, so that each program takes what suits it."""
+        drawing = self.drawing()
+        self._document.background.submit(
+            "export",
+            lambda: (render(drawing, "png", scale=SCALE), render(drawing, "svg")),
+            self._put_on_clipboard,
+        )
+
+    def _put_on_clipboard(self, made: tuple[bytes, bytes]) -> None:
+        png, svg = made
+        data = QMimeData()
+        data.setImageData(QImage.fromData(png))
+        data.setData("image/png", png)
+        data.setData("image/svg+xml", svg)
+        QGuiApplication.clipboard().setMimeData(data)
+        self._document.say("The picture is on the clipboard")

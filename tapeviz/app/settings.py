@@ -1,0 +1,62 @@
+"""What the user chose in, the same at the next start out."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path, user_state_path
+from PySide6.QtCore import QByteArray, QSettings
+
+MOST_RECENT = 12
+
+
+class Settings:
+    """Typed access to one settings file. ``TAPEVIZ_HOME`` puts it and the state elsewhere."""
+
+    def __init__(self) -> None:
+        home = os.environ.get("TAPEVIZ_HOME")
+        config = Path(home) if home else user_config_path("tapeviz", appauthor=False)
+        self.state = Path(home) if home else user_state_path("tapeviz", appauthor=False)
+        self._kept = QSettings(str(config / "tapeviz.ini"), QSettings.Format.IniFormat)
+
+    def text(self, name: str, default: str = "") -> str:
+        return str(self._kept.value(name, default))
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        return self.text(name, str(default)).lower() == "true"
+
+    def number(self, name: str, default: int) -> int:
+        try:
+            return int(self.text(name, str(default)))
+        except ValueError:
+            return default
+
+    def blob(self, name: str) -> QByteArray:
+        kept = self._kept.value(name)
+        return kept if isinstance(kept, QByteArray) else QByteArray()
+
+    def keep(self, name: str, value: Any) -> None:
+        self._kept.setValue(name, str(value) if isinstance(value, bool) else value)
+
+    @property
+    def recent(self) -> list[Path]:
+        """Files opened lately, the last first."""
+        try:
+            names = json.loads(self.text("recent", "[]"))
+        except ValueError:
+            names = []
+        return [Path(name) for name in names if isinstance(name, str)][:MOST_RECENT]
+
+    def add_recent(self, path: Path) -> None:
+        path = path.resolve()
+        kept = [path, *(one for one in self.recent if one != path)][:MOST_RECENT]
+        self.keep("recent", json.dumps([str(one) for one in kept]))
+
+    def forget_recent(self) -> None:
+        self.keep("recent", "[]")
+
+    def write(self) -> None:
+        self._kept.sync()

@@ -1,0 +1,109 @@
+"""Panels in, their places out: the docks around the graph, with room between the cards."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget
+
+from ..panels.look import Theme, colour
+from ..panels.panel import Panel
+from .cards import RADIUS, DockCard, MiddleCard
+
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+VERSION = 1
+
+
+class Stage(QMainWindow):
+    """A main window within the window, so that the cards keep a margin all around."""
+
+    def __init__(self, middle: Panel, panels: dict[str, Panel], theme: Theme) -> None:
+        super().__init__()
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setContentsMargins(10, 10, 10, 10)
+        self.setDockOptions(
+            QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.AnimatedDocks
+        )
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self._theme = theme
+        self.middle = MiddleCard(middle, theme)
+        self.setCentralWidget(self.middle)
+        self.docks = {name: DockCard(panel, theme) for name, panel in panels.items()}
+        for dock in self.docks.values():
+            dock.dockLocationChanged.connect(self._tidy_later)
+            dock.topLevelChanged.connect(self._tidy_later)
+            dock.visibilityChanged.connect(self._tidy_later)
+        self._tidy = QTimer(self)
+        self._tidy.setSingleShot(True)
+        self._tidy.timeout.connect(self._fit_tabs)
+        self.place_docks()
+
+    def place_docks(self) -> None:
+        """Everything where it stands on first sight."""
+        docks = self.docks
+        self.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM)
+        self.setCorner(Qt.Corner.BottomRightCorner, BOTTOM)
+        for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
+            self.addDockWidget(area, docks[name])
+        self.splitDockWidget(docks["backprop"], docks["tensor"], Qt.Orientation.Horizontal)
+        self.tabifyDockWidget(docks["backprop"], docks["output"])
+        for dock in docks.values():
+            dock.setFloating(False)
+            dock.show()
+        docks["backprop"].raise_()
+        self.share_room()
+
+    def share_room(self) -> None:
+        """The proportions of first sight, for the size that the window has."""
+        docks, width, height = self.docks, max(self.width(), 900), max(self.height(), 600)
+        sides = [round(width * 0.25), round(width * 0.235)]
+        across = Qt.Orientation.Horizontal
+        self.resizeDocks([docks["source"], docks["diagnosis"]], sides, across)
+        self.resizeDocks([docks["backprop"]], [round(height * 0.335)], Qt.Orientation.Vertical)
+        halves = [round(width * 0.5), round(width * 0.5)]
+        self.resizeDocks([docks["backprop"], docks["tensor"]], halves, across)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.middle.set_theme(theme)
+        for dock in self.docks.values():
+            dock.set_theme(theme)
+        self.update()
+
+    def _tidy_later(self) -> None:
+        self._tidy.start(0)
+
+    def _fit_tabs(self) -> None:
+        for dock in self.docks.values():
+            dock.fit_title()
+        for bar in self.findChildren(QTabBar):
+            if bar.parent() is self and not bar.property("card"):
+                bar.setProperty("card", True)
+                bar.setDrawBase(False)
+                bar.setExpanding(False)
+                bar.installEventFilter(self)
+                bar.setAccessibleName("Panels")
+        self.update()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint and isinstance(watched, QTabBar):
+            self._paint_tab_ground(watched)
+        return super().eventFilter(watched, event)
+
+    def _paint_tab_ground(self, bar: QTabBar) -> None:
+        painter = QPainter(bar)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour(self._theme.border), 1))
+        painter.setBrush(colour(self._theme.panel))
+        rect = QRectF(bar.rect()).adjusted(0.5, 0.5, -0.5, 2 * RADIUS)
+        painter.drawRoundedRect(rect, RADIUS, RADIUS)
+        painter.end()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), colour(self._theme.window))
+        painter.end()

@@ -1,0 +1,132 @@
+"""The document and the kernel in, one quiet line out, with a bar for what takes its time."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
+
+from ..document import Document
+from ..panels.widgets import link_button, plain_label
+from ..trace.model import EMPTY_TRACE
+
+PATIENCE = 500
+"""Milliseconds that something may last before the bar says so."""
+WORDS = {
+    "arrange": "Drawing the graph",
+    "compose": "Drawing the graph",
+    "diagnose": "Looking for the cause",
+    "export": "Writing the picture",
+    "fetch": "Fetching values",
+    "record": "Waiting for Python",
+}
+
+
+class StatusBar(QWidget):
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.setObjectName("status")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._document = document
+        self.kernel_words = ""
+        self.facts = plain_label()
+        self.trouble = plain_label(name="trouble")
+        self.trouble.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.busy_words = plain_label()
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 0)
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(120)
+        self.cancel_button = link_button("Cancel")
+        self.cancel_button.clicked.connect(self.cancel)
+        self.state = plain_label()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 4, 16, 4)
+        row.setSpacing(12)
+        row.addWidget(self.facts)
+        row.addWidget(self.trouble, 1)
+        for widget in (self.busy_words, self.bar, self.cancel_button, self.state):
+            row.addWidget(widget)
+        self.setFixedHeight(30)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE)
+        self._patience.timeout.connect(self._show_bar)
+        for signal in (document.status_changed, document.source_changed, document.trace_changed):
+            signal.connect(self._show)
+        document.progress_changed.connect(self._note_progress)
+        self._hide_bar()
+        self._show()
+
+    def show_kernel(self, words: str) -> None:
+        self.kernel_words = words
+        self._show()
+
+    def _show(self) -> None:
+        document = self._document
+        self.facts.setText(" · ".join(part for part in self._facts() if part))
+        self.trouble.setText(document.trouble)
+        self.trouble.setToolTip("")
+        self.trouble.setAccessibleName(document.trouble)
+        if document.is_running:
+            self.state.setText("running")
+        elif document.is_stale:
+            self.state.setText("edited since the run")
+        else:
+            self.state.setText("live" if document.trace is not EMPTY_TRACE else "")
+
+    def _facts(self) -> list[str]:
+        document, trace = self._document, self._document.trace
+        ops = document.runs.ops if document.is_running else len(trace.ops)
+        parts = [f"{ops:,} op{'s' if ops != 1 else ''}"] if ops else []
+        seconds = trace.ending.seconds
+        if seconds and not document.is_running:
+            parts.append(f"recorded in {time_text(seconds)}")
+        if trace.tensorflow:
+            parts.append(f"TensorFlow {trace.tensorflow}")
+        ending = trace.ending.how
+        if trace is not EMPTY_TRACE and ending not in ("finished", "") and not document.is_running:
+            parts.append(ending)
+        parts.append(self.kernel_words)
+        return parts
+
+    # Progress
+
+    def _busy(self) -> list[str]:
+        document = self._document
+        kinds = sorted(document.background.busy & WORDS.keys())
+        if document.is_running and "record" not in kinds:
+            kinds.insert(0, "run")
+        return kinds
+
+    def _note_progress(self) -> None:
+        if not self._busy():
+            self._patience.stop()
+            self._hide_bar()
+        elif self.bar.isVisible():
+            self._show_bar()
+        elif not self._patience.isActive():
+            self._patience.start()
+
+    def _show_bar(self) -> None:
+        kinds = self._busy()
+        if not kinds:
+            return
+        self.busy_words.setText(WORDS.get(kinds[0], "Running") + " …")
+        for widget in (self.busy_words, self.bar, self.cancel_button):
+            widget.show()
+
+    def _hide_bar(self) -> None:
+        for widget in (self.busy_words, self.bar, self.cancel_button):
+            widget.hide()
+
+    def cancel(self) -> None:
+        """Ends what lasts: the run, else what is worked out in the background."""
+        document = self._document
+        if document.is_running:
+            document.stop()
+            return
+        document.give_up()
+
+
+def time_text(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -1,0 +1,161 @@
+"""Actions in, the bar above the cards out: run, examples, layout, search, export, interpreter."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
+
+from ..document import Document
+from ..panels.icons import make_icon
+from ..panels.look import Theme
+from ..panels.widgets import Switch, plain_label
+from .search import find_matches
+
+ROOM_FOR_HINT = 1180
+ROOM_FOR_SWITCH = 860
+
+
+class TopBar(QWidget):
+    """``searched``: the nodes that match what was typed, and whether to go to the next one."""
+
+    searched = Signal(object)
+
+    def __init__(self, document: Document, theme: Theme, run: QAction, stop: QAction) -> None:
+        super().__init__()
+        self.setObjectName("bar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._document = document
+        self.run_button = QPushButton("Run")
+        self.run_button.setObjectName("primary")
+        self.run_button.setToolTip("Run the snippet (Ctrl+Enter)")
+        self.run_button.clicked.connect(run.trigger)
+        self.stop_button = QPushButton("Stop")
+        self.stop_button.setObjectName("flat")
+        self.stop_button.setToolTip(stop.toolTip())
+        self.stop_button.clicked.connect(stop.trigger)
+        self.hint = plain_label("Ctrl+Enter", "faint")
+        self.examples_button = _menu_button("Examples")
+        self.layout_button = _menu_button("Layered")
+        self.export_button = _menu_button("Export")
+        self.kernel_button = _menu_button("Python")
+        self.kernel_button.setToolTip("The interpreter that snippets run in")
+        self.bridge = Switch("Across the cut", theme)
+        self.bridge.setToolTip("Draw the gradient as it would be without the cut")
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Find op, name, line …")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Find in the graph")
+        self.search.installEventFilter(self)
+        self.found = plain_label(name="faint")
+        self._make_row()
+        self._connect()
+        self.set_theme(theme)
+
+    def _make_row(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(10)
+        row.addWidget(self.run_button)
+        row.addWidget(self.stop_button)
+        row.addWidget(self.hint)
+        row.addSpacing(8)
+        row.addWidget(self.examples_button)
+        row.addWidget(self.layout_button)
+        row.addSpacing(4)
+        row.addWidget(self.bridge)
+        row.addStretch(1)
+        row.addWidget(self.found)
+        self.search.setMinimumWidth(120)
+        self.search.setMaximumWidth(300)
+        row.addWidget(self.search, 4)
+        row.addWidget(self.export_button)
+        row.addWidget(self.kernel_button)
+
+    def _connect(self) -> None:
+        document = self._document
+        self.search.textChanged.connect(self._search)
+        self.search.returnPressed.connect(lambda: self.step_found(1))
+        self.bridge.clicked.connect(document.show_bridge)
+        document.view_changed.connect(self._show_bridge)
+        document.run_started.connect(self._show_running)
+        document.run_ended.connect(self._show_running)
+        document.arrangement_changed.connect(self._forget_found)
+        self._matches: list[str] = []
+        self._place = -1
+        self._show_running()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.bridge.set_theme(theme)
+        self.run_button.setIcon(make_icon("play", theme.on_accent))
+        self.stop_button.setIcon(make_icon("stop", theme.trouble, theme.text_faint))
+        for button in (
+            self.examples_button,
+            self.layout_button,
+            self.export_button,
+            self.kernel_button,
+        ):
+            button.setIcon(make_icon("chevron", theme.text_muted, size=12))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.hint.setVisible(self.width() >= ROOM_FOR_HINT)
+        self.bridge.setVisible(self.width() >= ROOM_FOR_SWITCH)
+
+    def _show_bridge(self) -> None:
+        self.bridge.setChecked(self._document.view.overlay.show_bridge)
+
+    def _show_running(self) -> None:
+        is_running = self._document.is_running
+        self.stop_button.setVisible(is_running)
+        self.run_button.setText("Run again" if is_running else "Run")
+
+    # Search
+
+    def _forget_found(self) -> None:
+        self._matches, self._place = [], -1
+        self.found.setText("")
+
+    def _search(self, text: str) -> None:
+        self._matches = find_matches(self._document.links.nodes, text)
+        self._place = -1
+        words = f"{len(self._matches)} found" if self._matches else "nothing found"
+        self.found.setText(words if text.strip() else "")
+        if self._matches:
+            self.step_found(1)
+
+    def step_found(self, by: int) -> None:
+        """Goes to the next match, or the one before."""
+        if not self._matches:
+            return
+        self._place = (self._place + by) % len(self._matches)
+        count = len(self._matches)
+        self.found.setText(f"{self._place + 1} of {count}" if count > 1 else "1 found")
+        node = frozenset((self._matches[self._place],))
+        self._document.select_nodes(node)
+        self.searched.emit(node)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.KeyPress:
+            key = event.key()  # type: ignore[attr-defined]
+            if key == Qt.Key.Key_Down:
+                self.step_found(1)
+                return True
+            if key == Qt.Key.Key_Up:
+                self.step_found(-1)
+                return True
+            if key == Qt.Key.Key_Escape:
+                self.search.clear()
+                self.window().setFocus()
+                return True
+        return super().eventFilter(watched, event)
+
+
+def _menu_button(text: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName("flat")
+    button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    button.setMenu(QMenu(button))
+    button.menu().setToolTipsVisible(True)
+    return button

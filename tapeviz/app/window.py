@@ -1,0 +1,357 @@
+"""The document in, the window out: bars, cards, and what joins them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QIcon,
+    QKeySequence,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
+
+from ..analysis.model import Cause, Finding, Fix
+from ..document import Document
+from ..panels.backprop import BackpropPanel
+from ..panels.diagnosis import DiagnosisPanel
+from ..panels.graph import GraphPanel
+from ..panels.look import THEMES, Theme
+from ..panels.output import OutputPanel
+from ..panels.panel import Panel
+from ..panels.source import SourcePanel
+from ..panels.tensor import TensorPanel
+from ..resource_files import resource
+from . import trouble
+from .compare import Comparison
+from .draft import Draft, DraftKeeper
+from .files import Files
+from .help import about_window, keys_window
+from .kernels import Kernels
+from .menus import Menus, layout_words
+from .pictures import Pictures
+from .settings import Settings
+from .stage import VERSION, Stage
+from .status_bar import StatusBar
+from .style import palette, stylesheet
+from .top_bar import TopBar
+
+if TYPE_CHECKING:
+    from ..document.live import LivePipeline
+
+PanelKind = TypeVar("PanelKind", bound=Panel)
+PANELS: tuple[type[Panel], ...] = (
+    SourcePanel,
+    DiagnosisPanel,
+    BackpropPanel,
+    TensorPanel,
+    OutputPanel,
+)
+"""The docks in the order of their shortcuts, after the graph in the middle."""
+
+
+class Window(QMainWindow):
+    """One document and all its panels."""
+
+    document: Document
+    stage: Stage
+    graph: GraphPanel
+    source: SourcePanel
+    backprop: BackpropPanel
+    top_bar: TopBar
+    files: Files
+    pictures: Pictures
+    settings: Settings
+
+    def __init__(
+        self, document: Document, settings: Settings, pipeline: LivePipeline | None = None
+    ) -> None:
+        super().__init__()
+        self.document = document
+        self.settings = settings
+        self._pipeline = pipeline
+        document.setParent(self)
+        self.theme_choice = settings.text("theme", "system")
+        self.theme: Theme = self._chosen_theme()
+        self.kernels = Kernels(self, pipeline)
+        self.draft = DraftKeeper(document, settings.state)
+        self.files = Files(self)
+        self.pictures = Pictures(self)
+        self._make_panels()
+        self.stage = Stage(self.graph, self.panels, self.theme)
+        self.menus = Menus(self, self.menuBar())
+        actions = self.menus.actions
+        self.top_bar = TopBar(document, self.theme, actions["run"], actions["stop"])
+        self.status = StatusBar(document)
+        self._fill_bar()
+        self._stack_parts()
+        self._connect()
+        self._add_panel_keys()
+        self._is_first_show = True
+        self._restore()
+        self.apply_theme()
+        self.setAcceptDrops(True)
+        self.setWindowIcon(QIcon(str(resource("icons", "tapeviz.svg"))))
+        self._show_title()
+
+    def _make_panels(self) -> None:
+        self.graph = GraphPanel(self.document, self.theme)
+        made = {kind.name: kind(self.document, self.theme) for kind in PANELS}
+        self.panels: dict[str, Panel] = made
+        self.source = _one(made, SourcePanel)
+        self.diagnosis = _one(made, DiagnosisPanel)
+        self.backprop = _one(made, BackpropPanel)
+        self.tensor = _one(made, TensorPanel)
+        self.output = _one(made, OutputPanel)
+
+    def _fill_bar(self) -> None:
+        bar, menus = self.top_bar, self.menus
+        for button, fill in (
+            (bar.examples_button, menus.fill_examples),
+            (bar.layout_button, menus.fill_layout_button),
+            (bar.kernel_button, menus.fill_kernels),
+        ):
+            menu = button.menu()
+            menu.aboutToShow.connect(partial(fill, menu))
+        export = bar.export_button.menu()
+        for name, action in menus.actions.items():
+            if name.startswith("export-") or name == "copy-picture":
+                export.addAction(action)
+        export.aboutToShow.connect(menus.refresh)
+
+    def _stack_parts(self) -> None:
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top_bar)
+        column.addWidget(self.stage, 1)
+        column.addWidget(self.status)
+        self.setCentralWidget(middle)
+
+    def _connect(self) -> None:
+        document = self.document
+        document.source_changed.connect(self._show_title)
+        document.view_changed.connect(self._show_layout)
+        document.failed.connect(trouble.note)
+        document.trace_changed.connect(self._turn_to_trouble)
+        self.top_bar.searched.connect(self.graph.view.reveal)
+        self.diagnosis.apply_requested.connect(self.apply_fix)
+        self.diagnosis.compare_requested.connect(self.compare_fix)
+        for signal in (
+            document.run_started,
+            document.run_ended,
+            document.scene_changed,
+            document.step_changed,
+            document.selection_changed,
+        ):
+            signal.connect(self.menus.refresh)
+        hints = QGuiApplication.styleHints()
+        hints.colorSchemeChanged.connect(self._follow_system)
+        self.source.editor.installEventFilter(self)
+        self.source.editor.viewport().installEventFilter(self)
+
+    def _add_panel_keys(self) -> None:
+        names = ["source", "graph", *(name for name in self.panels if name != "source")]
+        for number, name in enumerate(names, start=1):
+            keys = QShortcut(QKeySequence(f"Ctrl+{number}"), self)
+            keys.activated.connect(partial(self.call_panel, name))
+
+    # Looks
+
+    def _chosen_theme(self) -> Theme:
+        if self.theme_choice in THEMES:
+            return THEMES[self.theme_choice]
+        is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        return THEMES["dark" if is_dark else "light"]
+
+    def choose_theme(self, name: str) -> None:
+        """``light``, ``dark`` or ``system``."""
+        self.theme_choice = name
+        self.settings.keep("theme", name)
+        self.apply_theme()
+
+    def _follow_system(self) -> None:
+        if self.theme_choice not in THEMES:
+            self.apply_theme()
+
+    def apply_theme(self) -> None:
+        self.theme = self._chosen_theme()
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.setPalette(palette(self.theme))
+            application.setStyleSheet(stylesheet(self.theme))
+        for panel in (self.graph, *self.panels.values()):
+            panel.set_theme(self.theme)
+        self.stage.set_theme(self.theme)
+        self.top_bar.set_theme(self.theme)
+
+    def _show_layout(self) -> None:
+        self.top_bar.layout_button.setText(layout_words(self.document.view.layout))
+
+    def _show_title(self) -> None:
+        self.setWindowTitle(f"{self.document.filename}[*] – tapeviz")
+        self.setWindowModified(self.document.is_modified and self.document.path is not None)
+
+    def toggle_full_screen(self) -> None:
+        if self.isFullScreen():
+            self.showNormal()
+        else:
+            self.showFullScreen()
+
+    def call_panel(self, name: str) -> None:
+        """Shows a panel if it was closed, brings it to the front, gives it the keyboard."""
+        if name == "graph":
+            self.graph.focus_target().setFocus()
+            return
+        dock = self.stage.docks[name]
+        dock.show()
+        dock.raise_()
+        dock.panel.focus_target().setFocus()
+
+    def focus_search(self) -> None:
+        self.top_bar.search.setFocus()
+        self.top_bar.search.selectAll()
+
+    # Runs
+
+    def run(self) -> None:
+        if self._pipeline is not None:
+            path = self.document.path
+            self._pipeline.directory = path.parent if path else None
+        self.document.run()
+
+    @property
+    def keeps_compiled(self) -> bool:
+        return self.settings.flag("compiled")
+
+    def toggle_compiled(self) -> None:
+        self.settings.keep("compiled", not self.keeps_compiled)
+        if self._pipeline is not None:
+            self._pipeline.keeps_compiled = self.keeps_compiled
+        self.document.say("Takes effect at the next run")
+
+    def _turn_to_trouble(self) -> None:
+        """A run that raised: its words come to the front."""
+        if self.document.trace.failure is not None:
+            self.stage.docks["output"].raise_()
+        elif self.document.trace.ops:
+            self.stage.docks["backprop"].raise_()
+
+    def first_cause(self) -> Cause | None:
+        call = self.document.current_call
+        findings = call.findings if call else ()
+        return next((finding.cause for finding in findings if finding.cause is not None), None)
+
+    def show_cut(self) -> None:
+        cause = self.first_cause()
+        if cause is not None:
+            self.document.show_cause(cause)
+
+    def apply_fix(self, fix: Fix) -> None:
+        """Puts the mended text into the editor, in one step that can be undone, and runs it."""
+        self.source.edit_text(fix.text)
+        self.run()
+
+    def compare_fix(self, finding: Finding, fix: Fix) -> None:
+        before = (f"As it is: ∂{finding.target}/∂{finding.source} {finding.status}",)
+        dialog = Comparison(
+            (*before, self.document.source), (fix.title, fix.text), self.theme, self
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(lambda: self.apply_fix(fix))
+        dialog.open()
+
+    def show_keys(self) -> None:
+        window = keys_window(self)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        window.open()
+
+    def show_about(self) -> None:
+        window = about_window(self, self.document.trace.tensorflow)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        window.open()
+
+    # Files dropped anywhere, the editor too
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QDragEnterEvent) and dropped_files(event):
+            self.dragEnterEvent(event)
+            return True
+        is_drop = isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop
+        if is_drop and isinstance(event, QDropEvent) and dropped_files(event):
+            self.dropEvent(event)
+            return True
+        return super().eventFilter(watched, event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_files(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        for path in dropped_files(event)[:1]:
+            event.acceptProposedAction()
+            self.files.open(path)
+
+    # From one start to the next
+
+    def _restore(self) -> None:
+        self.resize(1440, 900)
+        screen = QGuiApplication.primaryScreen()
+        if screen is not None:
+            room = screen.availableGeometry().size()
+            self.resize(min(1440, room.width() - 40), min(900, room.height() - 60))
+        self.restoreGeometry(self.settings.blob("geometry"))
+        self._has_places = self.stage.restoreState(self.settings.blob("docks"), VERSION)
+        self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
+        if self._pipeline is not None:
+            self._pipeline.keeps_compiled = self.keeps_compiled
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_first_show:
+            self._is_first_show = False
+            if not self._has_places:
+                QTimer.singleShot(0, self.stage, self.stage.share_room)
+
+    def restore_draft(self) -> Draft | None:
+        """Brings back a text that was not saved when a window went away."""
+        draft = self.draft.take_left()
+        if draft is None:
+            return None
+        self.document.open_source(draft.text, draft.path)
+        self.document.saved_source = ""
+        self.draft.adopt(draft)
+        self.document.source_changed.emit()
+        words = "Your unsaved text is back" if draft.was_closed else "Restored the unsaved text"
+        self.document.say(words)
+        return draft
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.draft.close()
+        self.settings.keep("geometry", self.saveGeometry())
+        self.settings.keep("docks", self.stage.saveState(VERSION))
+        self.settings.keep("text-size", self.source.editor.size_px)
+        self.settings.write()
+        self.document.runs.forget()
+        event.accept()
+
+
+def _one(panels: dict[str, Panel], kind: type[PanelKind]) -> PanelKind:
+    found = panels[kind.name]
+    assert isinstance(found, kind)
+    return found
+
+
+def dropped_files(event: QDropEvent) -> list[Path]:
+    """The local files among what was dropped."""
+    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    return [path for path in paths if path.is_file()]

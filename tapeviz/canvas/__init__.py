@@ -1,0 +1,1 @@
+"""The drawing in the window: a scene in, pixels and clicks out, however large the graph."""

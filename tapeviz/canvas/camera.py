@@ -1,0 +1,83 @@
+"""Which part of the scene is in sight: points and zooms in, another camera out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from ..layout.model import Point, Rect
+
+LEAST_SCALE = 0.002
+MOST_SCALE = 6.0
+COMFORT = 1.0
+"""A fit never magnifies above this: a small graph keeps its natural size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """``x, y``: the scene point in the middle of the viewport; ``scale``: px for a scene unit;
+    ``width, height``: of the viewport in px."""
+
+    x: float = 0.0
+    y: float = 0.0
+    scale: float = 1.0
+    width: float = 1.0
+    height: float = 1.0
+
+    def to_screen(self, point: Point) -> Point:
+        return (
+            (point[0] - self.x) * self.scale + self.width / 2,
+            (point[1] - self.y) * self.scale + self.height / 2,
+        )
+
+    def to_scene(self, point: Point) -> Point:
+        return (
+            (point[0] - self.width / 2) / self.scale + self.x,
+            (point[1] - self.height / 2) / self.scale + self.y,
+        )
+
+    @property
+    def sight(self) -> Rect:
+        """The part of the scene in sight."""
+        return Rect(self.x, self.y, self.width / self.scale, self.height / self.scale)
+
+    def resized(self, width: float, height: float) -> Camera:
+        return replace(self, width=max(width, 1.0), height=max(height, 1.0))
+
+    def panned(self, dx: float, dy: float) -> Camera:
+        """Moved so that the scene follows a pointer that went ``dx, dy`` px."""
+        return replace(self, x=self.x - dx / self.scale, y=self.y - dy / self.scale)
+
+    def zoomed(self, factor: float, at: Point | None = None) -> Camera:
+        """Magnified; the scene point under the screen point ``at`` (the middle) stays there."""
+        scale = min(max(self.scale * factor, LEAST_SCALE), MOST_SCALE)
+        at = at or (self.width / 2, self.height / 2)
+        x, y = self.to_scene(at)
+        return replace(
+            self,
+            scale=scale,
+            x=x - (at[0] - self.width / 2) / scale,
+            y=y - (at[1] - self.height / 2) / scale,
+        )
+
+    def fitted(self, rect: Rect, margin: float = 28.0, most: float = COMFORT) -> Camera:
+        """All of ``rect`` in sight, centred, ``margin`` px from the border."""
+        if rect.width <= 0 or rect.height <= 0:
+            return replace(self, x=rect.x, y=rect.y, scale=most)
+        room = max(self.width - 2 * margin, 20.0), max(self.height - 2 * margin, 20.0)
+        scale = min(room[0] / rect.width, room[1] / rect.height, most)
+        return replace(self, x=rect.x, y=rect.y, scale=max(scale, LEAST_SCALE))
+
+    def between(self, other: Camera, share: float) -> Camera:
+        """On the way to ``other``: zooming evenly to the eye."""
+        scale = math.exp(math.log(self.scale) * (1 - share) + math.log(other.scale) * share)
+        if abs(other.scale - self.scale) < 1e-9 * self.scale:
+            moved = share
+        else:  # so that a fixed point of the zoom stays fixed on the screen
+            moved = (1 / scale - 1 / self.scale) / (1 / other.scale - 1 / self.scale)
+        return replace(
+            other,
+            scale=scale,
+            x=self.x + (other.x - self.x) * moved,
+            y=self.y + (other.y - self.y) * moved,
+        )

@@ -1,0 +1,112 @@
+"""A scene and a camera in, the whole graph on a stamp out, with what is in sight framed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from ..scene.theme import Theme
+from .bands import paint_lines, paint_rectangles, splat
+from .camera import Camera
+from .prepared import NOTHING_PREPARED, Prepared
+
+WIDTH, HEIGHT = 128, 116
+MARGIN = 10.0
+CROWD = 3_000
+
+
+class Minimap(QWidget):
+    """``moved``: the scene point that the user wants in the middle."""
+
+    moved = Signal(float, float)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedSize(WIDTH, HEIGHT)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName("Overview of the graph")
+        self._theme = theme
+        self._prepared: Prepared = NOTHING_PREPARED
+        self._camera = Camera()
+        self._image: QImage | None = None
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self._image = None
+        self.update()
+
+    def show_camera(self, prepared: Prepared, camera: Camera) -> None:
+        """Seen only when there is more of the graph than the view shows, or much of it."""
+        if prepared is not self._prepared:
+            self._prepared = prepared
+            self._image = None
+        self._camera = camera
+        bounds, sight = prepared.scene.bounds, camera.sight
+        is_whole = (
+            sight.left <= bounds.left
+            and sight.right >= bounds.right
+            and sight.top <= bounds.top
+            and sight.bottom >= bounds.bottom
+        )
+        self.setVisible(bool(prepared.scene.boxes) and not is_whole)
+        self.update()
+
+    def _own_camera(self) -> Camera:
+        small = Camera(width=self.width(), height=self.height())
+        return small.fitted(self._prepared.scene.bounds, MARGIN)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        try:
+            self._paint(painter)
+        finally:
+            painter.end()
+
+    def _paint(self, painter: QPainter) -> None:
+        theme = self._theme
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(theme.border), 1))
+        painter.setBrush(QColor(theme.panel))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        if self._image is None:
+            self._image = self._make_image()
+        painter.drawImage(QPointF(0, 0), self._image)
+        own, sight = self._own_camera(), self._camera.sight
+        left, top = own.to_screen((sight.left, sight.top))
+        right, bottom = own.to_screen((sight.right, sight.bottom))
+        frame = QRectF(left, top, max(right - left, 3), max(bottom - top, 3))
+        inside = frame.intersected(QRectF(self.rect()).adjusted(2, 2, -2, -2))
+        fill = QColor(theme.accent)
+        fill.setAlphaF(0.12)
+        painter.setBrush(fill)
+        painter.setPen(QPen(QColor(theme.accent), 1.4))
+        painter.drawRoundedRect(inside, 2, 2)
+
+    def _make_image(self) -> QImage:
+        prepared, own = self._prepared, self._own_camera()
+        ratio = self.devicePixelRatioF()
+        boxes = prepared.boxes_in(prepared.scene.bounds)
+        if len(boxes) > CROWD:
+            return splat(prepared, boxes, own, self._theme, ratio)
+        size = self.size() * ratio
+        image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
+        image.setDevicePixelRatio(ratio)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        wires = prepared.wires_in(prepared.scene.bounds)
+        paint_lines(painter, prepared, wires, own, self._theme, True)
+        paint_rectangles(painter, prepared, boxes, own, self._theme)
+        painter.end()
+        return image
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._go(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go(event.position())
+
+    def _go(self, at: QPointF) -> None:
+        self.moved.emit(*self._own_camera().to_scene((at.x(), at.y())))

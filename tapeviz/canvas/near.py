@@ -1,0 +1,126 @@
+"""Groups of primitives in, QPainter calls out: the near band, where all is drawn in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
+
+from ..export.painting import painter_path, qfont
+from ..scene.model import Box, Mark, Wire
+from ..scene.primitives import Group, Path, Style, TextRun
+from ..scene.strokes import box_group, label_group, mark_group, wire_group
+from ..scene.theme import Theme
+from .prepared import Ints, Prepared
+
+LEAST_TEXT = 0.34
+"""Below this scale no text can be read, and none is drawn."""
+KEPT = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPath:
+    path: QPainterPath
+    pen: QPen
+    brush: QBrush
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnText:
+    origin: QPointF
+    text: str
+    font: QFont
+    colour: QColor
+
+
+Drawn = tuple[DrawnPath | DrawnText, ...]
+
+
+class NearPainter:
+    """Paints what is in sight; the paths of a shape are made once and kept while it is the same."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self._kept: dict[tuple[str, object], tuple[object, Drawn]] = {}
+
+    def paint(self, painter: QPainter, prepared: Prepared, boxes: Ints, wires: Ints) -> None:
+        """Wires, boxes, plates and marks, back to front; the painter is in scene units."""
+        scene = prepared.scene
+        has_text = painter.worldTransform().m11() >= LEAST_TEXT
+        lines = [scene.wires[i] for i in wires.tolist()]
+        for wire in sorted(lines, key=lambda wire: wire.state == "gradient"):
+            self._draw(painter, "wire", wire.edge, wire, has_text)
+        for i in boxes.tolist():
+            self._draw(painter, "box", scene.boxes[i].node, scene.boxes[i], has_text)
+        for wire in lines if has_text else ():
+            if wire.label and wire.label_at is not None:
+                self._draw(painter, "label", wire.edge, wire, has_text)
+        for mark in scene.marks:
+            self._draw(painter, "mark", (mark.edge, mark.kind), mark, has_text)
+
+    def _draw(self, painter: QPainter, kind: str, key: object, shape: Any, has_text: bool) -> None:
+        kept = self._kept.get((kind, key))
+        if kept is None or (kept[0] is not shape and kept[0] != shape):
+            if len(self._kept) > KEPT:
+                self._kept.clear()
+            kept = (shape, compile_group(self._group(kind, shape)))
+            self._kept[(kind, key)] = kept
+        draw(painter, kept[1], has_text)
+
+    def _group(self, kind: str, shape: Box | Wire | Mark) -> Group:
+        if isinstance(shape, Box):
+            return box_group(shape, self.theme)
+        if isinstance(shape, Mark):
+            return mark_group(shape, self.theme)
+        return (label_group if kind == "label" else wire_group)(shape, self.theme)
+
+
+def compile_group(group: Group) -> Drawn:
+    """A group as objects of Qt, ready to be drawn many times."""
+    made: list[DrawnPath | DrawnText] = []
+    for primitive in group.primitives:
+        if isinstance(primitive, Path):
+            pen, brush = pen_of(primitive.style), brush_of(primitive.style)
+            made.append(DrawnPath(painter_path(primitive.outline), pen, brush))
+        else:
+            made.append(_compile_text(primitive))
+    return tuple(made)
+
+
+def pen_of(style: Style) -> QPen:
+    if style.stroke is None:
+        return QPen(Qt.PenStyle.NoPen)
+    pen = QPen(QColor(style.stroke), style.width)
+    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    if style.dash:
+        pen.setDashPattern([length / style.width for length in style.dash])
+        if style.dash[0] < 0.1:
+            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+    return pen
+
+
+def brush_of(style: Style) -> QBrush:
+    return QBrush(QColor(style.fill)) if style.fill is not None else QBrush()
+
+
+def _compile_text(run: TextRun) -> DrawnText:
+    font = qfont(run.font, run.size, run.weight)
+    wide = QFontMetricsF(font).horizontalAdvance(run.text) if run.anchor != "start" else 0.0
+    shift = {"start": 0.0, "middle": wide / 2, "end": wide}[run.anchor]
+    return DrawnText(QPointF(run.x - shift, run.y), run.text, font, QColor(run.colour))
+
+
+def draw(painter: QPainter, drawn: Iterable[DrawnPath | DrawnText], has_text: bool) -> None:
+    for part in drawn:
+        if isinstance(part, DrawnPath):
+            painter.setPen(part.pen)
+            painter.setBrush(part.brush)
+            painter.drawPath(part.path)
+        elif has_text:
+            painter.setPen(part.colour)
+            painter.setFont(part.font)
+            painter.drawText(part.origin, part.text)

@@ -1,0 +1,168 @@
+"""A scene in, NumPy arrays out: what culling, hit tests and the far bands work on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..layout.model import Point, Rect
+from ..scene.model import EMPTY_SCENE, Box, Scene, Wire
+from ..scene.strokes import wire_look
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+REACH = 26.0
+"""How far rings, labels and plates stand out from the rectangle of a box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """All polylines as segments. ``segments``: x1, y1, x2, y2; ``owner``: the wire of each;
+    ``boxes``: left, top, right, bottom of each wire; ``first``: its first segment."""
+
+    segments: Floats
+    owner: Ints
+    boxes: Floats
+    first: Ints
+
+
+class Prepared:
+    """``rects``: left, top, right, bottom of each box, in drawing order."""
+
+    def __init__(self, scene: Scene, before: Prepared | None = None) -> None:
+        self.scene = scene
+        self.rects = np.array(
+            [(b.rect.left, b.rect.top, b.rect.right, b.rect.bottom) for b in scene.boxes],
+            np.float64,
+        ).reshape(-1, 4)
+        self._before = before
+
+    @cached_property
+    def routes(self) -> Routes:
+        """The routes of the scene before are kept when no wire was moved."""
+        before, self._before = self._before, None
+        if before is not None and _are_routed_alike(before.scene.wires, self.scene.wires):
+            return before.routes
+        return _routes(self.scene.wires)
+
+    @cached_property
+    def box_kinds(self) -> tuple[Ints, list[Box]]:
+        """For each box the number of its kind, and an example of each kind."""
+        return _kinds(self.scene.boxes, _box_kind)
+
+    @cached_property
+    def wire_kinds(self) -> tuple[Ints, list[Wire]]:
+        return _kinds(self.scene.wires, _wire_kind)
+
+    @cached_property
+    def indices(self) -> dict[str, int]:
+        """Where each node's box stands in the drawing order."""
+        return {box.node: i for i, box in enumerate(self.scene.boxes)}
+
+    def boxes_in(self, sight: Rect) -> Ints:
+        """Indices of the boxes that reach into ``sight``."""
+        return np.flatnonzero(_overlap(self.rects, sight, REACH))
+
+    def wires_in(self, sight: Rect) -> Ints:
+        return np.flatnonzero(_overlap(self.routes.boxes, sight, REACH))
+
+    def box_at(self, point: Point) -> Box | None:
+        """The topmost box under a scene point."""
+        x, y = point
+        left, top, right, bottom = self.rects.T
+        hits = np.flatnonzero((left <= x) & (x <= right) & (top <= y) & (y <= bottom))
+        return self.scene.boxes[int(hits[-1])] if hits.size else None
+
+    def wire_at(self, point: Point, tolerance: float) -> Wire | None:
+        """The wire nearest to a scene point, at most ``tolerance`` away."""
+        routes = self.routes
+        if not len(routes.segments):
+            return None
+        x1, y1, x2, y2 = routes.segments.T
+        dx, dy = x2 - x1, y2 - y1
+        length = np.maximum(dx * dx + dy * dy, 1e-12)
+        share = np.clip(((point[0] - x1) * dx + (point[1] - y1) * dy) / length, 0, 1)
+        away = np.hypot(x1 + share * dx - point[0], y1 + share * dy - point[1])
+        nearest = int(away.argmin())
+        if away[nearest] > tolerance:
+            return None
+        return self.scene.wires[int(routes.owner[nearest])]
+
+    def boxes_within(self, rect: Rect) -> frozenset[str]:
+        """Nodes whose box lies wholly in ``rect``."""
+        left, top, right, bottom = self.rects.T
+        inside = (left >= rect.left) & (right <= rect.right)
+        inside &= (top >= rect.top) & (bottom <= rect.bottom)
+        return frozenset(self.scene.boxes[int(i)].node for i in np.flatnonzero(inside))
+
+    def bounds_of(self, nodes: frozenset[str]) -> Rect | None:
+        """The rectangle around some nodes; None when none of them is drawn."""
+        found = [self.indices[node] for node in nodes if node in self.indices]
+        if not found:
+            return None
+        rects = self.rects[found]
+        left, top = rects[:, 0].min(), rects[:, 1].min()
+        right, bottom = rects[:, 2].max(), rects[:, 3].max()
+        return Rect(
+            float(left + right) / 2,
+            float(top + bottom) / 2,
+            float(right - left),
+            float(bottom - top),
+        )
+
+
+def _overlap(rects: Floats, sight: Rect, reach: float) -> NDArray[np.bool_]:
+    left, top, right, bottom = rects.T
+    across = (right >= sight.left - reach) & (left <= sight.right + reach)
+    return across & (bottom >= sight.top - reach) & (top <= sight.bottom + reach)  # type: ignore[no-any-return]
+
+
+def _routes(wires: tuple[Wire, ...]) -> Routes:
+    counts = np.array([len(wire.points) for wire in wires], np.int64)
+    points = np.array([p for wire in wires for p in wire.points], np.float64).reshape(-1, 2)
+    if not len(points):
+        return Routes(np.empty((0, 4)), np.empty(0, np.int64), np.empty((0, 4)), counts)
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    low = np.minimum.reduceat(points, starts)
+    high = np.maximum.reduceat(points, starts)
+    owner = np.repeat(np.arange(len(wires)), counts)
+    inner = owner[:-1] == owner[1:]
+    segments = np.concatenate((points[:-1][inner], points[1:][inner]), axis=1)
+    first = starts - np.arange(len(wires))
+    return Routes(segments, owner[:-1][inner], np.concatenate((low, high), axis=1), first)
+
+
+def _are_routed_alike(before: tuple[Wire, ...], now: tuple[Wire, ...]) -> bool:
+    return len(before) == len(now) and all(
+        a.points is b.points for a, b in zip(before, now, strict=True)
+    )
+
+
+def _box_kind(box: Box) -> Hashable:
+    return box.shape, box.is_pale, box.is_dashed, box.is_current, box.is_selected, box.ring
+
+
+def _wire_kind(wire: Wire) -> Hashable:
+    return wire_look(wire), round(wire.width)
+
+
+def _kinds(shapes: tuple[Any, ...], kind_of: Any) -> tuple[Ints, list[Any]]:
+    numbers: dict[Hashable, int] = {}
+    examples: list[Any] = []
+    found = np.empty(len(shapes), np.int64)
+    for i, shape in enumerate(shapes):
+        kind = kind_of(shape)
+        number = numbers.get(kind)
+        if number is None:
+            number = numbers[kind] = len(examples)
+            examples.append(shape)
+        found[i] = number
+    return found, examples
+
+
+NOTHING_PREPARED = Prepared(EMPTY_SCENE)

@@ -1,0 +1,302 @@
+"""Mouse and keys in, camera moves and intents out: the widget that shows a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import (
+    QEasingCurve,
+    QEvent,
+    QPoint,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    QVariantAnimation,
+    Signal,
+)
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QRubberBand, QToolTip
+
+from ..layout.model import Rect
+from ..scene.model import Scene
+from ..scene.theme import Theme
+from .camera import Camera
+from .item import SceneItem
+from .prepared import Prepared
+from .tips import show_tip
+
+GLIDE = 260
+"""Milliseconds of a zoom to something."""
+WHEEL_STEP = 1.0016
+KEY_STEP = 1.25
+NEAR_WIRE = 6.0
+CLICK = 4
+
+
+class GraphView(QGraphicsView):
+    """``node_clicked``: node and whether it is added to the selection; ``""``: nothing was hit."""
+
+    node_clicked = Signal(str, bool)
+    node_activated = Signal(str)
+    nodes_framed = Signal(object)
+    neighbour_requested = Signal(str)
+    """``up``, ``down``, ``left`` or ``right``: the selection shall move."""
+    camera_changed = Signal()
+
+    def __init__(self, theme: Theme, failed: Callable[[Exception], None]) -> None:
+        super().__init__()
+        self.setScene(QGraphicsScene(self))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setBackgroundBrush(QBrush(QColor(theme.background)))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.FullViewportUpdate)
+        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Graph")
+        self.item = SceneItem(theme, failed)
+        self.scene().addItem(self.item)
+        self._glide = QVariantAnimation(self)
+        self._glide.setDuration(GLIDE)
+        self._glide.setEasingCurve(QEasingCurve.Type.InOutCubic)
+        self._glide.valueChanged.connect(self._glide_on)
+        self._from = self._to = self.item.camera
+        self._pressed: QPointF | None = None
+        self._is_panning = self._is_framing = False
+        self._frame = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
+        self.has_glides = True
+        self.follows_fit = True
+        """The whole graph is kept in sight until the user moves the camera."""
+
+    # Camera
+
+    @property
+    def camera(self) -> Camera:
+        return self.item.camera
+
+    @property
+    def prepared(self) -> Prepared:
+        return self.item.prepared
+
+    def set_camera(self, camera: Camera) -> None:
+        self.item.set_camera(camera)
+        self.camera_changed.emit()
+
+    def move_camera(self, camera: Camera) -> None:
+        """A move by the user: a glide under way ends."""
+        self._glide.stop()
+        self.follows_fit = False
+        self.set_camera(camera)
+
+    def glide_to(self, camera: Camera) -> None:
+        self._glide.stop()
+        if not (self.has_glides and self.isVisible()):
+            self.set_camera(camera)
+            return
+        self._from, self._to = self.camera, camera
+        self._glide.setStartValue(0.0)
+        self._glide.setEndValue(1.0)
+        self._glide.start()
+
+    def _glide_on(self, share: float) -> None:
+        self.set_camera(self._from.between(self._to, share) if share < 1 else self._to)
+
+    def set_scene(self, scene: Scene) -> None:
+        self.item.set_scene(scene)
+        self.camera_changed.emit()
+
+    def set_theme(self, theme: Theme) -> None:
+        self.item.set_theme(theme)
+        self.setBackgroundBrush(QBrush(QColor(theme.background)))
+
+    def fit(self, glides: bool = True) -> None:
+        """All of the graph in sight."""
+        self.follows_fit = True
+        fitted = self.camera.fitted(self.prepared.scene.bounds)
+        if glides:
+            self.glide_to(fitted)
+        else:
+            self._glide.stop()
+            self.set_camera(fitted)
+
+    def zoom(self, factor: float) -> None:
+        self.move_camera(self.camera.zoomed(factor))
+
+    def reveal(self, nodes: frozenset[str]) -> None:
+        """Some nodes in sight, large enough to be read, with a little of what is around them."""
+        bounds = self.prepared.bounds_of(nodes)
+        if bounds is None:
+            return
+        self.follows_fit = False
+        around = Rect(bounds.x, bounds.y, bounds.width + 160, bounds.height + 120)
+        self.glide_to(self.camera.fitted(around, most=1.4))
+
+    def keep_in_sight(self, nodes: frozenset[str]) -> None:
+        """Moves only when none of the nodes can be seen."""
+        bounds = self.prepared.bounds_of(nodes)
+        if bounds is None:
+            return
+        sight = self.camera.sight
+        is_seen = sight.left < bounds.x < sight.right and sight.top < bounds.y < sight.bottom
+        if not is_seen:
+            self.follows_fit = False
+            camera = self.camera
+            self.glide_to(Camera(bounds.x, bounds.y, camera.scale, camera.width, camera.height))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        size = self.viewport().size()
+        self.setSceneRect(0, 0, size.width(), size.height())
+        self.set_camera(self.camera.resized(size.width(), size.height()))
+        if self.follows_fit:
+            self.fit(glides=False)
+
+    def sizeHint(self) -> QSize:
+        return QSize(640, 480)
+
+    # Mouse
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        pixels, angle = event.pixelDelta(), event.angleDelta()
+        at = event.position()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            move = angle.y() or angle.x()
+            self.move_camera(self.camera.panned(move, 0))
+        elif not pixels.isNull() and not event.modifiers() and angle.x():
+            self.move_camera(self.camera.panned(pixels.x(), pixels.y()))
+        else:
+            factor = WHEEL_STEP ** angle.y()
+            self.move_camera(self.camera.zoomed(factor, (at.x(), at.y())))
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus()
+        self._glide.stop()
+        self._pressed = event.position()
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        self._is_framing = shift and event.button() == Qt.MouseButton.LeftButton
+        self._is_panning = False
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is None:
+            self._show_hand(event.position())
+            return
+        moved = event.position() - self._pressed
+        if not self._is_panning and moved.manhattanLength() < CLICK:
+            return
+        self._is_panning = True
+        QToolTip.hideText()
+        if self._is_framing:
+            self._frame.setGeometry(self._framed(event.position()))
+            self._frame.show()
+        else:
+            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+            self.move_camera(self.camera.panned(moved.x(), moved.y()))
+            self._pressed = event.position()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        pressed, self._pressed = self._pressed, None
+        if pressed is None:
+            return
+        if self._is_panning and self._is_framing:
+            self._frame.hide()
+            self._take_frame(QRect(pressed.toPoint(), event.position().toPoint()).normalized())
+        elif not self._is_panning and event.button() == Qt.MouseButton.LeftButton:
+            box = self.prepared.box_at(self.camera.to_scene(_xy(event.position())))
+            adds = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            self.node_clicked.emit(box.node if box else "", adds)
+        self._is_panning = self._is_framing = False
+        self._show_hand(event.position())
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        box = self.prepared.box_at(self.camera.to_scene(_xy(event.position())))
+        if box is not None:
+            self.node_activated.emit(box.node)
+        else:
+            self.fit()
+        event.accept()
+
+    def _framed(self, at: QPointF) -> QRect:
+        pressed = self._pressed or at
+        return QRect(pressed.toPoint(), at.toPoint()).normalized()
+
+    def _take_frame(self, frame: QRect) -> None:
+        left, top = self.camera.to_scene((frame.left(), frame.top()))
+        right, bottom = self.camera.to_scene((frame.right(), frame.bottom()))
+        rect = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+        self.nodes_framed.emit(self.prepared.boxes_within(rect))
+
+    def _show_hand(self, at: QPointF) -> None:
+        is_over = self.prepared.box_at(self.camera.to_scene(_xy(at))) is not None
+        shape = Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.ArrowCursor
+        self.viewport().setCursor(shape)
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        arrows = {
+            Qt.Key.Key_Up: "up",
+            Qt.Key.Key_Down: "down",
+            Qt.Key.Key_Left: "left",
+            Qt.Key.Key_Right: "right",
+        }
+        if event.modifiers() & (
+            Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ControlModifier
+        ):
+            event.ignore()
+        elif key in arrows:
+            self.neighbour_requested.emit(arrows[Qt.Key(key)])
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self.zoom(KEY_STEP)
+        elif key == Qt.Key.Key_Minus:
+            self.zoom(1 / KEY_STEP)
+        elif key in (Qt.Key.Key_F, Qt.Key.Key_Home):
+            self.fit()
+        elif key == Qt.Key.Key_Escape:
+            self.node_clicked.emit("", False)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.node_activated.emit("")
+        else:
+            event.ignore()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            show_tip(event.globalPos(), self.tip_at(event.pos()), self.viewport())
+            return True
+        if (
+            isinstance(event, QNativeGestureEvent)
+            and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture
+        ):
+            self.move_camera(self.camera.zoomed(1 + event.value(), _xy(event.position())))
+            return True
+        return super().viewportEvent(event)
+
+    def tip_at(self, at: QPoint) -> str:
+        """The tooltip of what stands at a point of the viewport: mark, box or wire."""
+        point = self.camera.to_scene((at.x(), at.y()))
+        reach = 14.0
+        for mark in self.prepared.scene.marks:
+            if abs(mark.x - point[0]) <= reach and abs(mark.y - point[1]) <= reach:
+                return mark.tooltip
+        box = self.prepared.box_at(point)
+        if box is not None:
+            return box.tooltip
+        wire = self.prepared.wire_at(point, NEAR_WIRE / self.camera.scale)
+        return wire.tooltip if wire is not None else ""
+
+
+def _xy(point: QPointF) -> tuple[float, float]:
+    return point.x(), point.y()

@@ -1,0 +1,221 @@
+"""The document in, its backward pass to step through out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableView, QWidget
+
+from ..document import Document
+from ..trace.model import CallId
+from .look import Theme
+from .panel import Panel
+from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
+from .widgets import IconButton, plain_label
+
+SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
+WIDTHS = {NUMBER: 40, OP: 120, IN: 150, FORMULA: 170, OUT: 190, LINE: 50}
+
+
+class BackpropPanel(Panel):
+    title = "Backprop"
+    name = "backprop"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self.model = WalkModel(document, theme)
+        self.table = WalkTable(document)
+        self.table.setModel(self.model)
+        for column, width in WIDTHS.items():
+            self.table.setColumnWidth(column, width)
+        self.table.horizontalHeader().setSectionResizeMode(OUT, QHeaderView.ResizeMode.Stretch)
+        self.note = plain_label(name="faint", wraps=True)
+        self.note.setContentsMargins(14, 4, 14, 6)
+        self.empty = plain_label(name="empty", wraps=True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setContentsMargins(24, 24, 24, 24)
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._play_on)
+        self._shown: object = None
+        self._make_buttons()
+        self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.empty, 1)
+        self.body.addWidget(self.note)
+        self.table.clicked.connect(lambda index: document.set_step(index.row() + 1))
+        document.diagnosis_changed.connect(self._show_steps)
+        document.step_changed.connect(self._show_steps)
+        document.selection_changed.connect(self._show_selection)
+        document.status_changed.connect(self._show_note)
+        document.run_started.connect(self.pause)
+        self._show_steps()
+
+    def _make_buttons(self) -> None:
+        document = self.document
+        self.calls = QComboBox()
+        self.calls.setAccessibleName("Gradient call")
+        self.calls.setMaximumWidth(190)
+        self.calls.activated.connect(self._choose_call)
+        self.buttons = {
+            "first": IconButton("first", "First step (Alt+Home)", self.theme),
+            "back": IconButton("back", "Back (Alt+Left, F9)", self.theme),
+            "forward": IconButton("forward", "Forward (Alt+Right, F10)", self.theme),
+            "last": IconButton("last", "Last step (Alt+End)", self.theme),
+            "play": IconButton("play-outline", "Play the backward pass (F8)", self.theme, "play"),
+            "selection": IconButton("target", "Walk to the selection (Ctrl+F10)", self.theme),
+        }
+        acts = {
+            "first": document.first,
+            "back": document.back,
+            "forward": document.forward,
+            "last": document.last,
+            "play": self.toggle_play,
+            "selection": document.run_to_selection,
+        }
+        self.header_row.addWidget(self.calls)
+        for name, button in self.buttons.items():
+            button.clicked.connect(acts[name])
+            button.setAccessibleName(button.toolTip().split(" (")[0])
+            self.header_row.addWidget(button)
+        self.speed = QComboBox()
+        self.speed.setAccessibleName("Speed of play")
+        self.speed.addItems([name for name, _ in SPEEDS])
+        self.speed.setCurrentIndex(1)
+        self.speed.currentIndexChanged.connect(self._set_speed)
+        self.header_row.addWidget(self.speed)
+        self._set_speed(1)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self.model.set_theme(theme)
+        for button in self.buttons.values():
+            button.set_theme(theme)
+
+    def focus_target(self) -> QWidget:
+        return self.table
+
+    # Play
+
+    @property
+    def is_playing(self) -> bool:
+        return self._timer.isActive()
+
+    def toggle_play(self) -> None:
+        if self.is_playing:
+            self.pause()
+            return
+        document = self.document
+        if not document.steps:
+            return
+        if document.step is None or document.step >= len(document.steps):
+            document.set_step(0)
+        self._timer.start()
+        self._show_play()
+
+    def pause(self) -> None:
+        self._timer.stop()
+        self._show_play()
+
+    def _play_on(self) -> None:
+        document = self.document
+        if document.background.busy & {"compose"}:
+            return  # a large graph is still drawing the step before
+        if document.step is None or document.step >= len(document.steps):
+            self.pause()
+        else:
+            document.forward()
+
+    def _set_speed(self, index: int) -> None:
+        self._timer.setInterval(SPEEDS[index][1])
+
+    def _show_play(self) -> None:
+        button = self.buttons["play"]
+        button.show_icon("pause" if self.is_playing else "play-outline")
+        button.setText("pause" if self.is_playing else "play")
+
+    # What is shown
+
+    def _show_steps(self) -> None:
+        document = self.document
+        steps = document.steps
+        if steps is not self._shown:
+            self._shown = steps
+            self.model.show_steps(steps)
+            self._show_calls()
+        else:
+            self.model.repaint()
+        self.table.setVisible(bool(steps))
+        self.empty.setVisible(not steps)
+        self.empty.setText(self._empty_words())
+        for name, button in self.buttons.items():
+            button.setEnabled(bool(steps) or (name == "play" and self.is_playing))
+        step = document.step
+        if step:
+            self.table.selectRow(step - 1)
+            self.table.scrollTo(self.model.index(step - 1, 0))
+        else:
+            self.table.clearSelection()
+            self.table.setCurrentIndex(QModelIndex())
+        self._show_note()
+
+    def _empty_words(self) -> str:
+        document = self.document
+        if not document.diagnosis.calls:
+            return "The backward pass appears here, a row a step, once a gradient was asked for."
+        return "TensorFlow ran no backward step for this call: nothing links target and source."
+
+    def _show_calls(self) -> None:
+        calls = self.document.diagnosis.calls
+        self.calls.setVisible(len(calls) > 1)
+        self.calls.blockSignals(True)
+        self.calls.clear()
+        current = self.document.current_call
+        for call in calls[:500]:
+            targets = ", ".join(operand.text for operand in call.call.targets[:2])
+            self.calls.addItem(f"line {call.call.line} · ∂{targets}", int(call.call.id))
+            if current is call:
+                self.calls.setCurrentIndex(self.calls.count() - 1)
+        self.calls.blockSignals(False)
+
+    def _choose_call(self, index: int) -> None:
+        self.document.select_call(CallId(self.calls.itemData(index)))
+
+    def _show_selection(self) -> None:
+        self.model.mark(self.document.links.steps_of(self.document.selection.nodes))
+
+    def _show_note(self) -> None:
+        is_replayed = any(step.kind == "replayed" for step in self.document.steps[:2000])
+        words = "The pass up to the cut, computed by TensorFlow from the recording."
+        self.note.setText(words if is_replayed else "")
+        self.note.setVisible(is_replayed)
+
+
+class WalkTable(QTableView):
+    """Up and down walk back and forward."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self.setAccessibleName("Steps of the backward pass")
+        self.setShowGrid(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(28)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setHighlightSections(False)
+        self.setWordWrap(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        acts = {
+            Qt.Key.Key_Down: self._document.forward,
+            Qt.Key.Key_Up: self._document.back,
+            Qt.Key.Key_Home: self._document.first,
+            Qt.Key.Key_End: self._document.last,
+            Qt.Key.Key_Escape: lambda: self._document.set_step(None),
+        }
+        act = acts.get(Qt.Key(event.key()))
+        if act is None or event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            super().keyPressEvent(event)
+        else:
+            act()  # type: ignore[no-untyped-call]

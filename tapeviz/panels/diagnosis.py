@@ -1,0 +1,139 @@
+"""The diagnosis in, a column of cards out: one for each gradient asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+
+from ..analysis.model import EMPTY_DIAGNOSIS, Finding, Fix
+from ..document import Document
+from ..trace.model import CallId
+from .findings import ErrorCard, FindingCard, WarningCard
+from .look import Theme
+from .panel import Panel
+from .widgets import link_button, plain_label
+
+PAGE = 20
+"""Cards made at once; the rest is made when asked for."""
+
+
+class DiagnosisPanel(Panel):
+    """``compare_requested``: a finding and its fix, to be seen side by side."""
+
+    title = "Diagnosis"
+    name = "diagnosis"
+    apply_requested = Signal(object)
+    compare_requested = Signal(object, object)
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self.body.addWidget(self._scroll)
+        self._waiting: Iterator[Callable[[], QWidget]] = iter(())
+        self._refresh_later = QTimer(self)
+        self._refresh_later.setSingleShot(True)
+        self._refresh_later.setInterval(0)
+        self._refresh_later.timeout.connect(self.refresh)
+        self.refresh()
+        document.diagnosis_changed.connect(self._refresh_later.start)
+        document.status_changed.connect(self._show_summary)
+        document.call_reveal_requested.connect(self._show_call)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self.refresh()
+
+    def focus_target(self) -> QWidget:
+        return self._scroll
+
+    @property
+    def cards(self) -> list[QWidget]:
+        return self._cards
+
+    def refresh(self) -> None:
+        """Makes the cards anew; at most a page of them."""
+        inside = QWidget()
+        inside.setObjectName("scrolled")
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(10, 2, 10, 12)
+        self._column.setSpacing(10)
+        self._more = link_button("")
+        self._more.clicked.connect(self._add_page)
+        self._summary = plain_label(name="faint", wraps=True)
+        self._column.addWidget(self._more)
+        self._column.addWidget(self._summary)
+        self._column.addStretch(1)
+        self._makers = list(self._card_makers())
+        self._made = 0
+        self._cards: list[QWidget] = []
+        self._add_page()
+        self._show_summary()
+        self._scroll.setWidget(inside)
+
+    def _card_makers(self) -> Iterator[Callable[[], QWidget]]:
+        document, diagnosis = self.document, self.document.diagnosis
+        if diagnosis.error is not None:
+            error = diagnosis.error
+            yield lambda: ErrorCard(document, self.theme, error)
+        calls = sorted(diagnosis.calls, key=lambda call: not call.is_troubled)
+        for call in calls:
+            for finding in sorted(call.findings, key=lambda one: one.status == "flows"):
+                yield lambda call=call, finding=finding: FindingCard(  # type: ignore[misc]
+                    document,
+                    self.theme,
+                    call,
+                    finding,
+                    self._apply,
+                    self._compare,
+                )
+        for warned in diagnosis.warnings:
+            yield lambda warned=warned: WarningCard(document, warned)  # type: ignore[misc]
+
+    def _apply(self, fix: Fix) -> None:
+        self.apply_requested.emit(fix)
+
+    def _compare(self, finding: Finding, fix: Fix) -> None:
+        self.compare_requested.emit(finding, fix)
+
+    def _add_page(self) -> None:
+        for make in self._makers[self._made : self._made + PAGE]:
+            card = make()
+            self._cards.append(card)
+            self._column.insertWidget(self._column.indexOf(self._more), card)
+            self._made += 1
+        rest = len(self._makers) - self._made
+        self._more.setText(f"Show {min(rest, PAGE)} more of {rest}")
+        self._more.setVisible(rest > 0)
+
+    def _show_call(self, call: CallId) -> None:
+        for card in self.cards:
+            if isinstance(card, FindingCard) and card.call.call.id == call:
+                self._scroll.ensureWidgetVisible(card)
+                return
+
+    def _show_summary(self) -> None:
+        self._summary.setText(self._summary_text())
+
+    def _summary_text(self) -> str:
+        document, diagnosis = self.document, self.document.diagnosis
+        if diagnosis is EMPTY_DIAGNOSIS:
+            if document.is_running:
+                return "Running …"
+            return "Each gradient that the snippet asks for gets a card here."
+        calls = len(diagnosis.calls)
+        sources = sum(len(call.findings) for call in diagnosis.calls)
+        if not calls and not diagnosis.error:
+            return "The snippet asked for no gradient: it called neither gradient nor jacobian."
+        parts = [_count(calls, "call"), _count(sources, "source")]
+        troubled = sum(
+            finding.status != "flows" for call in diagnosis.calls for finding in call.findings
+        )
+        parts.append(f"{troubled} without a gradient" if troubled else "every gradient flows")
+        return " · ".join(parts)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if number != 1 else ''}"

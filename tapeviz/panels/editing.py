@@ -1,0 +1,116 @@
+"""A cursor in, one edit of Python text out, each undone by one step."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
+
+INDENT = "    "
+_LEADING = re.compile(r"[ \t]*")
+_COMMENT = re.compile(r"([ \t]*)# ?")
+_DEDENTS = re.compile(r"\s*(return|pass|break|continue|raise)\b")
+
+
+def _blocks(cursor: QTextCursor) -> list[QTextBlock]:
+    document = cursor.document()
+    first = document.findBlock(cursor.selectionStart())
+    last = document.findBlock(cursor.selectionEnd())
+    if last.position() == cursor.selectionEnd() and last.blockNumber() > first.blockNumber():
+        last = last.previous()
+    found = [first]
+    while found[-1].blockNumber() < last.blockNumber():
+        found.append(found[-1].next())
+    return found
+
+
+def leading(text: str) -> str:
+    """The white space a line begins with."""
+    match = _LEADING.match(text)
+    return match.group() if match else ""
+
+
+def is_in_indentation(cursor: QTextCursor) -> bool:
+    """Right after at least four spaces of indentation, nothing selected."""
+    before = cursor.block().text()[: cursor.positionInBlock()]
+    return not cursor.hasSelection() and before.isspace() and len(before) % 4 == 0
+
+
+def indent(cursor: QTextCursor) -> None:
+    """Selected lines move in; without a selection the text after the cursor does."""
+    cursor.beginEditBlock()
+    if cursor.hasSelection():
+        for block in _blocks(cursor):
+            if block.text().strip():
+                QTextCursor(block).insertText(INDENT)
+    else:
+        cursor.insertText(" " * (4 - cursor.positionInBlock() % 4))
+    cursor.endEditBlock()
+
+
+def unindent(cursor: QTextCursor) -> None:
+    cursor.beginEditBlock()
+    for block in _blocks(cursor):
+        width = min(4, len(leading(block.text())))
+        edit = QTextCursor(block)
+        edit.setPosition(block.position() + width, QTextCursor.MoveMode.KeepAnchor)
+        edit.removeSelectedText()
+    cursor.endEditBlock()
+
+
+def break_line(cursor: QTextCursor) -> None:
+    """A new line, indented like this one; one step more after a colon, one less after return."""
+    text = cursor.block().text()[: cursor.positionInBlock()]
+    margin = leading(text)
+    code = text.split("#")[0].rstrip()
+    if code.endswith(":"):
+        margin += INDENT
+    elif _DEDENTS.match(code):
+        margin = margin[: -len(INDENT)]
+    cursor.insertText("\n" + margin)
+
+
+def toggle_comment(cursor: QTextCursor) -> None:
+    """Comments the selected lines out, or in when all of them are comments."""
+    blocks = [block for block in _blocks(cursor) if block.text().strip()]
+    if not blocks:
+        return
+    are_comments = all(_COMMENT.match(block.text()) for block in blocks)
+    margin = min(len(leading(block.text())) for block in blocks)
+    cursor.beginEditBlock()
+    for block in blocks:
+        edit = QTextCursor(block)
+        match = _COMMENT.match(block.text())
+        if are_comments and match:
+            edit.setPosition(block.position() + match.end(1))
+            edit.setPosition(block.position() + match.end(), QTextCursor.MoveMode.KeepAnchor)
+            edit.removeSelectedText()
+        else:
+            edit.setPosition(block.position() + margin)
+            edit.insertText("# ")
+    cursor.endEditBlock()
+
+
+def replace_text(document: QTextDocument, text: str) -> None:
+    """Replaces the part that differs, so that cursor and scroll position hardly move."""
+    old = document.toPlainText()
+    if old == text:
+        return
+    start = 0
+    shorter = min(len(old), len(text))
+    while start < shorter and old[start] == text[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and old[-1 - end] == text[-1 - end]:
+        end += 1
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    cursor.setPosition(_units(old[:start]))
+    cursor.setPosition(_units(old[: len(old) - end]), QTextCursor.MoveMode.KeepAnchor)
+    cursor.insertText(text[start : len(text) - end])
+    cursor.endEditBlock()
+
+
+def _units(text: str) -> int:
+    """Length in UTF-16 units, in which Qt counts positions."""
+    return len(text) + sum(ord(char) > 0xFFFF for char in text)

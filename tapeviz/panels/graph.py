@@ -1,0 +1,193 @@
+"""The document in, its drawing to look at and click on out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from ..canvas.legend import Legend
+from ..canvas.minimap import Minimap
+from ..canvas.neighbours import Direction, neighbour
+from ..canvas.view import KEY_STEP, GraphView
+from ..document import Document
+from .look import Theme
+from .panel import Panel
+from .widgets import IconButton, plain_label
+
+EDGE = 12
+
+
+class GraphPanel(Panel):
+    title = "Graph"
+    name = "graph"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self.view = GraphView(theme, lambda error: document.failed.emit("paint", error))
+        self.minimap = Minimap(theme, self.view)
+        self.legend = Legend(theme, self.view)
+        self.empty = EmptyGraph(document, self.view)
+        self.step_label = plain_label(name="muted")
+        self.buttons = [
+            IconButton("minus", "Smaller (−)", theme),
+            IconButton("plus", "Larger (+)", theme),
+            IconButton("fit", "All in sight (F)", theme),
+        ]
+        actions = (
+            lambda: self.view.zoom(1 / KEY_STEP),
+            lambda: self.view.zoom(KEY_STEP),
+            self.view.fit,
+        )
+        self.header_row.addWidget(self.step_label)
+        self.header_row.addSpacing(6)
+        for button, action in zip(self.buttons, actions, strict=True):
+            button.clicked.connect(action)
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            self.header_row.addWidget(button)
+        self.body.addWidget(self.view, 1)
+        self._shown_layout: object = None
+        self._connect()
+        self.view.installEventFilter(self)
+
+    def _connect(self) -> None:
+        view, document = self.view, self.document
+        view.node_clicked.connect(self._click)
+        view.node_activated.connect(self._activate)
+        view.nodes_framed.connect(document.select_nodes)
+        view.neighbour_requested.connect(self._go)
+        view.camera_changed.connect(self._show_minimap)
+        self.minimap.moved.connect(self._centre)
+        document.scene_changed.connect(self._show_scene)
+        document.step_changed.connect(self._show_step)
+        document.diagnosis_changed.connect(self._show_step)
+        document.reveal_requested.connect(view.reveal)
+        document.selection_changed.connect(self._follow_selection)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        for button in self.buttons:
+            button.set_theme(theme)
+        self.view.set_theme(theme)
+        self.minimap.set_theme(theme)
+        self.legend.set_theme(theme)
+
+    def focus_target(self) -> QWidget:
+        return self.view
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
+            self._place_overlays()
+        return super().eventFilter(watched, event)
+
+    def _place_overlays(self) -> None:
+        width, height = self.view.width(), self.view.height()
+        self.minimap.move(
+            width - self.minimap.width() - EDGE, height - self.minimap.height() - EDGE
+        )
+        room = width - 2 * EDGE
+        if self.minimap.isVisibleTo(self.view):
+            room -= self.minimap.width() + EDGE
+        self.legend.show_entries(self.document.scene.legend, room)
+        self.legend.move(EDGE, height - self.legend.height() - EDGE)
+        self.empty.setGeometry(0, 0, width, height)
+
+    def _show_scene(self) -> None:
+        scene = self.document.scene
+        layout = self.document.arranged.layout
+        is_new = layout is not self._shown_layout
+        self._shown_layout = layout
+        self.view.set_scene(scene)
+        self.empty.setVisible(not scene.boxes)
+        if is_new:
+            self.view.fit(glides=False)
+        count = len(scene.boxes)
+        self.view.setAccessibleDescription(f"{count} nodes, {len(scene.wires)} edges")
+        self._place_overlays()
+
+    def _show_minimap(self) -> None:
+        self.minimap.show_camera(self.view.prepared, self.view.camera)
+        self._place_overlays()
+
+    def _centre(self, x: float, y: float) -> None:
+        camera = self.view.camera
+        at = camera.to_screen((x, y))
+        self.view.move_camera(camera.panned(camera.width / 2 - at[0], camera.height / 2 - at[1]))
+
+    def _show_step(self) -> None:
+        count, step = len(self.document.steps), self.document.step
+        if step is not None:
+            self.step_label.setText(f"step {step} of {count}")
+        else:
+            self.step_label.setText(f"{count} step{'s' if count != 1 else ''}" if count else "")
+
+    def _follow_selection(self) -> None:
+        self.view.keep_in_sight(self.document.selection.nodes)
+
+    def _click(self, node: str, adds: bool) -> None:
+        chosen = self.document.selection.nodes
+        if not node:
+            self.document.select_nodes(frozenset())
+        else:
+            self.document.select_nodes(chosen ^ {node} if adds else frozenset((node,)))
+
+    def _activate(self, node: str) -> None:
+        """Opens or closes a group, zooms to anything else."""
+        nodes = frozenset((node,)) if node else self.document.selection.nodes
+        known = self.document.links.nodes.get(node)
+        if known is not None and known.role == "group":
+            self.document.toggle_fold(known.group or known.id)
+        elif nodes:
+            self.view.reveal(nodes)
+
+    def _go(self, direction: Direction) -> None:
+        scene, chosen = self.view.prepared.scene, self.document.selection.nodes
+        if not scene.boxes:
+            return
+        at = next((node for node in chosen if node in self.view.prepared.indices), None)
+        if at is None:
+            goal: str | None = scene.boxes[0].node
+        else:
+            goal = neighbour(self.view.prepared, self.document.arranged.graph, at, direction)
+        if goal is not None:
+            self.document.select_nodes(frozenset((goal,)))
+
+
+class EmptyGraph(QWidget):
+    """What to do when there is no graph yet."""
+
+    def __init__(self, document: Document, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._document = document
+        self.title = plain_label(name="emptyTitle")
+        self.words = plain_label(name="empty", wraps=True)
+        for label in (self.title, self.words):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(40, 0, 40, 0)
+        column.setSpacing(8)
+        column.addStretch(1)
+        column.addWidget(self.title)
+        column.addWidget(self.words)
+        column.addStretch(1)
+        for signal in (document.status_changed, document.trace_changed, document.scene_changed):
+            signal.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        document = self._document
+        if document.is_running:
+            self.title.setText("Running …")
+            self.words.setText("The graph appears as soon as the first ops are recorded.")
+        elif document.trace.source and not document.trace.ops:
+            self.title.setText("No TensorFlow op ran")
+            self.words.setText("The snippet ended before it computed anything. See Output.")
+        elif document.trace.source and document.background.busy & {"arrange", "compose"}:
+            self.title.setText("Drawing …")
+            self.words.setText("")
+        else:
+            self.title.setText("Paste a snippet, press Run")
+            self.words.setText(
+                "You will see the graph of what ran, where the gradient flows and where it is cut."
+                "\nExamples has a snippet for each common trouble."
+            )

@@ -1,0 +1,89 @@
+"""Python text in, its colours out: pygments reads, Qt paints."""
+
+from __future__ import annotations
+
+from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
+from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
+
+from .look import Theme, colour
+
+LONGEST = 60_000
+"""Characters up to which the whole text is read again at each edit; above, line by line."""
+Span = tuple[int, int, object]
+
+_ROLES = (
+    (Comment, "code_comment"),
+    (String, "code_string"),
+    (Number, "code_number"),
+    (Keyword, "code_keyword"),
+    (Operator.Word, "code_keyword"),
+    (Name.Builtin.Pseudo, "code_keyword"),
+    (Name.Decorator, "code_keyword"),
+)
+
+
+def read_spans(text: str) -> list[list[Span]]:
+    """For each line its (start, length, token type), for the types that have a colour."""
+    lines: list[list[Span]] = [[]]
+    column = 0
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    for _, token, value in lexer.get_tokens_unprocessed(text):
+        role = role_of(token)
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+                column = 0
+            if role and part:
+                lines[-1].append((column, _units(part), token))
+            column += _units(part)
+    return lines
+
+
+def role_of(token: object) -> str:
+    """The theme's name for a token type; ``""`` for plain text."""
+    return next((role for parent, role in _ROLES if token in parent), "")
+
+
+def _units(text: str) -> int:
+    """Length in UTF-16 units, in which Qt counts."""
+    return len(text) + sum(ord(char) > 0xFFFF for char in text)
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Colours a document; the state of a block is 1 when a string goes on after it."""
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        super().__init__(document)
+        self._revision = -1
+        self._lines: list[list[Span]] = []
+        self._formats: dict[str, QTextCharFormat] = {}
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._formats = {}
+        for _, role in _ROLES:
+            made = QTextCharFormat()
+            made.setForeground(colour(getattr(theme, role)))
+            self._formats[role] = made
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        spans, goes_on = self._spans(text)
+        for start, length, token in spans:
+            self.setFormat(start, length, self._formats[role_of(token)])
+        self.setCurrentBlockState(int(goes_on))
+
+    def _spans(self, text: str) -> tuple[list[Span], bool]:
+        document = self.document()
+        if document.characterCount() > LONGEST:
+            return read_spans(text)[0], False
+        if document.revision() != self._revision:
+            self._revision = document.revision()
+            self._lines = read_spans(document.toPlainText())
+        number = self.currentBlock().blockNumber()
+        if number >= len(self._lines):
+            return [], False
+        following = self._lines[number + 1] if number + 1 < len(self._lines) else []
+        goes_on = bool(following) and following[0][0] == 0 and following[0][2] in Token.String
+        return self._lines[number], goes_on

@@ -1,0 +1,42 @@
+"""A theme in, the fonts and colours that widgets paint with out."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor, QFont
+
+from ..scene.text import FACES, Font
+from ..scene.theme import THEMES, Theme, contrast, mix
+
+BODY = 13
+SMALL = 12
+CODE = 13
+
+__all__ = [
+    "BODY",
+    "CODE",
+    "SMALL",
+    "THEMES",
+    "Theme",
+    "colour",
+    "contrast",
+    "font",
+    "mix",
+]
+
+
+def font(face: Font = "sans", size: float = BODY, is_bold: bool = False) -> QFont:
+    """A font of the drawing's families, ``size`` px high."""
+    made = QFont()
+    made.setFamilies(list(FACES[face].families))
+    made.setPixelSize(max(round(size), 1))
+    if face == "mono":
+        made.setStyleHint(QFont.StyleHint.Monospace)
+    if is_bold:
+        made.setWeight(QFont.Weight.DemiBold)
+    return made
+
+
+def colour(name: str, opacity: float = 1.0) -> QColor:
+    made = QColor(name)
+    made.setAlphaF(opacity)
+    return made

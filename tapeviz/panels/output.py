@@ -1,0 +1,201 @@
+"""What the snippet printed in, a text that no flood can freeze out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from ..document import Document
+from ..trace.model import EMPTY_TRACE
+from .look import SMALL, Theme, colour, font
+from .panel import Panel
+from .widgets import link_button, plain_label
+
+LONGEST_LINE = 1_000
+"""Qt lays a line out in time that grows with its square: longer ones are broken."""
+MOST_LINES = 20_000
+PIECE = 60_000
+"""Characters that go into the text at once; the rest waits for the next turn of the loop."""
+MOST_WAITING = 4_000_000
+LINE_PROPERTY = 0x100001
+
+
+def break_lines(text: str, longest: int = LONGEST_LINE) -> str:
+    """``text`` with a break wherever a line would exceed ``longest`` characters."""
+    if len(text) <= longest:
+        return text
+    pieces = []
+    for line in text.split("\n"):
+        parts = [line[i : i + longest] for i in range(0, len(line), longest)] or [""]
+        pieces.append("\n".join(parts))
+    return "\n".join(pieces)
+
+
+class OutputPanel(Panel):
+    title = "Output"
+    name = "output"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self.text = OutputText(document)
+        self.text.setAccessibleName("Output of the snippet")
+        self.count_label = plain_label(name="faint")
+        self.clear_button = link_button("Clear")
+        self.clear_button.clicked.connect(self.clear)
+        self.header_row.addWidget(self.count_label)
+        self.header_row.addWidget(self.clear_button)
+        self.body.addWidget(self.text)
+        self._formats: dict[str, QTextCharFormat] = {}
+        self._waiting: list[tuple[str, str]] = []
+        self._characters = 0
+        self._left_out = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(15)
+        self._timer.timeout.connect(self._write_piece)
+        self.set_theme(theme)
+        document.run_started.connect(self.clear)
+        document.output_added.connect(self.add)
+        document.run_ended.connect(self._note_ending)
+        document.trace_changed.connect(self._show_loaded)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        tones = {
+            "stdout": theme.text,
+            "stderr": theme.gradient_text,
+            "error": theme.trouble_text,
+            "note": theme.text_faint,
+        }
+        for stream, tone in tones.items():
+            made = QTextCharFormat()
+            made.setForeground(colour(tone))
+            self._formats[stream] = made
+        self.text.setFont(font("mono", SMALL))
+
+    def focus_target(self) -> QWidget:
+        return self.text
+
+    def clear(self) -> None:
+        self._waiting.clear()
+        self._characters = self._left_out = 0
+        self._timer.stop()
+        self.text.clear()
+        self.count_label.setText("")
+
+    def add(self, stream: str, text: str) -> None:
+        """Takes what was written to ``stdout`` or ``stderr`` (``error`` and ``note``: ours)."""
+        if self._characters + len(text) > MOST_WAITING:
+            self._left_out += len(text)
+            return
+        self._characters += len(text)
+        self._waiting.append((stream, text))
+        if not self._timer.isActive():
+            self._timer.start()
+            self._write_piece()
+
+    def _write_piece(self) -> None:
+        budget = PIECE
+        bar = self.text.verticalScrollBar()
+        is_at_end = bar.value() >= bar.maximum() - 2
+        while self._waiting and budget > 0:
+            stream, text = self._waiting.pop(0)
+            piece, rest = text[:budget], text[budget:]
+            if rest:
+                self._waiting.insert(0, (stream, rest))
+            budget -= len(piece)
+            self._characters -= len(piece)
+            self._insert(stream, piece)
+        if not self._waiting:
+            self._timer.stop()
+            if self._left_out:
+                self._insert("note", f"\n[{self._left_out:,} characters left out]\n")
+                self._left_out = 0
+        lines = self.text.blockCount()
+        self.count_label.setText(f"{lines:,} lines" if lines > 200 else "")
+        if is_at_end:
+            bar.setValue(bar.maximum())
+
+    def _insert(self, stream: str, text: str) -> None:
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        room = LONGEST_LINE - cursor.positionInBlock()
+        head, tail = text[: max(room, 0)], text[max(room, 0) :]
+        text = break_lines(head) + (("\n" if "\n" not in head and tail else "") + break_lines(tail))
+        cursor.insertText(text, self._formats.get(stream, self._formats["stdout"]))
+
+    def _note_ending(self) -> None:
+        # The newest trace comes right after the end of the run.
+        QTimer.singleShot(0, self, self._show_ending)
+
+    def _show_ending(self) -> None:
+        trace = self.document.trace
+        failure = trace.failure
+        if failure is not None:
+            self._show_failure()
+        elif trace.ending.how not in ("finished", "") and trace is not EMPTY_TRACE:
+            detail = f": {trace.ending.detail}" if trace.ending.detail else ""
+            self.add("note", f"\n[{trace.ending.how}{detail}]\n")
+
+    def _show_failure(self) -> None:
+        failure = self.document.trace.failure
+        if failure is None:
+            return
+        text = failure.traceback.rstrip() or f"{failure.type}: {failure.message}"
+        self.add("error", "\n" + text + "\n")
+        if failure.line:
+            self._insert_link(failure.line)
+
+    def _insert_link(self, line: int) -> None:
+        while self._waiting:
+            self._write_piece()
+        link = QTextCharFormat(self._formats["error"])
+        link.setForeground(colour(self.theme.accent_text))
+        link.setFontUnderline(True)
+        link.setProperty(LINE_PROPERTY, line)
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(f"Go to line {line}", link)
+        cursor.insertText("\n", self._formats["stdout"])
+
+    def _show_loaded(self) -> None:
+        """A recording that was opened, not run, brings its output along."""
+        document = self.document
+        if document.is_running or document.runs.has_recording:
+            return
+        self.clear()
+        for stream, text in document.trace.printed:
+            self.add(stream, text)
+        self._show_failure()
+
+
+class OutputText(QPlainTextEdit):
+    """Text to read and copy; a line that names a line of the snippet leads there."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setMaximumBlockCount(MOST_LINES)
+        self.setPlaceholderText("What the snippet prints appears here.")
+        self.document().setDocumentMargin(12)
+        self._tapeviz = document
+        self.viewport().setMouseTracking(True)
+
+    def line_at(self, event: QMouseEvent) -> int:
+        cursor = self.cursorForPosition(event.position().toPoint())
+        cursor.movePosition(QTextCursor.MoveOperation.Right)
+        line = cursor.charFormat().property(LINE_PROPERTY)
+        return int(line) if line else 0
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        is_link = self.line_at(event) > 0
+        shape = Qt.CursorShape.PointingHandCursor if is_link else Qt.CursorShape.IBeamCursor
+        self.viewport().setCursor(shape)
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        line = self.line_at(event)
+        if line and not self.textCursor().hasSelection():
+            self._tapeviz.go_to_line(line)

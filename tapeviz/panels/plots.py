@@ -1,0 +1,187 @@
+"""An array in, its image, curve or histogram out, by pyqtgraph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from ..scene.theme import rgb
+from ..trace.model import Array
+from .look import Theme, font, mix
+from .widgets import plain_label
+
+BINS = 32
+MOST_BINNED = 2_000_000
+"""Elements that are counted; of more, evenly spaced ones."""
+MOST_PIXELS = 4_000_000
+
+
+def real_elements(array: Array) -> Array:
+    """Numbers to draw: booleans as 0 and 1, complex numbers as their modulus, in float64."""
+    numbers = np.abs(array) if array.dtype.kind == "c" else array
+    return numbers.astype(np.float64)
+
+
+def count_bins(array: Array) -> tuple[Any, Any]:
+    """Counts and edges over the finite elements; few different values get a bar each."""
+    flat = real_elements(array).ravel()
+    if flat.size > MOST_BINNED:
+        flat = flat[:: flat.size // MOST_BINNED + 1]
+    flat = flat[np.isfinite(flat)]
+    if not flat.size:
+        return np.zeros(1), np.array([0.0, 1.0])
+    low, high = flat.min(), flat.max()
+    if not np.isfinite(high - low):
+        flat, low, high = flat / 4, low / 4, high / 4
+    if low == high:
+        half = abs(low) * 0.5 or 0.5
+        return np.array([flat.size]), np.array([low - half, low + half])
+    return np.histogram(flat, BINS, (low, high))
+
+
+def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
+    """From the panel's colour to the ramp's; signed values get a second colour below zero."""
+    strong = theme.gradient_ramp if is_gradient else theme.value_ramp
+    other = theme.value_ramp if is_gradient else theme.gradient_ramp
+    pale = mix(theme.panel, strong, 0.06)
+    stops = [other, pale, strong] if is_signed else [pale, strong]
+    return pg.ColorMap(np.linspace(0, 1, len(stops)), [rgb(stop) for stop in stops])
+
+
+class _Plot(pg.PlotWidget):  # type: ignore[misc]
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(background=theme.panel)
+        self.setMenuEnabled(False)
+        self.hideButtons()
+        self.getPlotItem().getViewBox().setDefaultPadding(0.02)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        self.setBackground(theme.panel)
+        small: QFont = font("sans", 11)
+        for side in ("left", "bottom"):
+            axis = self.getAxis(side)
+            axis.setPen(theme.border)
+            axis.setTextPen(theme.text_muted)
+            axis.setStyle(tickFont=small, tickLength=-4)
+
+
+class Histogram(QWidget):
+    """How often which values occur; a logarithmic count when one bar would hide the others."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        self.words = plain_label("histogram", "faint")
+        self.plot = _Plot(theme)
+        self.plot.setMouseEnabled(False, False)
+        self.plot.hideAxis("left")
+        self.plot.setAccessibleName("Histogram of the values")
+        column.addWidget(self.words)
+        column.addWidget(self.plot, 1)
+        self._bars: Any = None
+
+    def set_theme(self, theme: Theme) -> None:
+        self.plot.set_theme(theme)
+
+    def show_array(self, array: Array, theme: Theme, is_gradient: bool) -> None:
+        self.plot.clear()
+        counts, edges = count_bins(array)
+        self._bars = pg.BarGraphItem(
+            x0=edges[:-1],
+            x1=edges[1:] - (edges[1:] - edges[:-1]) * 0.12,
+            height=counts,
+            brush=mix(theme.panel, theme.gradient_ramp if is_gradient else theme.value_ramp, 0.8),
+            pen=None,
+        )
+        self.plot.addItem(self._bars)
+        top = int(counts.max())
+        self.words.setText(
+            f"histogram · {int(counts.sum()):,} finite values, at most {top:,} a bar"
+        )
+        self.plot.setYRange(0, max(top, 1), padding=0.05)
+        self.plot.setXRange(float(edges[0]), float(edges[-1]), padding=0.03)
+
+
+class ArrayPlot(QWidget):
+    """A vector as a curve, a matrix as an image; the value under the pointer is told."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        self.words = plain_label(name="faint")
+        self.plot = _Plot(theme)
+        self.plot.setAccessibleName("Values of the tensor")
+        column.addWidget(self.words)
+        column.addWidget(self.plot, 1)
+        self._array: Array = np.zeros((0, 0))
+        self._image: Any = None
+        self.plot.scene().sigMouseMoved.connect(self._tell_value)
+
+    def set_theme(self, theme: Theme) -> None:
+        self.plot.set_theme(theme)
+
+    def show_array(self, array: Array, theme: Theme, is_gradient: bool) -> None:
+        self.plot.clear()
+        self._array = array
+        self._image = None
+        self.words.setText("")
+        if array.ndim == 1:
+            self._show_curve(array, theme, is_gradient)
+        else:
+            self._show_image(array, theme, is_gradient)
+
+    def _show_curve(self, array: Array, theme: Theme, is_gradient: bool) -> None:
+        box = self.plot.getPlotItem().getViewBox()
+        box.setAspectLocked(False)
+        box.invertY(False)
+        tone = theme.gradient if is_gradient else theme.accent
+        curve = self.plot.plot(real_elements(array), pen=pg.mkPen(tone, width=1.6))
+        curve.setDownsampling(auto=True, method="peak")
+        curve.setClipToView(True)
+        box.autoRange()
+
+    def _show_image(self, array: Array, theme: Theme, is_gradient: bool) -> None:
+        numbers = real_elements(array)
+        step = max(1, int(np.ceil(np.sqrt(numbers.size / MOST_PIXELS))))
+        numbers = numbers[::step, ::step]
+        finite = numbers[np.isfinite(numbers)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        is_signed = low < 0 < high
+        reach = max(abs(low), abs(high)) or 1.0
+        levels = (-reach, reach) if is_signed else (low, high if high > low else low + 1)
+        self._image = pg.ImageItem(numbers, axisOrder="row-major", levels=levels)
+        self._image.setRect(0, 0, array.shape[1], array.shape[0])
+        self._image.setColorMap(colour_map(theme, is_gradient, is_signed))
+        box = self.plot.getPlotItem().getViewBox()
+        shape = array.shape[1] / max(array.shape[0], 1)
+        box.setAspectLocked(0.1 < shape < 10)
+        box.invertY(True)
+        self.plot.addItem(self._image)
+        box.autoRange(padding=0.02)
+
+    def _tell_value(self, at: Any) -> None:
+        if not self._array.size:
+            return
+        point = self.plot.getPlotItem().getViewBox().mapSceneToView(at)
+        if self._array.ndim == 1:
+            index: tuple[int, ...] = (round(point.x()),)
+        else:
+            index = (int(np.floor(point.y())), int(np.floor(point.x())))
+        inside = all(0 <= i < size for i, size in zip(index, self._array.shape, strict=False))
+        self.words.setText(f"{list(index)} = {self._array[index]!s}" if inside else "")
+
+    def leaveEvent(self, event: Any) -> None:
+        self.words.setText("")
+        super().leaveEvent(event)
+
+
+__all__ = ["ArrayPlot", "Histogram", "colour_map", "count_bins", "real_elements"]

@@ -1,0 +1,318 @@
+"""The selected tensor in, its values to look at out: numbers, picture, histogram."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..document import Document
+from ..scene.numbers import shape_text
+from ..trace.model import Array, Stats, TensorId
+from .look import Theme
+from .panel import Panel
+from .plots import ArrayPlot, Histogram
+from .values import MOST_CELLS, ValueTable
+from .widgets import link_button, plain_label
+
+MOST_ROWS = 24
+LONGEST_COPY = 200_000
+
+
+class TensorPanel(Panel):
+    title = "Tensor"
+    name = "tensor"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self._array: Array | None = None
+        self._shown: TensorId | None = None
+        self._painted: tuple[Any, ...] = ()
+        self._make_header()
+        self.slices = Slices()
+        self.slices.changed.append(self._show_slice)
+        self.cells = ValueTable(theme, False, (64, 40))
+        self.cells.stretch()
+        self.picture: ArrayPlot | None = None
+        self.histogram: Histogram | None = None
+        self.words = plain_label(name="empty", wraps=True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.words)
+        self.pages.addWidget(self.cells)
+        self._row = QHBoxLayout()
+        self._row.setContentsMargins(14, 4, 14, 12)
+        self._row.setSpacing(24)
+        left = QVBoxLayout()
+        left.addWidget(self.slices)
+        left.addWidget(self.pages, 1)
+        self._row.addLayout(left, 3)
+        self.body.addLayout(self._row, 1)
+        for signal in (
+            document.selection_changed,
+            document.diagnosis_changed,
+            document.trace_changed,
+            document.step_changed,
+        ):
+            signal.connect(self._show)
+        document.tensor_fetched.connect(self._take_fetched)
+        self._show()
+
+    def _make_header(self) -> None:
+        self.about = plain_label(name="muted")
+        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.stats = plain_label(name="muted")
+        self.stats.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.stats.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.sides = QButtonGroup(self)
+        self.value_button = self._side_button("value", "The forward value")
+        self.gradient_button = self._side_button("gradient", "The gradient that reached it")
+        self.copy_button = link_button("Copy as NumPy", "The values shown, as Python code")
+        self.copy_button.clicked.connect(self.copy_array)
+        self.header_row.addWidget(self.value_button)
+        self.header_row.addWidget(self.gradient_button)
+        self.header_row.addWidget(self.about, 2)
+        self.header_row.addWidget(self.stats, 5)
+        self.header_row.addWidget(self.copy_button)
+
+    def _side_button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName("icon")
+        button.setCheckable(True)
+        button.setToolTip(tip)
+        side: Any = text
+        button.clicked.connect(lambda: self.document.set_side(side))
+        self.sides.addButton(button)
+        return button
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self.cells.set_theme(theme)
+        for plot in (self.picture, self.histogram):
+            if plot is not None:
+                plot.set_theme(theme)
+        self._painted = ()
+        self._show_slice()
+
+    def focus_target(self) -> QWidget:
+        return self.value_button
+
+    # What is looked at
+
+    @property
+    def is_gradient(self) -> bool:
+        return self.document.selection.side == "gradient"
+
+    def _show(self) -> None:
+        document, selection = self.document, self.document.selection
+        gradient = document.gradient_of(selection.tensor)
+        tensor = gradient if self.is_gradient else selection.tensor
+        self.value_button.setChecked(not self.is_gradient)
+        self.gradient_button.setChecked(self.is_gradient)
+        self.value_button.setEnabled(selection.tensor is not None)
+        self.gradient_button.setEnabled(gradient is not None or self.is_gradient)
+        self.about.setText(self._about(selection.tensor))
+        if tensor is None:
+            self._show_words(self._missing_words(selection.tensor), "")
+            return
+        self._shown = tensor
+        value = document.value_of(tensor)
+        known = document.trace.tensors.get(tensor)
+        stats = document.trace.stats(tensor)
+        if value is None:
+            dtype = known.dtype if known else ""
+            summary = describe(dtype, known.shape if known else None, stats)
+            if document.fetch(tensor):
+                self._show_words("Fetching the values …", summary)
+            else:
+                self._show_words("The values stayed in the run’s process, which is gone.", summary)
+            return
+        self._show_array(value, describe(known.dtype if known else "", value.shape, stats))
+
+    def _about(self, tensor: TensorId | None) -> str:
+        document = self.document
+        node = document.links.node_of_tensor(tensor)
+        if node is None:
+            return ""
+        title = document.links.nodes[node].title
+        return f"of {title}" + (f" (step {document.step})" if document.step else "")
+
+    def _missing_words(self, tensor: TensorId | None) -> str:
+        if tensor is None:
+            return "Click a node, a line or a step to look at its values."
+        return "No gradient reached this tensor in the call that is shown."
+
+    def _take_fetched(self, tensor: int) -> None:
+        if tensor == self._shown:
+            self._show()
+
+    def _show_words(self, words: str, summary: str) -> None:
+        self._array = None
+        self._painted = ()
+        self.words.setText(words)
+        self.stats.setText(summary)
+        self.pages.setCurrentWidget(self.words)
+        self.slices.hide()
+        self.copy_button.setEnabled(False)
+        if self.histogram is not None:
+            self.histogram.hide()
+
+    def _show_array(self, array: Array, summary: str) -> None:
+        self.stats.setText(summary)
+        self.stats.setToolTip(summary)
+        self.copy_button.setEnabled(True)
+        self._array = array
+        self.slices.fit(array.shape if array.size > MOST_CELLS else ())
+        self._show_slice()
+
+    def _show_slice(self) -> None:
+        array = self._array
+        if array is None:
+            return
+        wanted = (array, self.slices.index, self.theme, self.is_gradient)
+        if (
+            len(self._painted) == 4
+            and all(a is b or a == b for a, b in zip(wanted[1:], self._painted[1:], strict=True))
+            and self._painted[0] is array
+        ):
+            return
+        self._painted = wanted
+        part = array[self.slices.index] if self.slices.index else array
+        if part.size == 0:
+            self.words.setText("It has no elements.")
+            self.pages.setCurrentWidget(self.words)
+        elif array.dtype.kind not in "biufc" or _fits_cells(part):
+            self._show_cells(part)
+        else:
+            self._show_picture(part)
+        self._show_histogram(array)
+
+    def _show_cells(self, part: Array) -> None:
+        table = part if part.ndim < 3 else part.reshape(-1, part.shape[-1])
+        self.cells.show_array(table[:200] if table.ndim else table, self.is_gradient)
+        self.pages.setCurrentWidget(self.cells)
+
+    def _show_picture(self, part: Array) -> None:
+        if self.picture is None:
+            self.picture = ArrayPlot(self.theme)
+            self.pages.addWidget(self.picture)
+        self.picture.show_array(part, self.theme, self.is_gradient)
+        self.pages.setCurrentWidget(self.picture)
+
+    def _show_histogram(self, array: Array) -> None:
+        is_worth = array.dtype.kind in "biufc" and array.size > 3
+        if is_worth and self.histogram is None:
+            self.histogram = Histogram(self.theme)
+            self._row.addWidget(self.histogram, 2)
+        if self.histogram is not None:
+            self.histogram.setVisible(is_worth)
+            if is_worth:
+                self.histogram.show_array(array, self.theme, self.is_gradient)
+
+    def copy_array(self) -> None:
+        """Puts the values on the clipboard as ``np.array(…)``."""
+        if self._array is not None:
+            QGuiApplication.clipboard().setText(as_code(self._array))
+
+
+def _fits_cells(part: Array) -> bool:
+    return (
+        part.size <= MOST_CELLS
+        and part.size // max(part.shape[-1] if part.ndim else 1, 1) <= (MOST_ROWS)
+        and (not part.ndim or part.shape[-1] <= 2 * MOST_ROWS)
+    )
+
+
+def as_code(array: Array) -> str:
+    """Python that makes the same array, to the last bit; huge ones lose their middle."""
+    if array.size > LONGEST_COPY:
+        text = np.array_repr(array)
+    else:
+        with np.printoptions(threshold=array.size + 1, floatmode="unique"):
+            text = np.array_repr(array, max_line_width=100)
+    for name in ("array(", "nan", "inf"):
+        text = text.replace(name, f"np.{name}")
+    return text.replace("dtype=", "dtype=np.") if "dtype=" in text else text
+
+
+def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | None) -> str:
+    """``float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite``."""
+    parts = [dtype, shape_text(shape) or "scalar"]
+    if stats is not None:
+        if stats.min is not None and stats.max is not None and stats.mean is not None:
+            parts += [f"min {stats.min:.4g}", f"max {stats.max:.4g}", f"mean {stats.mean:.3g}"]
+        wrong = [f"{n} {name}" for n, name in ((stats.nan, "NaN"), (stats.inf, "Inf")) if n]
+        parts.append(", ".join(wrong) or "finite")
+    return " · ".join(part for part in parts if part)
+
+
+class Slices(QWidget):
+    """A slider for each dimension above the last two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(2)
+        self._sliders: list[QSlider] = []
+        self._labels: list[QLabel] = []
+        self._sizes: tuple[int, ...] = ()
+        self.changed: list[Any] = []
+        self.hide()
+
+    @property
+    def index(self) -> tuple[int, ...]:
+        return tuple(slider.value() for slider in self._sliders)
+
+    def fit(self, shape: tuple[int, ...]) -> None:
+        sizes = tuple(shape[:-2]) if len(shape) > 2 else ()
+        if sizes != self._sizes:
+            self._sizes = sizes
+            self._make_sliders(sizes)
+        self.setVisible(bool(sizes))
+
+    def _make_sliders(self, sizes: tuple[int, ...]) -> None:
+        while self._rows.count():
+            taken = self._rows.takeAt(0)
+            widget = taken.widget() if taken is not None else None
+            if widget is not None:
+                widget.deleteLater()
+        self._sliders, self._labels = [], []
+        for axis, size in enumerate(sizes):
+            row = QWidget()
+            line = QHBoxLayout(row)
+            line.setContentsMargins(0, 0, 0, 0)
+            slider = QSlider(Qt.Orientation.Horizontal)
+            slider.setMaximum(max(size - 1, 0))
+            slider.setAccessibleName(f"Index of dimension {axis}")
+            slider.valueChanged.connect(self._tell)
+            label = plain_label(name="muted")
+            label.setMinimumWidth(120)
+            line.addWidget(label)
+            line.addWidget(slider, 1)
+            self._rows.addWidget(row)
+            self._sliders.append(slider)
+            self._labels.append(label)
+        self._show_numbers()
+
+    def _show_numbers(self) -> None:
+        for axis, (slider, label) in enumerate(zip(self._sliders, self._labels, strict=True)):
+            label.setText(f"dimension {axis}: {slider.value()} of {slider.maximum() + 1}")
+
+    def _tell(self) -> None:
+        self._show_numbers()
+        for told in self.changed:
+            told()

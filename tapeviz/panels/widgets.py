@@ -1,0 +1,159 @@
+"""Small widgets that several panels show: plain labels, badges, a switch, links and headings."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QSizePolicy, QWidget
+
+from ..analysis.model import Status
+from .icons import make_icon, paint_icon
+from .look import SMALL, Theme, colour, font
+
+
+def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
+    """A label that never interprets markup; ``name``: what the stylesheet calls it."""
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    label.setObjectName(name)
+    label.setWordWrap(wraps)
+    if wraps:
+        label.setMinimumWidth(40)
+    return label
+
+
+def link_button(text: str, tip: str = "") -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName("link")
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    button.setToolTip(tip)
+    button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return button
+
+
+STATUS_TEXTS: dict[Status, str] = {
+    "flows": "flows",
+    "none": "None",
+    "zero": "zero",
+    "nonfinite": "NaN",
+}
+STATUS_ICONS: dict[Status, str] = {
+    "flows": "check",
+    "none": "scissors",
+    "zero": "zero",
+    "nonfinite": "warning",
+}
+
+
+class Badge(QWidget):
+    """What became of a gradient, as icon and word: never by colour alone."""
+
+    def __init__(self, status: Status, text: str, theme: Theme) -> None:
+        super().__init__()
+        self.status = status
+        self._text = text
+        self._theme = theme
+        self.setFont(font("sans", SMALL, is_bold=True))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(text)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self._text) + 36, 24)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        fill, text = badge_colours(self.status, self._theme)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour(fill))
+        painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
+        paint_icon(painter, STATUS_ICONS[self.status], QRectF(10, 5.5, 13, 13), text, 1.8)
+        painter.setPen(colour(text))
+        painter.drawText(
+            self.rect().adjusted(27, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text
+        )
+        painter.end()
+
+
+def badge_colours(status: Status, theme: Theme) -> tuple[str, str]:
+    """Fill and text of a badge."""
+    if status == "flows":
+        return theme.success_fill, theme.success_text
+    return theme.trouble_fill, theme.trouble_text
+
+
+class Switch(QAbstractButton):
+    """On or off, with its words before it."""
+
+    def __init__(self, text: str, theme: Theme) -> None:
+        super().__init__()
+        self.setText(text)
+        self.setCheckable(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._theme = theme
+        self._place = 0.0
+        self._glide = QPropertyAnimation(self, b"place", self)
+        self._glide.setDuration(120)
+        self._glide.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self.toggled.connect(self._move)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.update()
+
+    def _move(self, is_on: bool) -> None:
+        self._glide.stop()
+        self._glide.setEndValue(1.0 if is_on else 0.0)
+        self._glide.start()
+
+    def _get_place(self) -> float:
+        return self._place
+
+    def _set_place(self, place: float) -> None:
+        self._place = place
+        self.update()
+
+    place = Property(float, _get_place, _set_place)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 44, 28)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = self._theme
+        painter.setPen(colour(theme.text if self.isEnabled() else theme.text_faint))
+        painter.drawText(
+            self.rect().adjusted(2, 0, -40, 0), Qt.AlignmentFlag.AlignVCenter, self.text()
+        )
+        track = QRectF(self.width() - 34, self.height() / 2 - 8, 30, 16)
+        painter.setPen(colour(theme.accent) if self.hasFocus() else Qt.PenStyle.NoPen)
+        painter.setBrush(colour(theme.gradient if self.isChecked() else theme.op_stroke))
+        painter.drawRoundedRect(track, 8, 8)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour("#ffffff"))
+        painter.drawEllipse(QRectF(track.left() + 2 + 14 * self._place, track.top() + 2, 12, 12))
+        painter.end()
+
+
+class IconButton(QPushButton):
+    """A flat button with an icon that follows the theme."""
+
+    def __init__(self, icon: str, tip: str, theme: Theme, text: str = "") -> None:
+        super().__init__(text)
+        self.setObjectName("icon")
+        self.setToolTip(tip)
+        self.setAccessibleName(text or tip.split("(")[0].strip())
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._icon = icon
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.setIcon(make_icon(self._icon, theme.text, theme.op_stroke))
+
+    def show_icon(self, icon: str) -> None:
+        self._icon = icon
+        self.set_theme(self._theme)

@@ -1,0 +1,54 @@
+"""A window on the sample run, with settings of its own, driven without a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.document.sample import SOURCE, SamplePipeline, make_stages
+from tapeviz.app.main import make_application
+from tapeviz.app.settings import Settings
+from tapeviz.app.window import Window
+from tapeviz.document import Document
+
+
+@pytest.fixture(scope="session")
+def qapp() -> object:
+    return make_application()
+
+
+@pytest.fixture()
+def pipeline() -> SamplePipeline:
+    return SamplePipeline()
+
+
+@pytest.fixture()
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("TAPEVIZ_HOME", str(tmp_path / "home"))
+    made = Settings()
+    made.keep("theme", "light")
+    return made
+
+
+@pytest.fixture()
+def window(qtbot: QtBot, pipeline: SamplePipeline, settings: Settings) -> Iterator[Window]:
+    window = Window(Document(pipeline, make_stages()), settings)
+    qtbot.addWidget(window)
+    window.graph.view.has_glides = False
+    window.resize(1600, 1000)
+    window.show()
+    qtbot.waitExposed(window)
+    window.document.open_source(SOURCE, name="assign_cut.py")
+    yield window
+
+
+@pytest.fixture()
+def ran(qtbot: QtBot, window: Window) -> Window:
+    """The window after its snippet ran."""
+    window.run()
+    qtbot.waitUntil(lambda: bool(window.document.scene.boxes and window.document.steps))
+    qtbot.wait(30)
+    return window
