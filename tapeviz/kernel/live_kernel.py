@@ -32,8 +32,8 @@ _LONGEST_GOODBYE = 3.0
 class LiveKernel:
     """One kernel from its start to its end.
 
-    ``on_ready(kernel, versions)`` is called when it waits for a snippet,
-    ``on_gone(kernel, detail)`` when nothing is left of it; both on the kernel's own thread.
+    ``on_ready(kernel, versions)`` is called when it waits for a snippet, ``on_declined(run)`` when
+    it was given one and had died meanwhile, ``on_gone(kernel, detail)`` when nothing is left of it.
     """
 
     def __init__(
@@ -43,13 +43,17 @@ class LiveKernel:
         payload: Mapping[str, Any],
         ready_within: float,
         on_ready: Callable[[LiveKernel, Versions], None],
+        on_declined: Callable[[Run], None],
         on_gone: Callable[[LiveKernel, str], None],
     ) -> None:
         self._files = files
         self._launch = launch
         self._payload = payload
         self._on_ready = on_ready
+        self._on_declined = on_declined
         self._on_gone = on_gone
+        self._lock = threading.Lock()
+        self._is_buried = False
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._stage: Stage = "waking"
         self._connection: Connection | None = None
@@ -85,8 +89,6 @@ class LiveKernel:
             raise RuntimeError("a listener cannot wait for an answer: it keeps the kernel's thread")
         answer: Future[Answer] = Future()
         self._order(lambda: self._ask(name, arguments, answer))
-        if not self._thread.is_alive():
-            self._refuse_all()
         return answer
 
     def release(self) -> None:
@@ -98,11 +100,15 @@ class LiveKernel:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
-    # Everything below runs on the kernel's own thread.
-
     def _order(self, order: Callable[[], None]) -> None:
-        self._orders.put(order)
-        self._wake()
+        with self._lock:
+            if not self._is_buried:
+                self._orders.put(order)
+                self._wake()
+                return
+        order()  # at stage "gone" each order only says that it comes too late
+
+    # Everything below runs on the kernel's own thread.
 
     def _wake(self) -> None:
         connection = self._connection
@@ -198,7 +204,9 @@ class LiveKernel:
                 self._stopping = None
 
     def _begin(self, run: Run) -> None:
-        assert self._connection is not None
+        if self._stage != "ready" or self._connection is None:
+            self._on_declined(run)
+            return
         self._run = run
         self._stage = "running"
         if run.timeout is not None:
@@ -256,12 +264,14 @@ class LiveKernel:
         if connection is not None:
             connection.close()
         self._files.remove()
-        self._refuse_all()
+        self._stage = "gone"
+        with self._lock:
+            self._is_buried = True
+        self._obey()
+        self._refuse_answers()
         self._on_gone(self, self._trouble)
 
-    def _refuse_all(self) -> None:
-        self._stage = "gone"
-        self._obey()
+    def _refuse_answers(self) -> None:
         while self._answers:
             _, answer = self._answers.popitem()
             answer.set_exception(TapevizError("the values are gone with their process: run again"))

@@ -180,6 +180,7 @@ class KernelPool:
             self._payload(files),
             _READY_WITHIN[self._way],
             self._welcome,
+            self._take_back,
             self._forget,
         )
         self._starting.add(kernel)
@@ -243,6 +244,18 @@ class KernelPool:
                 run.assign(kernel)
                 kernel.run(run)
                 self._fill_later()
+
+    def _take_back(self, run: Run) -> None:
+        """The kernel that was to run it had died while it waited."""
+        with self._lock:
+            status = self._status
+            if status.state in ("starting", "ready", "cold"):
+                if self._runs_left is not None:
+                    self._runs_left += 1
+                self._waiting.appendleft(run)
+                self._fill()
+                return
+        run.fail(status.detail or "the kernel is gone")
 
     def _fill_later(self) -> None:
         if self._refill is None or not self._refill.is_alive():

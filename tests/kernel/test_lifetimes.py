@@ -278,3 +278,15 @@ def test_the_connection_file_is_private(make_pool):
     assert files
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
     running.run.release()
+
+
+def test_a_reserve_kernel_that_died_unnoticed_is_passed_over(make_pool):
+    pool = make_pool()
+    pool.warm()
+    for _ in range(5):
+        wait_until(lambda: pool._ready)
+        os.kill(pool._ready[0].pid, signal.SIGKILL)
+        heard = play(pool, "print('well')")
+        # It may die before or after it was given the run; the run is not lost either way.
+        assert heard.text() == "well\n" or heard.end.reason == "died"
+        heard.run.release()
