@@ -12,6 +12,7 @@ import networkx as nx
 from .analysis.model import CallDiagnosis, Diagnosis
 from .analysis.outside import follow
 from .graph.build import build
+from .graph.chips import chip
 from .graph.fold import fold
 from .graph.groups import group
 from .layout import lay_out
@@ -45,7 +46,7 @@ def arrange(trace: Trace, view: View) -> Arranged:
     built = build(trace, shows_all=view.shows_all, links=links)
     groups = group(built, trace, view.grouping)
     folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
-    sized = with_sizes(folded, trace)
+    sized = with_sizes(chip(folded), trace)
     return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
 
 

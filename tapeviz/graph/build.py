@@ -103,6 +103,8 @@ class _Wiring:
         written = self._trace.writes.get(op.id)
         for tensor in dict.fromkeys(op.inputs):
             handle = VariableId(tensor)
+            if not self._is_older(tensor, op.id):
+                continue
             if handle not in self._trace.variables:
                 self._edge(self._supplier(tensor, op), target, tensor, op.id, state)
             elif written is None or written.variable != handle:
@@ -111,6 +113,11 @@ class _Wiring:
                     self._edge(version_id(version), target, tensor, op.id, state)
         if written is not None:
             self._join_write(op, written)
+
+    def _is_older(self, tensor: TensorId, op: OpId) -> bool:
+        """Whether it was there before the op. No recorder says otherwise; a file from elsewhere
+        might, and would make a cycle."""
+        return self._trace.producers.get(tensor, 0) < op
 
     def _version_seen(self, op: Op, handle: VariableId) -> Version | None:
         touched = self._trace.touches.get((op.id, handle))
@@ -127,7 +134,10 @@ class _Wiring:
     def _join_initial(self, version: Version) -> None:
         """What a variable was made from, where one might expect a gradient through it."""
         value = version.value
-        if version.index == 0 and value is not None and value in self._selection.descent.carrying:
+        if version.index or value is None or value not in self._selection.descent.carrying:
+            return
+        made = self._trace.ops.get(self._trace.producers.get(value, OpId(0)))
+        if made is None or made.when < version.when:
             self._edge(self._supplier(value, None), version_id(version), value, version.op)
 
     def _join_entry(self, entry: Op) -> None:
@@ -136,22 +146,24 @@ class _Wiring:
         ``custom_gradient`` reads its variables once more after the body ran; such a tensor gets
         an edge of its own.
         """
-        inside = [op_id(one) for one in entry.body if op_id(one) in self.graph]
+        inside = [one for one in entry.body if op_id(one) in self.graph]
         if not inside:
             return
-        members = set(inside)
+        members = set(map(op_id, inside))
+        ways_in: dict[NodeId, tuple[NodeId, NodeId, int]] = {}
+        for member in map(op_id, inside):
+            for source, target, key in self.graph.in_edges(member, keys=True):
+                ways_in.setdefault(source, (source, target, key))
         for tensor in dict.fromkeys(entry.inputs):
-            source = self._supplier(tensor, None)
-            if source is None or source in members or source not in self.graph:
+            supplier = self._supplier(tensor, None)
+            if supplier is None or supplier in members:
                 continue
-            for _, target, key, edge in self.graph.out_edges(source, keys=True, data="edge"):
-                if target in members:
-                    link: Link = (tensor, entry.id)
-                    marked = replace(edge, folded=(*edge.folded, link))
-                    self.graph.edges[source, target, key]["edge"] = marked
-                    break
-            else:
-                self._edge(source, inside[-1], tensor, entry.id, "recorded")
+            if supplier in ways_in:
+                data = self.graph.edges[ways_in[supplier]]
+                link: Link = (tensor, entry.id)
+                data["edge"] = replace(data["edge"], folded=(*data["edge"].folded, link))
+            elif tensor in self._trace.reads or self._is_older(tensor, inside[-1]):
+                self._edge(supplier, op_id(inside[-1]), tensor, entry.id, "recorded")
 
     # Where a tensor comes from.
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 _CANDIDATES = 12
 _BRANCHES = 10
 """How many iterations, or ranges of them, one range holds."""
-_LEAST_OPS = 2
+_LEAST_OPS = 4
+"""Two ops in a row are no loop; two rounds of two are."""
 
 
 def find_loop(keys: Sequence[Hashable]) -> list[str]:
@@ -60,7 +61,7 @@ def _periods(codes: NDArray[np.int64]) -> list[int]:
     for code in np.flatnonzero(counts > 1)[np.argsort(counts[counts > 1], kind="stable")][:8]:
         gaps = np.diff(np.flatnonzero(codes == code))
         common.append(int(np.median(gaps)))
-    return sorted({period for period in common if period >= _LEAST_OPS})
+    return sorted({period for period in common if period > 0})
 
 
 def _stretches(codes: NDArray[np.int64], period: int) -> list[tuple[int, int]]:
@@ -72,7 +73,7 @@ def _stretches(codes: NDArray[np.int64], period: int) -> list[tuple[int, int]]:
     return [
         (int(start), int(end) + period)
         for start, end in zip(turns[::2], turns[1::2], strict=True)
-        if end - start >= period
+        if end - start >= period and end - start + period >= _LEAST_OPS
     ]
 
 

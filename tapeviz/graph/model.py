@@ -49,6 +49,8 @@ class Node:
     group: str = ""
     """Path of the group that it stands in: ``sequential/dense``."""
     members: tuple[NodeId, ...] = ()
+    is_chip: bool = False
+    """A copy of a variable or constant for one of the many that take it; drawn small."""
     entry: OpId | None = None
     """The innermost recorded operation (custom_gradient, compiled function) that it ran inside of;
     of a group: the one that it is the inside of."""

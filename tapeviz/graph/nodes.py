@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace, Version
+from ..trace.state import keeps_prior_state
 from .model import Node, NodeId
 from .relevance import shown_calls
 from .select import Selection
@@ -161,10 +162,13 @@ def result_words(call: Call, result: TensorId) -> tuple[str, str]:
 
 
 def value_of(trace: Trace, version: Version) -> TensorId | None:
-    """A tensor that holds the variable's state in this version, if the recording has one."""
-    if version.reads:
-        return version.reads[0]
+    """A tensor that holds the variable's state in this version, if the recording has one.
+
+    One whose elements travelled is better than one that would have to be asked for.
+    """
+    holding = list(version.reads)
     op = trace.ops.get(version.op) if version.op is not None else None
-    if version.index == 0 or (op is not None and op.type == "AssignVariableOp"):
-        return version.value
-    return None
+    is_whole = version.index == 0 or (op is not None and not keeps_prior_state(op.type))
+    if is_whole and version.value is not None:
+        holding.append(version.value)
+    return next((one for one in holding if one in trace.places), next(iter(holding), None))

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tapeviz.analysis.diagnose import diagnose
+from tapeviz.drawing import EMPTY_ARRANGED, arrange, compose_over, draw, shown_call
+from tapeviz.scene.model import Overlay
+from tapeviz.trace.model import EMPTY_TRACE
+from tapeviz.view import DEFAULT_VIEW, View
+
+from .graph.test_build import slice_assign
+from .graph.test_chips import recurrent
+
+
+def test_a_trace_becomes_a_scene_with_its_cut() -> None:
+    trace = slice_assign().trace()
+    arranged, scene = draw(trace, diagnose(trace), DEFAULT_VIEW)
+    assert {box.node for box in scene.boxes} == set(arranged.graph) == set(arranged.layout.rects)
+    assert [mark.kind for mark in scene.marks] == ["scissors"]
+    cut = [wire for wire in scene.wires if wire.state == "cut"]
+    assert [arranged.graph.nodes[wire.edge[0]]["node"].title for wire in cut] == ["patch"]
+
+
+def test_the_overlay_moves_nothing() -> None:
+    trace = slice_assign().trace()
+    diagnosis = diagnose(trace)
+    arranged = arrange(trace, DEFAULT_VIEW)
+    overlay = Overlay(selected_nodes=frozenset(list(arranged.graph)[:2]), step=0)
+    shown = shown_call(diagnosis, overlay)
+    plain = compose_over(arranged, trace, shown, Overlay())
+    selected = compose_over(arranged, trace, shown, overlay)
+    assert [box.rect for box in plain.boxes] == [box.rect for box in selected.boxes]
+    assert sum(box.is_selected for box in selected.boxes) == 2
+
+
+def test_a_large_trace_is_folded_before_it_is_shown() -> None:
+    trace = recurrent(600).trace()
+    arranged, scene = draw(trace, diagnose(trace), DEFAULT_VIEW)
+    assert 4 < len(arranged.graph) < 120
+    assert len(scene.boxes) == len(arranged.graph)
+    assert any(wire.state == "recorded" for wire in scene.wires)
+
+
+def test_directions_groupings_and_everything() -> None:
+    trace = slice_assign().trace()
+    diagnosis = diagnose(trace)
+    for view in (
+        View(direction="right"),
+        View(grouping="line"),
+        View(shows_all=True),
+        replace(DEFAULT_VIEW, overlay=Overlay(call=trace.calls[0].id, show_bridge=True)),
+    ):
+        arranged, scene = draw(trace, diagnosis, view)
+        assert len(scene.boxes) == len(arranged.graph) > 3
+
+
+def test_nothing_ran_nothing_is_drawn() -> None:
+    arranged, scene = draw(EMPTY_TRACE, diagnose(EMPTY_TRACE), DEFAULT_VIEW)
+    assert len(arranged.graph) == len(EMPTY_ARRANGED.graph) == 0
+    assert scene.boxes == ()
