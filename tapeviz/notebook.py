@@ -71,7 +71,10 @@ def _cells(notebook: dict[str, Any]) -> list[Any]:
         sheets = notebook.get("worksheets")
         if not isinstance(sheets, list) or not all(isinstance(sheet, dict) for sheet in sheets):
             raise TapevizError("not a notebook: no cells in it")
-        cells = [cell for sheet in sheets for cell in sheet.get("cells") or []]
+        found = [sheet.get("cells", []) for sheet in sheets]
+        if not all(isinstance(cells, list) for cells in found):
+            raise TapevizError("not a notebook: no cells in it")
+        return [cell for cells in found for cell in cells]
     if not isinstance(cells, list):
         raise TapevizError("not a notebook: no cells in it")
     return cells

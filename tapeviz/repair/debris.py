@@ -10,6 +10,7 @@ from tapeviz.repair.scanning import scan_lines
 from tapeviz.repair.statements import statement_starts
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*\{?\.?([\w+#.-]*)[^`]*$")
+_QUOTED = re.compile(r"^\s?>(?!>)\s?")
 _NOT_PYTHON = re.compile(
     r"""bash|sh|shell|zsh|console|terminal|cmd|powershell|text|txt|plaintext|output|none|json|yaml
     |toml|html|css|javascript|js|c|cpp|c\+\+|java|diff|latex|tex|markdown|md|r|traceback|pytb""",
@@ -43,6 +44,15 @@ _SHELL = re.compile(
 )
 
 
+def drop_quote_marks(page: Page) -> Iterator[Edit]:
+    """``>`` before every line, as mail and Markdown quote."""
+    filled = [index for index, line in enumerate(page.lines) if line.strip()]
+    if not all(_QUOTED.match(page.lines[index]) for index in filled):
+        return
+    for index in filled:
+        yield Edit(index, _QUOTED.sub("", page.lines[index]), "removed the quotation mark >")
+
+
 def drop_fences(page: Page) -> Iterator[Edit]:
     """Markdown fences, and what stands in a fence of another language."""
     inside: str | None = None
@@ -62,10 +72,12 @@ def drop_fences(page: Page) -> Iterator[Edit]:
 
 def drop_leftovers(page: Page) -> Iterator[Edit]:
     """Words of buttons: "Copy code", "Run Code Online"."""
-    scans = scan_lines(page.lines)
-    for index, line in enumerate(page.lines):
-        if scans[index].code and _LEFTOVERS.match(line):
-            yield blank(index, f"removed the page's “{line.strip()}”")
+    found = [index for index, line in enumerate(page.lines) if _LEFTOVERS.match(line)]
+    for index in statement_starts(page.lines, found):
+        words = page.lines[index].strip()
+        is_name = re.search(rf"(?m)^\s*{re.escape(words)}\s*=", page.text)
+        if not is_name:
+            yield blank(index, f"removed the page's “{words}”")
 
 
 def switch_off_commands(page: Page) -> Iterator[Edit]:

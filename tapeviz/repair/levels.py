@@ -20,7 +20,7 @@ _GOES_ON = {
     "elif": ("if", "elif"),
     "except": ("try", "except"),
     "finally": ("try", "except", "else"),
-    "case": ("match", "case"),
+    "case": ("case",),
 }
 
 
@@ -69,6 +69,8 @@ class _Walk:
     script: Script
     at: int = 0
     blocks: list[_Block] = field(default_factory=list)
+    latest: list[str] = field(default_factory=list)
+    """For each open block, the keyword of the statement placed in it last."""
     columns: list[int] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
@@ -83,6 +85,7 @@ class _Walk:
         if len(self.blocks) > _DEEPEST:
             raise _TooDeep
         self.blocks.append(block)
+        self.latest.append("")
         while self.at < block.limit:
             index = self.at
             if index > block.start and self._is_left(block, index):
@@ -93,10 +96,14 @@ class _Walk:
             elif block.is_lost and ends_body(self.script, block.header, index):
                 break
         self.blocks.pop()
+        self.latest.pop()
 
     def _place(self, block: _Block, index: int) -> None:
         self.columns.append(block.column)
-        if block.is_lost:
+        self.latest[-1] = self.script.statements[index].keyword
+        if block.header < 0:
+            self.reasons.append("moved to the left margin")
+        elif block.is_lost:
             header = self.script.statements[block.header]
             self.reasons.append(
                 f"indented as part of the “{header.keyword}” on line {header.first + 1}"
@@ -140,23 +147,27 @@ class _Walk:
 
     def _is_left(self, block: _Block, index: int) -> bool:
         statement = self.script.statements[index]
-        if statement.is_clause and self._belongs_outside(block, statement):
-            return True
+        if statement.is_clause:
+            belongs_here = self._goes_on_here(block, statement)
+            if belongs_here is not None:
+                return not belongs_here
         if statement.indent < block.level:
             return self._falls_back(block, index)
         return block.is_lost and leaves(self.script, block.header, block.start, index)
 
-    def _belongs_outside(self, block: _Block, clause: Statement) -> bool:
-        """Whether a clause goes on with the header of this block, or of one around it."""
-        goes_on = _GOES_ON[clause.keyword]
-        if clause.indent < block.level:
-            return True
-        return block.is_lost and any(
-            one.header >= 0
-            and self.script.statements[one.header].keyword in goes_on
-            and self.script.statements[one.header].indent == clause.indent
-            for one in self.blocks
-        )
+    def _goes_on_here(self, block: _Block, clause: Statement) -> bool | None:
+        """Whether a clause goes on with the statement before it in this block.
+
+        False if it goes on with the header of an open block, None if there is nothing for it.
+        """
+        openers = _GOES_ON[clause.keyword]
+        headers = [self.script.statements[one.header] for one in self.blocks if one.header >= 0]
+        outside = [
+            abs(clause.indent - header.indent) for header in headers if header.keyword in openers
+        ]
+        if self.latest[-1] in openers:
+            return abs(clause.indent - block.level) <= min(outside, default=clause.indent + 99)
+        return False if outside else None
 
     def _falls_back(self, block: _Block, index: int) -> bool:
         """Whether a statement left of its block is meant for a block around it."""
@@ -204,8 +215,29 @@ def _join_first(statements: list[Statement]) -> None:
         return
     first, second = statements[:2]
     rest = min(one.indent for one in statements[1:])
-    if first.indent < rest and (not first.opens or second.indent > rest):
-        statements[0] = replace(first, indent=rest)
+    if first.indent >= rest:
+        return
+    if first.opens:
+        # The rest may as well be its body, with a slip.
+        is_slip = second.indent - rest < 2 or sum(one.indent == rest for one in statements) < 2
+        if (is_slip and rest < 3) or second.indent - rest < 2 or not _is_sound(statements, rest):
+            return
+    statements[0] = replace(first, indent=rest)
+
+
+def _is_sound(statements: Sequence[Statement], base: int) -> bool:
+    """Whether the lines fit each other when the first one stands at ``base``."""
+    levels = [base]
+    for before, statement in pairwise(statements):
+        if before.opens:
+            if statement.indent <= levels[-1]:
+                return False
+            levels.append(statement.indent)
+        while statement.indent < levels[-1] and len(levels) > 1:
+            levels.pop()
+        if statement.indent != levels[-1]:
+            return False
+    return True
 
 
 def _gaps(page: Page, statements: Sequence[Statement]) -> list[Gap]:

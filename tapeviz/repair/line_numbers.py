@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 from tapeviz.repair.page import Edit, Page
 
-_NUMBERED = re.compile(r"^[ \t]*(\d{1,6})(?:[.:|)\]│](?!\d)|(?=[ \t]|$))([ \t]*)(.*)$")
+_NUMBERED = re.compile(
+    r"^[ \t]*(\d{1,6})(?:[.:|)\]│](?!\d)|(?=[ \t]|$)|(?P<glued>(?=[A-Za-z_@#])))([ \t]*)(.*)$"
+)
+_FAR = 4
+"""Numbers that a page may leave out: it drops blank lines and keeps their count."""
 _GOES_ON = re.compile(r"(?!>>>|\.\.\.)[,;)\]}=*/+\-%|&<>.]")
 """What no statement starts with: the number before it is more likely data."""
 
@@ -22,6 +26,8 @@ class _Numbered:
     column: int
     """Where the text starts."""
     text: str
+    is_glued: bool
+    """Whether nothing stands between the number and the text."""
 
 
 def drop_line_numbers(page: Page) -> Iterator[Edit]:
@@ -30,15 +36,12 @@ def drop_line_numbers(page: Page) -> Iterator[Edit]:
         texts = [one for one in run if one.text]
         if not texts:
             continue
-        cut_by_gap = _by_gap(texts)
+        is_pushed = _is_pushed(texts)
+        nearest = min(one.gap if is_pushed else one.column for one in texts)
         for one in run:
-            line = page.lines[one.index].rstrip() if not one.text else page.lines[one.index]
-            margin = one.gap - min(t.gap for t in texts) if cut_by_gap else 0
-            if not cut_by_gap:
-                margin = one.column - min(t.column for t in texts)
-            text = " " * max(margin, 0) + one.text if one.text else ""
-            if line != text:
-                yield Edit(one.index, text, f"removed the line number {one.number}")
+            margin = (one.gap if is_pushed else one.column) - nearest
+            text = " " * margin + one.text if one.text else ""
+            yield Edit(one.index, text, f"removed the line number {one.number}")
 
 
 def _runs(lines: Sequence[str]) -> Iterator[list[_Numbered]]:
@@ -60,23 +63,27 @@ def _read(index: int, line: str) -> _Numbered | None:
     match = _NUMBERED.match(line)
     if match is None:
         return None
-    gap = len(match[2].expandtabs(4))
-    return _Numbered(index, int(match[1]), gap, len(line[: match.start(3)].expandtabs(4)), match[3])
+    gap = len(match[3].expandtabs(4))
+    column = len(line[: match.start(4)].expandtabs(4))
+    is_glued = match["glued"] is not None
+    return _Numbered(index, int(match[1]), gap, column, match[4], is_glued)
 
 
 def _counts_on(last: _Numbered, one: _Numbered) -> bool:
     # Blank lines may have no number of their own, or have lost it.
-    return 1 <= one.number - last.number <= one.index - last.index
+    return 1 <= one.number - last.number <= max(one.index - last.index, _FAR)
 
 
 def _is_margin(run: Sequence[_Numbered]) -> bool:
     if len(run) < 2:
         return False
+    if any(one.is_glued for one in run) and (len(run) < 3 or run[0].number != 1):
+        return False  # 2e5, 1if x else y
     # Numbers alone are as likely data.
     return sum(1 for one in run if one.text) >= min(2, len(run))
 
 
-def _by_gap(texts: Sequence[_Numbered]) -> bool:
+def _is_pushed(texts: Sequence[_Numbered]) -> bool:
     """Whether longer numbers push the text on; else it keeps its column."""
 
     def odd(margins: list[int]) -> int:

@@ -20,9 +20,11 @@ _TENSOR = re.compile(
 _ANGLE_END = re.compile(r">[\])}]*\s*$")
 _PRINTED_TENSOR = re.compile(r"^\s*tf\.(?:Tensor|RaggedTensor|SparseTensor)\(\s*(?:[\[\d-]|b'|$)")
 _TENSOR_END = re.compile(r"dtype=\w+\)|\)\s*$")
+_PROMPT = re.compile(r"^\s*(?:>>>|In ?\[)")
 _ARRAY_ROW = re.compile(
     r"^\s*\[+\s*[-+]?(?:\d[\d.e+-]*|nan|inf)(?:\s+[-+]?(?:\d[\d.e+-]*|nan|inf|\.\.\.))*\s*\]*\s*$"
 )
+_NUMBERS = re.compile(r"^\s*[-+]?\d[\d.e+-]*(?:\s+[-+]?\d[\d.e+-]*)+\s*$")
 _TRACEBACK = re.compile(
     r"^\s*(?:-{20,}|Traceback \(most recent call last\):|\S*Error\s+Traceback \(most).*$"
 )
@@ -41,6 +43,26 @@ _LOG = re.compile(
     )""",
     re.VERBOSE,
 )
+
+
+def set_aside_tracebacks(page: Page) -> Iterator[Edit]:
+    """From ``Traceback`` to the line that names the error, in Python's form and in IPython's."""
+    until = -1
+    for index, line in enumerate(page.lines):
+        if index > until and _TRACEBACK.match(line):
+            until = _traceback_end(page, index)
+        if index <= until and line.strip():
+            yield aside(page, index, _WHAT)
+
+
+def _traceback_end(page: Page, first: int) -> int:
+    last = min(first + _LONGEST, len(page.lines))
+    for index in range(first + 1, last):
+        if _PROMPT.match(page.lines[index]):
+            return index - 1
+        if _RAISED.match(page.lines[index]):
+            return index
+    return first
 
 
 def set_aside_output(page: Page) -> Iterator[Edit]:
@@ -67,23 +89,20 @@ def _output_end(page: Page, statement: Statement) -> int | None:
         return statement.last if _is_shown(statement.tree) else None
     if _ANGLE.match(line):
         return _find(page, first, _ANGLE_END) or first
-    if _TRACEBACK.match(line):
-        end = _find(page, first, _RAISED, over_blanks=True)
-        return end or first
     if _RAISED.match(line) or _LOG.match(line) or _TENSOR.search(line):
         return first
-    if _ARRAY_ROW.match(line):
+    if _ARRAY_ROW.match(line) or _NUMBERS.match(line):
         return _rows_end(page, first)
     return None
 
 
-def _find(page: Page, first: int, end: re.Pattern[str], *, over_blanks: bool = False) -> int | None:
+def _find(page: Page, first: int, end: re.Pattern[str]) -> int | None:
     """The first line from ``first`` on where ``end`` is found, in the same paragraph."""
     for index in range(first, min(first + _LONGEST, len(page.lines))):
         line = page.lines[index]
-        if not line.strip() and not over_blanks:
+        if not line.strip():
             return None
-        if end.search(line) and (index > first or not over_blanks):
+        if end.search(line):
             return index
     return None
 

@@ -95,9 +95,12 @@ class Page:
         lines, done = list(self.lines), list(self.done)
         for edit in edits:
             index = edit.index
-            if edit.text == lines[index]:
+            text = edit.text
+            if not text and index == len(lines) - 1:
+                text = "#"  # an empty last line would no longer count as one
+            if text == lines[index]:
                 continue
-            lines[index] = edit.text
+            lines[index] = text
             if edit.sets_aside:
                 done[index] = (edit.what,)
             elif edit.what not in done[index]:

@@ -7,6 +7,7 @@ import unicodedata
 
 from tapeviz.repair.page import Page, SyntaxProblem
 from tapeviz.repair.parsing import Failure
+from tapeviz.repair.prose import mistyped_keyword
 from tapeviz.repair.scanning import scan
 from tapeviz.repair.statements import read_statements
 
@@ -30,7 +31,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
         "This text in triple quotes never ends: add the three closing quotes.",
     ),
     (r"unterminated", "This text in quotes does not end on its line: add the closing quote."),
-    (r"expected ':'", "A colon is missing here: the lines below it need one to belong to it."),
+    (r"expected ':'", "A colon is missing here, before the lines that belong to this one."),
     (
         r"expected an indented block after (.+?) on line (\d+)",
         "Line {1} ({0}) needs at least one indented line below it: indent this one, or add pass.",
@@ -112,6 +113,12 @@ def _say_near(page: Page, failure: Failure) -> str:
     line = page.lines[min(failure.line, len(page.lines)) - 1]
     opened = scan(line[: failure.column - 1]).after.brackets
     near = re.match(r"\w+|\S", line[failure.column - 1 :])
+    first = re.match(r"\s*([A-Za-z]+)\b(?!\s*[=.(\[,])", line)
+    meant = mistyped_keyword(first[1]) if first else None
+    if first and meant:
+        return f"“{first[1]}” is no word of Python: is “{meant}” meant?"
+    if near is not None and not near[0].isascii():
+        return f"“{near[0]}” is no code: put a # before it, or remove it."
     if near is None:
         return "This line is not complete: something is missing at its end."
     if opened:

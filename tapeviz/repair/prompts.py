@@ -74,6 +74,15 @@ def drop_prompts(page: Page) -> Iterator[Edit]:
             session.reset()
 
 
+def accidental_prompt(tree: ast.Module) -> int | None:
+    """The line of an ``In [3]: x`` that Python takes for the annotation of an item of ``In``."""
+    for node in tree.body:
+        match node:
+            case ast.AnnAssign(target=ast.Subscript(value=ast.Name(id="In" | "Out")), value=None):
+                return node.lineno
+    return None
+
+
 def _is_session_line(line: str) -> bool:
     return any(pattern.match(line) for pattern in (_PROMPT, _ANSWER, _CELL))
 

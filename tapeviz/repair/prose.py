@@ -22,7 +22,13 @@ _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _BULLET = re.compile(r"^\s*(?:[-*+•·◦▪●○■□►▶➢✓–—]|\(?\d{1,3}[.)、]|#{1,6}|>)\s+(?=\S)")
 _WORD = r"[A-Za-z]+(?:['’-][A-Za-z]+)*"
 _PLAIN = re.compile(r"^\(?(?:[aI]|[A-Za-z]['’]?[A-Za-z][A-Za-z'’-]*)[.:;!?)]*$")
-_ONLY_WORDS = re.compile(rf"^\s*{_WORD}(?:[ \t]+{_WORD})*\s*([:.!?…]*)\s*$")
+_SIGNS = re.compile(r"[=()\[\]{}*/+<>%&|^~@\\_\d]|\w\.\w")
+_FOOTER = re.compile(
+    r"\s*(?:(?:asked|answered|edited|modified|posted|viewed|active)\s.*\d.*"
+    r"|[\d.,k+ ]+(?!(?:if|and|or|in|is|not|else)\b)[A-Za-z]{3,}[A-Za-z ]*"
+    r"|@[\w-]+[,:]?\s+[A-Za-z]+\s+[A-Za-z].*)\s*$"
+)
+_SENTENCE_END = re.compile(r"[A-Za-z`)\"”][.!?]\s*$")
 _URL = re.compile(r"^\s*(?:https?://|www\.)\S+\s*$")
 _SLASHES = re.compile(r"^\s*(?://|/\*|\*/|<!--|-->|</?[a-z][a-z0-9]*[\s>/])")
 
@@ -41,7 +47,8 @@ _ASSIGNS = re.compile(r"^\s*[A-Za-z_][\w.]*(?:\[[^\]]*\])?\s*[-+*/]?=(?!=)")
 _CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
 _KEYWORDS = frozenset(keyword.kwlist)
 _TYPED = sorted((_KEYWORDS | {"print", "case", "match"}) - {"is", "in", "as", "or", "if"})
-_PROVIDED = frozenset({"tf", "np", "keras", "tensorflow", "numpy"}) | frozenset(dir(builtins))
+_BUILTINS = frozenset(dir(builtins))
+_PROVIDED = frozenset({"tf", "np", "keras", "tensorflow", "numpy"}) | _BUILTINS
 _OPENERS = re.compile(
     r"""the|an?|this|that|these|those|here|there|we|you|it|he|she|they|but|so|then|thus|hence|however
     |because|note|see|maybe|perhaps|also|now|next|first|second|finally|please|let|what|why|how|when
@@ -114,20 +121,24 @@ def _is_english(bare: str, known: set[str], *, is_item: bool) -> bool:
     words = re.findall(_WORD, bare)
     if not words:
         return False
+    if _FOOTER.match(bare):
+        return True
+    if _CODE_START.match(bare):
+        return pairs >= 4 and not _ASSIGNS.match(bare)
     first = words[0].lower()
-    starts_code = bool(_CODE_START.match(bare))
-    if starts_code:
-        return not _ASSIGNS.match(bare) and pairs >= 4
-    if pairs >= 3 or (is_item and pairs >= 1):
+    is_opener = first not in known and len(words) > 1 and _OPENERS.fullmatch(first)
+    if pairs >= 3 or (is_item and pairs >= 1) or is_opener:
         return True
-    if _OPENERS.fullmatch(first) and first not in known and len(words) > 1:
-        return True
-    only_words = _ONLY_WORDS.match(bare)
-    if only_words is None or _is_mistyped(words, known):
-        return pairs == 2 and words[0][0].isupper() and not _is_mistyped(words, known)
+    if _SIGNS.search(bare):
+        return pairs == 2 and (words[0][0].isupper() or bool(_SENTENCE_END.search(bare)))
     if len(words) == 1:
-        return words[0][0].isupper() and bool(only_words[1])
-    return True
+        return words[0][0].isupper() and bare.rstrip()[-1] in ":.!?…" and words[0] not in known
+    return mistyped_keyword(words[0]) is None and (pairs >= 2 or not _names_code(words, known))
+
+
+def _names_code(words: Sequence[str], known: set[str]) -> bool:
+    """Whether words in a row may be a statement with a slip: ``prnt loss``."""
+    return words[0] in _TYPED or any(word in known - _BUILTINS for word in words)
 
 
 def _neighbours(bare: str) -> int:
@@ -139,12 +150,12 @@ def _neighbours(bare: str) -> int:
     return sum(1 for pair in pairwise(plain) if all(pair))
 
 
-def _is_mistyped(words: Sequence[str], known: set[str]) -> bool:
-    """Whether words in a row may be a statement with a slip: ``pritn loss``, ``esle:``."""
-    if any(word in known and word not in dir(builtins) for word in words):
-        return True
-    first = words[0]
-    return first in _TYPED or bool(difflib.get_close_matches(first, _TYPED, n=1, cutoff=0.75))
+def mistyped_keyword(word: str) -> str | None:
+    """The keyword (or ``print``) that a word is nearly; None for a keyword itself."""
+    if word in _BUILTINS:
+        return None
+    near = difflib.get_close_matches(word, _TYPED, n=1, cutoff=0.75)
+    return near[0] if near and word not in _TYPED else None
 
 
 def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
@@ -161,6 +172,8 @@ def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
         return True
     if not names or any(name in known for name in names):
         return False
+    if all(isinstance(part, (ast.Name, ast.Attribute, ast.Load)) for part in parts):
+        return True
     words = (ast.Name, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Tuple, ast.Load, ast.Store)
     signs = (ast.Is, ast.IsNot, ast.In, ast.NotIn, ast.Not, ast.boolop, ast.USub)
     return all(name.isalpha() for name in names) and all(

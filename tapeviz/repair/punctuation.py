@@ -70,13 +70,16 @@ def _read_string(code: str, at: int) -> tuple[str, int]:
     if code[at] in "\"'" and (plain := _STRING.match(code, at)):
         return plain[0], plain.end()
     is_double = code[at] == '"' or code[at] in _DOUBLE
-    closers = '"' + _DOUBLE if is_double else "'" + _SINGLE
-    end = _closing(code, at + 1, closers, nests=True)
+    curly = _DOUBLE if is_double else _SINGLE
+    straight = '"' if is_double else "'"
+    end = _closing(code, at + 1, curly, nests=True)
     if end is None:  # “so“ is written, too
-        end = _closing(code, at + 1, closers, nests=False)
+        end = _closing(code, at + 1, curly, nests=False)
+    if end is None:
+        end = _closing(code, at + 1, straight, nests=False)
     if end is None:
         return code[at], at + 1
-    return _quoted(code[at + 1 : end], '"' if is_double else "'"), end + 1
+    return _quoted(code[at + 1 : end], straight), end + 1
 
 
 def _closing(code: str, at: int, closers: str, *, nests: bool) -> int | None:
@@ -89,7 +92,8 @@ def _closing(code: str, at: int, closers: str, *, nests: bool) -> int | None:
             depth -= 1
         elif char in closers and (
             # A single one between two letters is an apostrophe.
-            '"' in closers
+            "”" in closers
+            or closers == '"'
             or not (code[index - 1].isalnum() and code[index + 1 : index + 2].isalnum())
         ):
             return index

@@ -1,0 +1,336 @@
+"""Pages, sessions and notebooks: what is code stays code, what is not becomes a comment."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from tapeviz.repair import missing_imports, repair
+
+
+def code_of(text: str) -> str:
+    """The statements that are left after the repair, one a line."""
+    found = repair(text)
+    assert found.error is None, found.error
+    return ast.unparse(ast.parse(found.text))
+
+
+def whats(text: str) -> dict[int, str]:
+    found = repair(text)
+    assert found.error is None, found.error
+    return {one.line: one.what for one in found.repairs}
+
+
+SESSION = """\
+>>> import tensorflow as tf
+>>> v = tf.Variable(4.0)
+>>> with tf.GradientTape() as tape:
+...     w = v * v
+...
+>>> tape.gradient(w, v)
+<tf.Tensor: shape=(), dtype=float32, numpy=8.0>
+>>> w.numpy()
+16.0
+>>> [w, w]
+[<tf.Tensor: shape=(), dtype=float32, numpy=16.0>,
+ <tf.Tensor: shape=(), dtype=float32, numpy=16.0>]
+>>> tape.gradient(w, v)
+Traceback (most recent call last):
+  File "<stdin>", line 1, in <module>
+
+RuntimeError: A non-persistent GradientTape can only be used once
+u = v + 1
+"""
+
+
+def test_a_session_keeps_what_was_typed_and_comments_the_answers() -> None:
+    assert code_of(SESSION).splitlines() == [
+        "import tensorflow as tf",
+        "v = tf.Variable(4.0)",
+        "with tf.GradientTape() as tape:",
+        "    w = v * v",
+        "tape.gradient(w, v)",
+        "w.numpy()",
+        "[w, w]",
+        "tape.gradient(w, v)",
+        "u = v + 1",
+    ]
+    told = whats(SESSION)
+    assert told[1] == "removed the prompt >>>"
+    assert told[4] == "removed the prompt ..."
+    assert told[7] == told[9] == told[11] == "output: kept as a comment"
+    assert 18 not in told
+
+
+def test_notebook_cells_with_prompts_of_their_own() -> None:
+    text = """\
+In [1]:
+%matplotlib inline
+!pip install -q tensorflow
+v = tf.Variable(4.0)
+
+In [2]: w = v * v
+   ...: w
+Out[2]: <tf.Tensor: shape=(), dtype=float32, numpy=16.0>
+
+In [3]: print(w)
+tf.Tensor(16.0, shape=(), dtype=float32)
+"""
+    assert code_of(text).splitlines() == ["v = tf.Variable(4.0)", "w = v * v", "w", "print(w)"]
+    assert whats(text)[2] == "switched off the notebook command %matplotlib inline"
+
+
+def test_a_prompt_that_parses_by_accident_is_a_prompt() -> None:
+    assert code_of("In [4]: tape.gradient(y, x)") == "tape.gradient(y, x)"
+
+
+def test_printed_values_between_the_code() -> None:
+    text = """\
+a = tf.eye(2)
+print(a)
+tf.Tensor(
+[[1. 0.]
+ [0. 1.]], shape=(2, 2), dtype=float32)
+print(a.numpy())
+[[1. 0.]
+ [0. 1.]]
+model.fit(a, a)
+Epoch 1/1
+1/1 [==============================] - 0s 5ms/step - loss: 0.1
+2024-05-01 09:00:00.1: I tensorflow/core/platform.cc:1] This binary is optimized
+b = a + 1
+ValueError: No gradients provided for any variable: ['w:0'].
+"""
+    assert code_of(text).splitlines() == [
+        "a = tf.eye(2)",
+        "print(a)",
+        "print(a.numpy())",
+        "model.fit(a, a)",
+        "b = a + 1",
+    ]
+
+
+PAGE = """\
+Tape inside a tape: how?
+asked Jan 5 '21 at 10:00
+I've read the guide (twice), and I don't understand it's rules.
+So tape.gradient(y, x) gives me a wrong number, see below:
+
+y = x ** 3
+# my own remark
+Extension:
+- 说明
+the slope is what i need
+两个梯度
+tape_two(这里)
+注:结果
+• It works in TF 1
+https://example.com/a?b=c
+but
+print(y)
+Any ideas?
+"""
+
+
+def test_sentences_in_any_script_become_comments() -> None:
+    told = whats(PAGE)
+    assert set(told) == {*range(1, 5), *range(8, 17), 18}
+    assert set(told.values()) == {"not Python: kept as a comment"}
+    assert code_of(PAGE).splitlines()[0] == "y = x ** 3"
+    lines = repair(PAGE).text.split("\n")
+    assert lines[1] == "# asked Jan 5 '21 at 10:00"
+    assert lines[5:7] == ["y = x ** 3", "# my own remark"]
+
+
+def test_fences_of_other_languages_and_buttons() -> None:
+    text = """\
+Install it first:
+```bash
+pip install tensorflow
+```
+then
+```python
+x = tf.ones(3)
+```
+Copy
+Run Code Online (Sandbox Code Playgroud)
+"""
+    assert code_of(text) == "x = tf.ones(3)"
+    told = whats(text)
+    assert told[3] == "not Python but bash: kept as a comment"
+    assert told[6] == "removed the Markdown fence"
+    assert told[10] == "removed the page's “Run Code Online (Sandbox Code Playgroud)”"
+
+
+def test_a_button_word_that_is_a_name_stays() -> None:
+    text = "output = f(\n  input\n)\noutput\ny = “a”\n"
+    assert code_of(text).splitlines() == ["output = f(input)", "output", "y = 'a'"]
+
+
+@pytest.mark.parametrize(
+    ("scarred", "code"),
+    [
+        ("x = “it's”", "x = \"it's\""),
+        ("x = “a \"b\" c”", "x = 'a \"b\" c'"),
+        ("x = ‘it’s’", "x = 'it’s'"),
+        ("x = \"mixed”", "x = 'mixed'"),
+        ("f(“a”, 'b “c” d', “e”)", "f('a', 'b “c” d', 'e')"),
+        ("x = “a”  # “remark”", "x = 'a'"),
+        ("x = “””Doc “x”\n.”””", "x = 'Doc “x”\\n.'"),
+        ("f（a，b）；y＝１＋２", "f(a, b)\ny = 1 + 2"),
+        ("x = 3 – 2 × 4", "x = 3 - 2 * 4"),
+        ("if x ≥ 2：\n    y = 1", "if x >= 2:\n    y = 1"),
+        ("x = 1 \\   \n    + 2", "x = 1 + 2"),
+        ("y = a &lt; 1 &amp; b\nf(&quot;a &lt; b&quot;)", "y = a < 1 & b\nf('a < b')"),
+        ("x&nbsp;= &#39;a&#39;", "x = 'a'"),
+        ("if x:\n\u3000\u3000y = 1", "if x:\n    y = 1"),
+        ("x\u00a0= 'a\u00a0b'", "x = 'a\\xa0b'"),
+        ("x = 1\0", "x = 1"),
+        ("> x = 1\n> y = 2", "x = 1\ny = 2"),
+        ("1import os\n2x = 1\n3if x:\n4    y = 2", "import os\nx = 1\nif x:\n    y = 2"),
+        ("98 if x:\n99     y = 1\n100 z = 2", "if x:\n    y = 1\nz = 2"),
+        ("98  if x:\n99      y = 1\n100 z = 2", "if x:\n    y = 1\nz = 2"),
+        ("if x:\n\ty = 1\n        z = 2", "if x:\n    y = 1\n    z = 2"),
+        ("if x:\n\ty = 1\n    z = 2", "if x:\n    y = 1\n    z = 2"),
+    ],
+)  # fmt: skip
+def test_small_scars(scarred: str, code: str) -> None:
+    assert code_of(scarred) == ast.unparse(ast.parse(code))
+
+
+SLIPS = {
+    "between two levels": (
+        """\
+        with tf.GradientTape() as g:
+            g.watch(x)
+          y = x * x
+        dy = g.gradient(y, x)
+        """,
+        2,
+    ),
+    "one space more": (
+        """\
+        with tf.GradientTape() as g:
+            g.watch(x)
+             y = x * x
+        dy = g.gradient(y, x)
+        """,
+        2,
+    ),
+    "one space less in the first line": (
+        """\
+        with tf.GradientTape() as g:
+           g.watch(x)
+            y = x * x
+            z = y
+        dy = g.gradient(y, x)
+        """,
+        3,
+    ),
+    "one line flush left": (
+        """\
+        with tf.GradientTape() as g:
+            g.watch(x)
+        y = x * x
+            z = y
+        dy = g.gradient(y, x)
+        """,
+        3,
+    ),
+    "the gradient between two levels": (
+        """\
+        with tf.GradientTape() as g:
+            g.watch(x)
+            y = x * x
+          dy = g.gradient(y, x)
+        """,
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_a_line_that_slipped_goes_to_its_level(name: str) -> None:
+    text, size = SLIPS[name]
+    tree = ast.parse(repair(dedent(text)).text)
+    assert isinstance(tree.body[0], ast.With)
+    assert len(tree.body[0].body) == size
+    assert len(tree.body) == 2
+
+
+LOST = {
+    "a print before the gradient stays in": (
+        "with tf.GradientTape() as g:\ny = x\nprint(y)\nd = g.gradient(y, x)\nprint(d)\n",
+        "with tf.GradientTape() as g:\n    y = x\n    print(y)\nd = g.gradient(y, x)\nprint(d)\n",
+    ),
+    "a gradient of a gradient by one tape": (
+        "with tf.GradientTape() as g:\ny = x\nd = g.gradient(y, x)\ne = g.gradient(d, x)\n",
+        "with tf.GradientTape() as g:\n    y = x\n    d = g.gradient(y, x)\ne = g.gradient(d, x)\n",
+    ),
+    "two tapes that do not need each other": (
+        "with tf.GradientTape() as a:\nwith tf.GradientTape() as b:\nz = x * y\n"
+        "dx = b.gradient(z, x)\ndy = a.gradient(z, y)\n",
+        "with tf.GradientTape() as a:\n    with tf.GradientTape() as b:\n        z = x * y\n"
+        "dx = b.gradient(z, x)\ndy = a.gradient(z, y)\n",
+    ),
+    "a sentence ends every body": (
+        "for i in range(3):\ns = s + i\nThis is what I want to see next.\nprint(s)\n",
+        "for i in range(3):\n    s = s + i\n\nprint(s)\n",
+    ),
+    "a tape without a gradient ends at the blank line": (
+        "with tf.GradientTape() as g:\ny = x\n\nz = 2\n",
+        "with tf.GradientTape() as g:\n    y = x\n\nz = 2\n",
+    ),
+    "else goes with its if": (
+        "for i in r:\nif i:\ns = 1\nelse:\ns = 2\n\nprint(s)\n",
+        "for i in r:\n    if i:\n        s = 1\n    else:\n        s = 2\nprint(s)\n",
+    ),
+    "try": (
+        "try:\nd = g.gradient(y, x)\nexcept RuntimeError:\nd = None\n\nprint(d)\n",
+        "try:\n    d = g.gradient(y, x)\nexcept RuntimeError:\n    d = None\nprint(d)\n",
+    ),
+    "match": (
+        "match n:\ncase 1:\ny = 1\ncase _:\ny = 2\n\nprint(y)\n",
+        "match n:\n    case 1:\n        y = 1\n    case _:\n        y = 2\nprint(y)\n",
+    ),
+    "a whole body inside a lost one": (
+        "with tf.GradientTape() as g:\nfor i in r:\n    y = y * x\nd = g.gradient(y, x)\n",
+        "with tf.GradientTape() as g:\n    for i in r:\n        y = y * x\nd = g.gradient(y, x)\n",
+    ),
+    "main": (
+        "def main():\nx = 1\nprint(x)\n\nif __name__ == '__main__':\nmain()\n",
+        "def main():\n    x = 1\n    print(x)\nif __name__ == '__main__':\n    main()\n",
+    ),
+    "many lines of one statement": (
+        "with tf.GradientTape() as g:\ny = f(\nx,\n)\nd = g.gradient(y, x)\n",
+        "with tf.GradientTape() as g:\n    y = f(x)\nd = g.gradient(y, x)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_a_lost_body_ends_where_its_meaning_ends(name: str) -> None:
+    scarred, code = LOST[name]
+    assert code_of(scarred) == ast.unparse(ast.parse(code))
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("x = tf.ones(3)", {"tf"}),
+        ("import tensorflow as tf\nx = tf.ones(3)", set()),
+        ("def f():\n    return np.ones(3) + tf.ones(3)", {"np", "tf"}),
+        ("def f(tf):\n    return tf", set()),
+        ("def f(tf):\n    return tf\ntf.ones(3)", {"tf"}),
+        ("from tensorflow import keras\nkeras.Input(3)", set()),
+        ("x = [keras.Input(n) for n in range(3)]", {"keras"}),
+        ("class A(keras.Model):\n    tf = 1", {"keras"}),
+        ("def f():\n    global np\n    import numpy as np\nnp.ones(3)", set()),
+        ("x.tf.np(keras=1)", set()),
+        ("tf = 1 +", set()),
+    ],
+)
+def test_missing_imports(text: str, missing: set[str]) -> None:
+    assert missing_imports(text) == missing

@@ -1,0 +1,76 @@
+"""What cannot be repaired is said on its line, and the text comes back whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.repair import repair
+
+CASES = {
+    "a bracket left open": ("y = tf.square(x\nz = y\n", 1, "never closed"),
+    "a bracket left open in a header": (
+        "x = 1\nwith tf.GradientTape(True as tape:\n    y = x\n",
+        2,
+        "( is still open",
+    ),
+    "the wrong bracket": ("x = 1\ny = [1, (2, 3]\n", 2, "does not close"),
+    "a bracket too many": ("x = 1)\n", 1, "closes nothing"),
+    "an open quote": ("x = 'one\ny = 2\n", 1, "closing quote"),
+    "a colon left out": ("with tf.GradientTape() as tape\n    y = x\n", 1, "colon"),
+    "a keyword misspelt": ("def f(x):\n    retrun x\n", 2, "“return”"),
+    "a clause misspelt": ("if x:\n    y = 1\nesle:\n    y = 2\n", 3, "“else”"),
+    "Python 2": ("x = 1\nprint x\n", 2, "print(…)"),
+    "an assignment for a comparison": ("if x = 3:\n    y = 1\n", 1, "=="),
+    "a remark without its sign": ("y = x * x 平方\n", 1, "#"),
+    "words after code": ("loss = y is what we want to minimise here\n", 1, ""),
+    "two names in a row": ("from tensorflow import keras layers\n", 1, ""),
+    "an operator twice": ("x = 2 * / 3\n", 1, ""),
+    "return at the top": ("x = 1\nreturn x\n", 2, "outside a function"),
+    "the first of two": ("x = = 1\ny = 'open\n", 1, ""),
+    "among sentences": ("This is how to do it:\ny = x x\nDone and dusted!\n", 2, ""),
+    "behind a prompt": (">>> x = 1\n>>> y = (x\n>>> z = 2\n", 2, "never closed"),
+    "in a body that stands flush": (
+        "with tf.GradientTape() as t:\ny = x *\nz = t.gradient(y, x)\n",
+        2,
+        "",
+    ),
+    "half a surrogate pair": ("x = 1\ny = \ud800\n", 2, "no meaning"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_slip_is_told_on_its_line(name: str) -> None:
+    text, line, words = CASES[name]
+    found = repair(text)
+    assert found.text == text
+    assert found.repairs == ()
+    assert found.error is not None
+    assert found.error.line == line
+    assert words in found.error.message
+    assert "\n" not in found.error.message
+
+
+def test_the_column_is_the_one_of_the_pasted_line() -> None:
+    text = ">>> y = tf.square(x\n"
+    problem = repair(text).error
+    assert problem is not None
+    assert text[problem.column - 1] == "("
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pritn(x) y",
+        "y = x x",
+        "for i in rnage(3) print(i)",
+        "lamda x: x",
+        "imoprt numpy",
+        "x =",
+        "del x y",
+    ],
+)
+def test_a_mistyped_line_is_never_taken_for_a_sentence(line: str) -> None:
+    text = f"Here is what I tried so far:\n\nx = 1\n{line}\n\n为什么不行?\n"
+    found = repair(text)
+    assert found.error is not None
+    assert found.error.line == 4
