@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 
 from ..trace.expressions import SourceText
-from ..trace.model import Op, Trace, VariableId
+from ..trace.model import Frame, Op, Trace, VariableId
 from .words import joined, line_words, variable_name, write_word
 
 _SIGNS = {"assign": "←", "assign_add": "+=", "assign_sub": "−="}
+_METHODS = (
+    *("assign", "assign_add", "assign_sub"),
+    *("scatter_update", "scatter_add", "scatter_sub", "scatter_max", "scatter_min"),
+    *("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub", "batch_scatter_update"),
+)
 _LONGEST_VALUE = 22
 
 
@@ -18,6 +23,7 @@ class WriteWords:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._source = SourceText(trace.source)
+        self._calls: dict[Frame, ast.Call | None] = {}
 
     def of(self, op: Op) -> tuple[str, str]:
         """Title and subtitle of an assign op."""
@@ -27,37 +33,40 @@ class WriteWords:
         call = self._call(op)
         if call is not None and isinstance(call.func, ast.Attribute):
             sign = _SIGNS.get(call.func.attr, "←")
-            title = f"{name}{self._subscript(call.func.value)} {sign} {self._value(call)}".rstrip()
+            where = self._subscript(call.func.value) if "StridedSlice" in op.type else ""
+            title = f"{name}{where} {sign} {self._value(call)}".rstrip()
         elif word in _SIGNS:
             title = f"{name} {_SIGNS[word]}"
         return title, joined((word, line_words(op.line)))
 
     def _call(self, op: Op) -> ast.Call | None:
         """The ``….assign…(…)`` call that this op ran in, when the text lets one say so."""
-        for frame in op.site.frames[:1]:
-            for method in ("assign", "assign_add", "assign_sub"):
-                call = self._source.call_at(frame, method)
-                if (
-                    call is not None
-                    and isinstance(call.func, ast.Attribute)
-                    and call.func.attr.startswith(("assign", "scatter"))
-                ):
-                    return call
-        return None
+        if not op.site.frames:
+            return None
+        frame = op.site.frames[0]
+        if frame not in self._calls:
+            calls = (self._source.call_at(frame, method) for method in _METHODS)
+            self._calls[frame] = next((call for call in calls if _is_write(call)), None)
+        return self._calls[frame]
 
     def _subscript(self, receiver: ast.expr) -> str:
+        """Which slice was written; of ``c[0].assign(…)`` the variable's own name says enough."""
         if not isinstance(receiver, ast.Subscript):
             return ""
-        inside = self._source.segment(receiver.slice).replace(" ", "")
-        # `for v in pair: v.assign(…)` and `c[0].assign(…)`: an element of a list is no slice,
-        # and the variable's own name says which element it is.
-        is_slice = any(isinstance(node, ast.Slice) for node in ast.walk(receiver.slice))
-        return f"[{inside}]" if is_slice or isinstance(receiver.slice, ast.Tuple) else ""
+        return f"[{self._source.segment(receiver.slice).replace(' ', '')}]"
 
     def _value(self, call: ast.Call) -> str:
-        value = call.args[0] if call.args else None
+        value = call.args[-1] if call.args else None
         for keyword in call.keywords:
-            if keyword.arg in ("value", "delta"):
+            if keyword.arg in ("value", "delta", "sparse_delta", "updates"):
                 value = keyword.value
         text = self._source.segment(value) if value is not None else ""
         return text if len(text) <= _LONGEST_VALUE else "…"
+
+
+def _is_write(call: ast.Call | None) -> bool:
+    return (
+        call is not None
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr.startswith(("assign", "scatter"))
+    )

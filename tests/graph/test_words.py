@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.graph.build import build
+from tapeviz.graph.words import friendly, shape_words, version_name, write_word
+
+from .script import Script
+
+
+@pytest.mark.parametrize(
+    ("op_type", "words"),
+    [
+        ("AddV2", "Add"),
+        ("BatchMatMulV2", "MatMul"),
+        ("FusedBatchNormV3", "FusedBatchNorm"),
+        ("Conv2D", "Conv2D"),
+        ("SelectV2", "Where"),
+        ("RealDiv", "Div"),
+        ("Relu6", "Relu6"),
+        ("__inference_train_step_412", "train_step"),
+        ("__forward_f_57", "f"),
+        ("V2", "V2"),
+    ],
+)
+def test_an_op_type_as_people_say_it(op_type: str, words: str) -> None:
+    assert friendly(op_type) == words
+
+
+def test_versions_and_shapes() -> None:
+    assert [version_name("x", n) for n in (0, 1, 2, 3, 4, 12)] == [
+        "x",
+        "x′",
+        "x″",
+        "x‴",
+        "x⁽⁴⁾",
+        "x⁽¹²⁾",
+    ]
+    assert shape_words(()) == ""
+    assert shape_words((2, None, 3)) == "2×?×3"
+    assert shape_words(None) == "?"
+    assert write_word("ResourceScatterNdUpdate") == "scatter update"
+    assert write_word("ResourceApplyAdam") == "Adam"
+
+
+def assign_title(line: str, kind: str = "AssignVariableOp", name: str = "x", above: int = 0) -> str:
+    """The title of an assign to ``x`` that ran on the last line."""
+    source = "\n" * above + line + "\n"
+    s = Script(source)
+    number = above + 1
+    x = s.variable("x", (3,))
+    s.bind(name, x)
+    value = s.tensor((3,), name="v")
+    inputs = [x, value] if "Strided" not in kind else [x, value, value, value, value]
+    s.op(kind, inputs, line=number, outputs=0)
+    s.op("Square", [s.read(x, (3,))], (3,), name="y")
+    graph = build(s.trace())
+    return next(node.title for _, node in graph.nodes(data="node") if node.assigns)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "title"),
+    [
+        ("x.assign(a + 2 * b)", "AssignVariableOp", "x ← a + 2 * b"),
+        ("x.assign(value=a)", "AssignVariableOp", "x ← a"),
+        ("x.assign_add(step)", "AssignAddVariableOp", "x += step"),
+        ("x.assign_sub(lr * g)", "AssignSubVariableOp", "x −= lr * g"),
+        ("x[0].assign(v)", "ResourceStridedSliceAssign", "x[0] ← v"),
+        ("c[0].assign(v)", "AssignVariableOp", "x ← v"),
+        ("x[1:, 0].assign(v)", "ResourceStridedSliceAssign", "x[1:,0] ← v"),
+        ("for c in cs: c.assign(v)", "AssignVariableOp", "x ← v"),
+        ("x.assign(" + "a + " * 20 + "b)", "AssignVariableOp", "x ← …"),
+        ("x.assign(a); x.assign(b)", "AssignVariableOp", "x ←"),
+        ("optimizer.apply_gradients(pairs)", "AssignSubVariableOp", "x −="),
+        ("x.scatter_update(s)", "ResourceScatterUpdate", "x ← s"),
+        ("x.scatter_nd_add(at, v)", "ResourceScatterNdAdd", "x ← v"),
+        ("x.assign(", "AssignVariableOp", "x ←"),
+    ],
+)
+def test_a_write_reads_as_the_snippet_says_it(line: str, kind: str, title: str) -> None:
+    assert assign_title(line, kind) == title
+
+
+def test_a_tensors_own_name_comes_first() -> None:
+    s = Script()
+    a = s.tensor(value=[1.0, 2.0], name="a")
+    y = s.op("Square", [a], (2,), line=2)
+    s.bind("parts[0]", y)
+    s.bind("y", y)
+    both = s.op("Split", [a], (1,), line=3, outputs=2)
+    s.bind("low", both)
+    s.bind("high", both + 1)
+    titles = {node.title: node for _, node in build(s.trace()).nodes(data="node")}
+    assert {"a", "y", "low, high"} == set(titles)
+    assert titles["low, high"].subtitle == "Split · 1"
