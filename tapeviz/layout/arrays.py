@@ -16,6 +16,7 @@ from tapeviz.layout.model import EdgeKey
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

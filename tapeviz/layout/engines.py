@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeviz.layout.arrays import GraphArrays, read_graph
 from tapeviz.layout.components import components
+from tapeviz.layout.large import draw_large
 from tapeviz.layout.layered import draw_layered
 from tapeviz.layout.loops import with_loops, without_loops
 from tapeviz.layout.model import Layout
@@ -45,8 +46,18 @@ MENU = (
 )
 
 
+CAREFUL = 400
+"""Up to this many nodes in a connected part no time is spared for a good picture."""
+
+
+def draw_by_size(graph: GraphArrays) -> Picture:
+    if graph.size == 1:
+        return Picture(np.zeros(1), np.zeros(1), [])
+    return draw_large(graph) if graph.size > CAREFUL else draw_layered(graph)
+
+
 def _named(name: str) -> Callable[[nx.MultiDiGraph, str], Layout]:
-    draw = draw_layered if name == "layered" else draw_at({**IN_PARTS, **AS_ONE}[name])
+    draw = draw_by_size if name == "layered" else draw_at({**IN_PARTS, **AS_ONE}[name])
 
     def lay_out_so(graph: nx.MultiDiGraph, direction: str) -> Layout:
         arrays = read_graph(graph, direction)

@@ -34,7 +34,7 @@ def draw_layered(graph: GraphArrays) -> Picture:
     upper, lower = dock(graph, layers, x, _places(layers, orders))
     tracks = tracks_of(layers, x, upper, lower)
     rows = stack_rows(graph, layers, tracks)
-    y = ((rows.top + rows.bottom) / 2)[layers.rank[: layers.real]]
+    y = rows.middle[layers.rank[: layers.real]]
     routes = []
     for edge, (top, bottom) in enumerate(down):
         start = float(y[top] + graph.along[top] / 2)

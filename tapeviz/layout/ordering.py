@@ -21,6 +21,8 @@ from tapeviz.layout.rerouting import reroute_long_edges
 Orders = list[Ints]
 Key = Callable[[Floats], Floats]
 PATIENCE = 4
+LAST_PER_CENT = 4000
+"""From this many vertices on the last per cent of crossings is not worth the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ def order_rows(layers: Layers, effort: Effort) -> Orders:
     for start in _starts(layers):
         for key in (_barycentre, _median):
             swept = _sweep_best(layers, start, key, effort.sweeps)
-            orders, crossings = _sift_all(layers, swept)
+            orders = _sift_all(layers, swept)
+            crossings = total_crossings(layers, orders)
             if not crossings:
                 return orders
             tried.append((crossings, orders))
@@ -107,12 +110,14 @@ def _median(ordered: Floats) -> Floats:
 
 def _sweep_best(layers: Layers, start: Orders, key: Key, sweeps: int) -> Orders:
     orders = list(start)
-    best, fewest, idle = list(orders), total_crossings(layers, orders), 0
+    counts = [0] * len(layers.links)
+    _recount(layers, orders, counts, set(range(len(orders))))
+    best, fewest, idle = list(orders), sum(counts), 0
     for sweep in range(sweeps):
-        _sweep(layers, orders, key, downwards=sweep % 2 == 0, flip=sweep % 4 >= 2)
-        crossings = total_crossings(layers, orders)
-        if crossings < fewest:
-            best, fewest, idle = list(orders), crossings, 0
+        changed = _sweep(layers, orders, key, downwards=sweep % 2 == 0, flip=sweep % 4 >= 2)
+        _recount(layers, orders, counts, changed)
+        if sum(counts) < fewest:
+            best, fewest, idle = list(orders), sum(counts), 0
         else:
             idle += 1
         if not fewest or idle > PATIENCE:
@@ -120,8 +125,19 @@ def _sweep_best(layers: Layers, start: Orders, key: Key, sweeps: int) -> Orders:
     return best
 
 
-def _sweep(layers: Layers, orders: Orders, key: Key, *, downwards: bool, flip: bool) -> None:
-    """Order each row by its neighbours in the row before; ``flip`` turns ties around."""
+def _recount(layers: Layers, orders: Orders, counts: list[int], changed: set[int]) -> None:
+    """Bring the crossings of each gap up to date after some rows changed."""
+    for gap, link in enumerate(layers.links):
+        if gap in changed or gap + 1 in changed:
+            counts[gap] = count_crossings(link, orders[gap], orders[gap + 1])
+
+
+def _sweep(layers: Layers, orders: Orders, key: Key, *, downwards: bool, flip: bool) -> set[int]:
+    """Order each row by its neighbours in the row before; ``flip`` turns ties around.
+
+    Gives the rows that changed.
+    """
+    changed = set()
     rows = range(len(orders))
     for row in rows[1:] if downwards else rows[-2::-1]:
         link = layers.links[row - 1].T if downwards else layers.links[row]
@@ -134,65 +150,73 @@ def _sweep(layers: Layers, orders: Orders, key: Key, *, downwards: bool, flip: b
             rank = len(places) - 1 - np.argsort(wanted[::-1], kind="stable")
         else:
             rank = np.argsort(wanted, kind="stable")
+        if (rank[1:] > rank[:-1]).all():
+            continue
         moved = current.copy()
         moved[places] = current[places[rank]]
         orders[row] = moved
+        changed.add(row)
+    return changed
 
 
-def _sift_all(layers: Layers, start: Orders) -> tuple[Orders, int]:
+def _sift_all(layers: Layers, start: Orders) -> Orders:
     """Sift row after row, down and up, until nothing gets better."""
     orders = list(start)
-    fewest = total_crossings(layers, orders)
-    rows = list(range(len(orders)))
+    waiting = set(range(len(orders)))  # rows whose own or neighbouring order has changed
     for pass_ in range(20):
-        for row in rows if pass_ % 2 == 0 else rows[::-1]:
-            orders[row] = _sift(_costs(layers, orders, row), orders[row])
-        crossings = total_crossings(layers, orders)
-        if crossings == fewest and pass_ > 1:
+        for row in sorted(waiting, reverse=pass_ % 2 == 1):
+            waiting.discard(row)
+            sifted = _sift(_savings(layers, orders, row), orders[row])
+            if sifted is not None:
+                orders[row] = sifted
+                waiting.update(r for r in (row - 1, row + 1) if 0 <= r < len(orders))
+        if not waiting:
             break
-        fewest = crossings
-    return orders, fewest
+    return orders
 
 
-def _costs(layers: Layers, orders: Orders, row: int) -> Floats:
-    """``cost[a, b]``: crossings saved by slot b standing left of slot a instead of right."""
+def _savings(layers: Layers, orders: Orders, row: int) -> Floats:
+    """``saved[a, b]``: crossings saved when slot a goes from the left of slot b to its right."""
     size = len(orders[row])
     crossed = np.zeros((size, size))
-    if row > 0:
+    if size > 1 and row > 0:
         crossed += pair_crossings(layers.links[row - 1].T, orders[row - 1])
-    if row < len(orders) - 1:
+    if size > 1 and row < len(orders) - 1:
         crossed += pair_crossings(layers.links[row], orders[row + 1])
     saved: Floats = crossed - crossed.T
     return saved
 
 
-def _sift(saved: Floats, order: Ints) -> Ints:
-    """Move each slot to its best place; a place of equal cost is kept."""
+def _sift(saved: Floats, start: Ints) -> Ints | None:
+    """Make the best move of one slot to another place, again and again; None if there is none."""
     if not saved.any():
-        return order
-    result = order.tolist()
-    for slot in order.tolist():
-        place = result.index(slot)
-        result.remove(slot)
-        # Passing b to the right saves saved[slot, b] crossings.
-        gain = saved[slot, result].cumsum()
-        base = gain[place - 1] if place else 0.0
-        target = int(gain.argmax()) + 1 if len(gain) else 0
-        if target and gain[target - 1] < 0:
-            target = 0
-        reached = gain[target - 1] if target else 0.0
-        result.insert(target if reached > base else place, slot)
-    return np.array(result, dtype=np.intp)
+        return None
+    order = start
+    ordered = saved[order][:, order]
+    for _ in range(len(order)):
+        reached = ordered.cumsum(1)
+        # gain[p, q]: from place p to the right of place q > p, or to the left of place q < p
+        gain = reached - np.tril(ordered) - reached.diagonal()[:, None]
+        place, target = divmod(int(gain.argmax()), len(order))
+        if gain[place, target] <= 0:
+            break
+        moved = np.arange(len(order) - 1)
+        moved[place:] += 1
+        moved = np.insert(moved, target, place)
+        order, ordered = order[moved], ordered[moved][:, moved]
+    return None if order is start else order
 
 
 def _settled(layers: Layers, start: Orders) -> tuple[Orders, int]:
     """Lead long edges elsewhere and sift by turns, as long as it helps."""
     orders, crossings = start, total_crossings(layers, start)
+    enough = len(layers.rank) / LAST_PER_CENT * 0.01
     while crossings:
         orders, saved = reroute_long_edges(layers, orders)
-        if not saved:
+        if saved <= enough * crossings:
             break
-        orders, crossings = _sift_all(layers, orders)
+        orders = _sift_all(layers, orders)
+        crossings = total_crossings(layers, orders)
     return orders, crossings
 
 
@@ -210,7 +234,7 @@ def _shaken(layers: Layers, orders: Orders, crossings: int, shakes: int) -> Orde
         ]
         key = _median if shake % 2 else _barycentre
         swept = _sweep_best(layers, start, key, 4)
-        settled, crossings = _settled(layers, _sift_all(layers, swept)[0])
+        settled, crossings = _settled(layers, _sift_all(layers, swept))
         if crossings < fewest:
             best, fewest = settled, crossings
     return best

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import sqrt
 
 Size = tuple[float, float]
+Ledge = tuple[float, float, float]
+"""A piece of the skyline: left, right, floor."""
+TINY = 1e-6
 GAP = 44.0
 SHAPE = 1.5
 """Width by height of the sheet aimed at."""
@@ -34,27 +38,31 @@ def pack(sizes: Sequence[Size], shape: float = SHAPE, gap: float = GAP) -> list[
 
 def _fill(sizes: Sequence[Size], limit: float) -> list[Size]:
     """Put each at the highest free place under a skyline no wider than ``limit``."""
-    skyline: list[tuple[float, float, float]] = [(0.0, limit, 0.0)]  # left, right, floor
+    skyline: list[Ledge] = [(0.0, limit, 0.0)]
     corners = []
     for width, height in sizes:
-        x, y = min(
-            (_floor(skyline, left, left + width), left)
-            for left, _, _ in skyline
-            if left + width <= limit + 1e-6
-        )[::-1]
+        y, x = min(_places(skyline, width, limit))
         corners.append((x, y))
         skyline = _raised(skyline, x, x + width, y + height)
     return corners
 
 
-def _floor(skyline: list[tuple[float, float, float]], left: float, right: float) -> float:
-    return max(floor for a, b, floor in skyline if a < right - 1e-6 and b > left + 1e-6)
+def _places(skyline: Sequence[Ledge], width: float, limit: float) -> Iterator[Size]:
+    """(y, x) of each place where something of this width could stand."""
+    for k, (left, _, _) in enumerate(skyline):
+        right = left + width - TINY
+        if right > limit:
+            break
+        floor = 0.0
+        for start, _, level in islice(skyline, k, None):
+            if start >= right:
+                break
+            floor = max(floor, level)
+        yield floor, left
 
 
-def _raised(
-    skyline: list[tuple[float, float, float]], left: float, right: float, floor: float
-) -> list[tuple[float, float, float]]:
-    result = [(a, min(b, left), f) for a, b, f in skyline if a < left]
+def _raised(skyline: Sequence[Ledge], left: float, right: float, floor: float) -> list[Ledge]:
+    result = [(a, min(b, left), level) for a, b, level in skyline if a < left]
     result.append((left, right, floor))
-    result += [(max(a, right), b, f) for a, b, f in skyline if b > right]
-    return [piece for piece in result if piece[1] - piece[0] > 1e-6]
+    result += [(max(a, right), b, level) for a, b, level in skyline if b > right]
+    return [ledge for ledge in result if ledge[1] - ledge[0] > TINY]

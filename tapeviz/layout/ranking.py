@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from tapeviz.layout.simplex import shortest_ranks
 
+SOURCE = 0.97
+"""An op that may stand by a variable or by the reader of its result stands by the reader."""
+
 Edges = Sequence[tuple[int, int]]
 
 
@@ -16,8 +19,11 @@ def rank_nodes(count: int, edges: Edges, weights: Sequence[float]) -> list[int]:
     Nodes that may stand in several rows at no cost go to the emptiest. The graph must be
     connected; parallel edges are welcome, self-loops are not.
     """
+    sources = {tail for tail, _ in edges} - {head for _, head in edges}
     merged: dict[tuple[int, int], float] = {}
     for edge, weight in zip(edges, weights, strict=True):
+        if edge[0] in sources:
+            weight *= SOURCE
         merged[edge] = merged.get(edge, 0.0) + weight
     pairs = list(merged)
     loads = list(merged.values())

@@ -8,11 +8,13 @@ programming over all its rows: the best way for this edge while all others stay.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tapeviz.layout.arrays import Floats, Ints
+from tapeviz.layout.arrays import Ints
 from tapeviz.layout.layers import Layers
 
 Orders = list[Ints]
+Counts = NDArray[np.float32]
 
 
 def reroute_long_edges(layers: Layers, orders: Orders) -> tuple[Orders, int]:
@@ -35,8 +37,8 @@ class _Rows:
         self.layers = layers
         self.orders = list(orders)
         self.places = [np.argsort(order).tolist() for order in orders]
-        self.ends: list[Floats | None] = [None] * len(layers.links)
-        self.costs: list[Floats | None] = [None] * len(layers.links)
+        self.ends: list[Counts | None] = [None] * len(layers.links)
+        self.costs: list[Counts | None] = [None] * len(layers.links)
 
     def reorder(self, row: int, order: Ints) -> None:
         self.orders[row] = order
@@ -45,35 +47,35 @@ class _Rows:
             if 0 <= gap < len(self.ends):
                 self.ends[gap] = self.costs[gap] = None
 
-    def ended(self, gap: int) -> Floats:
+    def ended(self, gap: int) -> Counts:
         """``ended[p, q]``: links that start before place p above and end before place q below."""
         known = self.ends[gap]
         if known is None:
             upper, lower = self.orders[gap], self.orders[gap + 1]
-            known = np.zeros((len(upper) + 1, len(lower) + 1))
-            link = self.layers.links[gap][upper][:, lower]
-            np.cumsum(link.cumsum(0), 1, out=known[1:, 1:])
+            known = np.zeros((len(upper) + 1, len(lower) + 1), dtype=np.float32)
+            link = self.layers.links[gap][upper][:, lower].astype(np.float32)
+            np.cumsum(link.cumsum(1), 0, out=known[1:, 1:])
             self.ends[gap] = known
         return known
 
-    def cost(self, gap: int) -> Floats:
-        """``cost[p, q]``: links crossed on the way from place p above to place q below."""
+    def cost(self, gap: int) -> Counts:
+        """``cost[q, p]``: links crossed on the way from place p above to place q below."""
         known = self.costs[gap]
         if known is None:
             ended = self.ended(gap)
-            known = ended[:, -1:] + ended[-1:] - 2 * ended
+            known = np.ascontiguousarray((ended[:, -1:] + ended[-1:] - 2 * ended).T)
             self.costs[gap] = known
         return known
 
-    def cost_down_from(self, gap: int, place: int) -> Floats:
+    def cost_down_from(self, gap: int, place: int) -> Counts:
         """``cost[q]``: links crossed on the way from the vertex at ``place`` to place q below."""
         ended = self.ended(gap)
-        cost: Floats = ended[place, -1] - ended[place] + ended[-1] - ended[place + 1]
+        cost: Counts = ended[place, -1] - ended[place] + ended[-1] - ended[place + 1]
         return cost
 
-    def cost_up_from(self, gap: int, place: int) -> Floats:
+    def cost_up_from(self, gap: int, place: int) -> Counts:
         ended = self.ended(gap)
-        cost: Floats = ended[-1, place] - ended[:, place] + ended[:, -1] - ended[:, place + 1]
+        cost: Counts = ended[-1, place] - ended[:, place] + ended[:, -1] - ended[:, place + 1]
         return cost
 
 
@@ -86,7 +88,7 @@ def _reroute(rows: _Rows, chain: tuple[int, ...]) -> int:
     first = rows.cost_down_from(top, places[0])
     final = rows.cost_up_from(top + len(chain) - 2, places[-1])
     present = float(first[places[1]] + final[places[-2]]) + sum(
-        float(rows.cost(top + i)[places[i], places[i + 1]]) for i in range(1, len(chain) - 2)
+        float(rows.cost(top + i)[places[i + 1], places[i]]) for i in range(1, len(chain) - 2)
     )
     if not present:
         return 0
@@ -94,12 +96,12 @@ def _reroute(rows: _Rows, chain: tuple[int, ...]) -> int:
     came_from: list[Ints] = []
     for i in range(1, len(chain) - 2):
         above, below = places[i], places[i + 1]
-        total = rows.cost(top + i) + reached[:, None]
-        total[: above + 1, below + 1 :] -= 1  # the chain does not cross itself
-        total[above + 1 :, : below + 1] -= 1
-        best = total.argmin(0)
+        total = rows.cost(top + i) + reached
+        total[below + 1 :, : above + 1] -= 1  # the chain does not cross itself
+        total[: below + 1, above + 1 :] -= 1
+        best = total.argmin(1)
         came_from.append(best)
-        reached = total[best, np.arange(len(best))]
+        reached = total[np.arange(len(best)), best]
     reached = reached + final
     if float(reached.min()) > present - 0.5:
         return 0

@@ -32,8 +32,13 @@ SAME = 0.01
 class Rows:
     """Top and bottom of each row, px."""
 
-    top: Floats
-    bottom: Floats
+    top: list[float]
+    bottom: list[float]
+
+    @property
+    def middle(self) -> Floats:
+        middle: Floats = np.array([self.top, self.bottom]).mean(0)
+        return middle
 
 
 def stack_rows(graph: GraphArrays, layers: Layers, tracks: Sequence[Sequence[float]]) -> Rows:
@@ -41,16 +46,20 @@ def stack_rows(graph: GraphArrays, layers: Layers, tracks: Sequence[Sequence[flo
     count = len(layers.rows)
     height = np.zeros(count)
     np.maximum.at(height, layers.rank[: layers.real], graph.along)
-    aside = np.zeros(max(0, count - 1))
+    aside = np.zeros(count - 1)
     for chain, track in zip(layers.chains, tracks, strict=True):
         top = int(layers.rank[chain[0]])
         for i in range(len(track) - 1):
             aside[top + i] = max(aside[top + i], abs(track[i + 1] - track[i]))
+    return stacked(height, aside)
+
+
+def stacked(height: Floats, aside: Floats) -> Rows:
+    """Rows of these heights; ``aside[r]``: the farthest that an edge goes aside below row r."""
     band = np.clip(aside * STEEPNESS, ROW_GAP - LEAVE - ARRIVE, HIGHEST_BAND)
-    gap = band + LEAVE + ARRIVE
-    tops: Floats = np.zeros(count)
-    np.cumsum(height[:-1] + gap, out=tops[1:])
-    return Rows(tops, tops + height)
+    top = np.zeros(len(height))
+    top[1:] = np.cumsum(height[:-1] + band + LEAVE + ARRIVE)
+    return Rows(top.tolist(), (top + height).tolist())
 
 
 def tracks_of(layers: Layers, x: Floats, upper: Floats, lower: Floats) -> list[list[float]]:
@@ -69,7 +78,27 @@ def route(
     for i in range(len(track) - 1):
         here, there = track[i], track[i + 1]
         if abs(here - there) > SAME:
-            points.append((here, float(rows.bottom[first_row + i]) + LEAVE))
-            points.append((there, float(rows.top[first_row + i + 1]) - ARRIVE))
+            points.append((here, rows.bottom[first_row + i] + LEAVE))
+            points.append((there, rows.top[first_row + i + 1] - ARRIVE))
     points.append((track[-1], end))
+    return points
+
+
+def route_by_lane(
+    first_row: int, last_row: int, track: tuple[float, float, float], rows: Rows, ends: Point
+) -> list[Point]:
+    """From the upper end aside into a lane, down, and back to the lower end.
+
+    ``track``: position of the upper end, the lane and the lower end; ``ends``: where along the
+    flow the edge starts and ends.
+    """
+    above, lane, below = track
+    points = [(above, ends[0])]
+    if abs(above - lane) > SAME:
+        points.append((above, rows.bottom[first_row] + LEAVE))
+        points.append((lane, rows.top[first_row + 1] - ARRIVE))
+    if abs(below - lane) > SAME:
+        points.append((lane, rows.bottom[last_row - 1] + LEAVE))
+        points.append((below, rows.top[last_row] - ARRIVE))
+    points.append((below, ends[1]))
     return points

@@ -1,0 +1,42 @@
+"""Edges too long for dummies in; a lane for each beside the rows that it passes, out.
+
+The edges of one source share a lane, as they carry the same tensor. Short lanes lie inside.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeviz.layout.arrays import Floats, Ints
+
+LANE_GAP = 10.0
+FIRST_LANE = 22.0
+"""Between the boxes and the first lane, px."""
+
+
+def assign_lanes(
+    first_row: Ints, last_row: Ints, source: Ints, towards: Floats, left: Floats, right: Floats
+) -> Floats:
+    """Position across of each edge's lane.
+
+    Edge k passes the rows from ``first_row[k]`` to ``last_row[k]``; ``towards[k]`` tells on which
+    side it would be shortest; ``left`` and ``right`` are how far each row reaches.
+    """
+    left, right = left - FIRST_LANE, right + FIRST_LANE
+    middle = (left + right) / 2
+    trunk, which = np.unique(source, return_inverse=True)
+    aside = np.bincount(which, towards - middle[(first_row + last_row) // 2], len(trunk))
+    start = np.full(len(trunk), len(left))
+    stop = np.zeros(len(trunk), dtype=np.intp)
+    np.minimum.at(start, which, first_row)
+    np.maximum.at(stop, which, last_row + 1)
+    lane = np.zeros(len(trunk))
+    for k in np.argsort(stop - start, kind="stable").tolist():
+        rows = slice(start[k], stop[k])
+        if aside[k] > 0:
+            lane[k] = right[rows].max()
+            right[rows] = lane[k] + LANE_GAP
+        else:
+            lane[k] = left[rows].min()
+            left[rows] = lane[k] - LANE_GAP
+    return lane[which]
