@@ -74,7 +74,7 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
     target = ", ".join(one.text for one in call.targets) or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
     causes: tuple[Cause, ...] = ()
-    if status == "none" or (status == "zero" and is_unconnected(call, index)):
+    if status == "none" or (status == "zero" and is_unconnected(trace, call, index)):
         causes = explain_none(evidence, source)
     elif status in ("zero", "nonfinite"):
         spoiler = explain_zero if status == "zero" else explain_nonfinite

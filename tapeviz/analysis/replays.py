@@ -28,19 +28,24 @@ def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
         if call.ended
         and call.method == "gradient"
         and call.replay is None
-        and any(is_unconnected(call, index) for index in range(len(call.results)))
+        and any(is_unconnected(trace, call, index) for index in range(len(call.results)))
     ]
     return tuple(wanted[:MAX_CALLS])
 
 
-def is_unconnected(call: Call, index: int) -> bool:
-    """Whether no gradient function was run for this source, so that the result is None or zeros."""
-    result = call.results[index]
-    if result is None:
+def is_unconnected(trace: Trace, call: Call, index: int) -> bool:
+    """Whether no gradient function gave this source anything, so that it got None or zeros."""
+    if call.results[index] is None:
         return True
     if call.unconnected != "zero":
         return False
-    return not any(result in step.downstream for step in call.steps) and not call.steps
+    source = call.sources[index].tensor
+    return not any(
+        tensor == source and gradient is not None
+        for step in call.steps
+        if step.op is not None and step.op in trace.ops
+        for tensor, gradient in zip(trace.ops[step.op].inputs, step.downstream, strict=False)
+    )
 
 
 def request(flow: DataFlow, call: Call) -> dict[str, Any]:

@@ -17,6 +17,7 @@ _CLIPPING = frozenset(
     | {"Max", "Min", "Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Erf", "MaxPool", "SegmentMax"}
     | {"SigmoidGrad", "TanhGrad"}
 )
+_NORMALISING = frozenset({"Softmax", "LogSoftmax"})
 _FLAT = frozenset(
     {"Sign", "Round", "Rint", "Floor", "Ceil", "ReluGrad", "Relu6Grad", "LeakyReluGrad", "SelectV2"}
 )
@@ -51,9 +52,19 @@ def _kind_of_zero(evidence: Evidence, op: Op) -> Kind:
         return "flat-op"
     if op.type in _PRODUCTS and any(_is_zero(_stats(evidence, one)) for one in op.inputs):
         return "multiplied-by-zero"
+    if op.type in _NORMALISING and _is_even(evidence, op):
+        return "cancelled"
     if op.type in _CLIPPING:
         return "saturated"
     return "cancelled"
+
+
+def _is_even(evidence: Evidence, op: Op) -> bool:
+    """Whether the upstream gradient is the same along the last axis, where a softmax sums to 1."""
+    step = evidence.returned.get(op.id)
+    upstream = step.upstream[0] if step and step.upstream else None
+    value = evidence.trace.value(upstream) if upstream is not None else None
+    return value is not None and value.ndim > 0 and bool((value == value[..., :1]).all())
 
 
 def _spoiling(

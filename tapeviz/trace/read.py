@@ -181,7 +181,10 @@ class Reader:
             function=event.function,
             function_line=event.line,
         )
+        self._states.ran(op, self._handles)
         self._add_op(self._kept_by_tapes(op))
+        # The tape takes these outputs for this entry's, whatever op computed them inside.
+        self._producers.update(dict.fromkeys(op.outputs, op.id))
 
     def _kept_by_tapes(self, op: Op) -> Op:
         for tensor in op.inputs:
