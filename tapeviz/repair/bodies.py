@@ -20,7 +20,9 @@ class Gap(IntEnum):
     NONE = 0
     BLANK = 1
     """More blank lines than the page puts between any two lines."""
-    DEBRIS = 2
+    WIDE = 2
+    """Still more, as PEP 8 wants them around functions."""
+    DEBRIS = 3
     """A sentence of the page, a fence, an answer: another piece of code begins."""
 
 
@@ -77,6 +79,37 @@ def ends_body(script: Script, header: int, index: int) -> bool:
     return isinstance(last, (ast.Return, ast.Raise, ast.Break, ast.Continue))
 
 
+def cannot_stay(script: Script, header: int, index: int, *, is_behind: bool) -> bool:
+    """Whether a statement would make no sense in the body that the lines before it are in.
+
+    ``is_behind``: the line before it is in that very body, not in one inside it.
+    """
+    statement = script.statements[index]
+    opener = script.statements[header]
+    if statement.keyword in ("def", "@", "class"):
+        if opener.keyword == "class":
+            return not _takes_self(statement)
+        return (
+            opener.keyword != "def" or _takes_self(statement) or _returns_ahead(script, index) < 2
+        )
+    if is_behind and ends_body(script, header, index - 1):
+        return True
+    if script.facts[index].asked(script.tapes[header]) is not None:
+        return True
+    is_own_return = _returns(statement) and _returns_ahead(script, index) == 1
+    return is_own_return and opener.keyword != "def"
+
+
+def is_needed(script: Script, header: int, start: int, index: int) -> bool:
+    """Whether a gradient asked of the tape of ``header`` is computed from a statement."""
+    tapes = script.tapes[header] if header >= 0 else frozenset()
+    limit = _opened_again(script, tapes, start, min(len(script), start + _FAR)) if tapes else 0
+    for ask in range(index + 1, limit):
+        if script.facts[ask].asked(tapes) is not None:
+            return index in _needed(script, tapes, start, ask, ask)
+    return False
+
+
 def tape_names(statement: Statement) -> frozenset[str]:
     """The names of the tapes that a ``with`` opens."""
     node = statement.node
@@ -94,12 +127,15 @@ def tape_names(statement: Statement) -> frozenset[str]:
 def _tape_end(script: Script, tapes: frozenset[str], header: int, start: int, limit: int) -> int:
     limit = _opened_again(script, tapes, start, limit)
     asked = [i for i in range(start, limit) if script.facts[i].asked(tapes) is not None]
-    blank = next((i for i in range(start + 1, limit) if script.gaps[i] is Gap.BLANK), limit)
+    blank = next((i for i in range(start + 1, limit) if script.gaps[i]), limit)
     if not asked:
         own = _first_asked_of_others(script, tapes, start, limit)
         return min(blank, limit) if own is None else min(max(own, start + 1), blank)
     ask = _last_ask_over_own_gradient(script, tapes, start, asked)
-    needed = _last_needed(script, tapes, start, ask)
+    # A persistent tape is asked for several targets: all of them come from the body.
+    needed = max(
+        set().union(*(_needed(script, tapes, start, one, ask) for one in asked)) or {start}
+    )
     end = ask
     if blank < ask:
         end = max(blank, needed + 1)
@@ -135,24 +171,21 @@ def _last_ask_over_own_gradient(
 ) -> int:
     """The ask that the body runs up to: the first, unless a later one differentiates its result."""
     for ask in reversed(asked[1:]):
-        needed = _needed(script, tapes, start, ask)
+        needed = _needed(script, tapes, start, ask, ask)
         if any(index in needed for index in asked if index < ask):
             return ask
     return asked[0]
 
 
-def _last_needed(script: Script, tapes: frozenset[str], start: int, ask: int) -> int:
-    return max(_needed(script, tapes, start, ask), default=start)
-
-
-def _needed(script: Script, tapes: frozenset[str], start: int, ask: int) -> set[int]:
-    """The statements from ``start`` on that the target of the ``ask`` is computed from."""
+def _needed(script: Script, tapes: frozenset[str], start: int, ask: int, before: int) -> set[int]:
+    """The statements in ``start:before`` that the target of the ``ask`` is computed from."""
     names = set(script.facts[ask].asked(tapes) or ())
     needed: set[int] = set()
     for index in range(ask - 1, start - 1, -1):
         facts = script.facts[index]
         if facts.changes & names:
-            needed.add(index)
+            if index < before:
+                needed.add(index)
             names |= facts.reads
     return needed
 
@@ -170,7 +203,25 @@ def _leaves_function(
     if statement.keyword in ("def", "@"):
         # A function of its own takes one return; a second one would be the outer function's.
         return returns < 2 and index > start
-    return script.gaps[index] is Gap.BLANK and returns == 0
+    if _is_main_guard(script, index):
+        return True
+    return bool(script.gaps[index]) and returns == 0 and not _goes_on(script, index)
+
+
+def _goes_on(script: Script, index: int) -> bool:
+    """Whether a function without ``return`` has more than one paragraph."""
+    for ahead in range(index, min(len(script), index + _FAR)):
+        if script.gaps[ahead] is Gap.WIDE:
+            return ahead > index
+        if _is_main_guard(script, ahead):
+            return True
+        if script.statements[ahead].keyword in ("def", "class", "@"):
+            return False
+    return False
+
+
+def _is_main_guard(script: Script, index: int) -> bool:
+    return script.statements[index].keyword == "if" and "__name__" in script.facts[index].reads
 
 
 def _returns_ahead(script: Script, index: int) -> int:
@@ -197,7 +248,7 @@ def _leaves_class(script: Script, node: ast.ClassDef, index: int) -> bool:
         return after is None or not _takes_self(after)
     if node.name in facts.reads or statement.keyword:
         return True
-    return script.gaps[index] is Gap.BLANK
+    return bool(script.gaps[index])
 
 
 def _takes_self(statement: Statement) -> bool:
@@ -224,9 +275,9 @@ def _leaves_block(script: Script, header: int, start: int, index: int) -> bool:
             return True
         if statement.keyword == "if":
             return True
-    if script.gaps[index] is not Gap.BLANK or opener.keyword == "try":
+    if not script.gaps[index] or opener.keyword == "try":
         return False
-    if "__name__" in script.facts[header].reads:
+    if _is_main_guard(script, header):
         return False
     if opener.keyword in ("for", "with"):
         return not script.facts[header].binds & script.facts[index].reads

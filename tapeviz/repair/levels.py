@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from tapeviz.repair.bodies import Gap, Script, body_end, ends_body, leaves, tape_names
+from tapeviz.repair.bodies import (
+    Gap,
+    Script,
+    body_end,
+    cannot_stay,
+    ends_body,
+    is_needed,
+    leaves,
+    tape_names,
+)
 from tapeviz.repair.facts import read_facts
 from tapeviz.repair.page import Edit, Page
 from tapeviz.repair.scanning import scan_lines
@@ -153,7 +162,9 @@ class _Walk:
                 return not belongs_here
         if statement.indent < block.level:
             return self._falls_back(block, index)
-        return block.is_lost and leaves(self.script, block.header, block.start, index)
+        if not block.is_lost or statement.indent > self.script.statements[block.header].indent:
+            return False
+        return leaves(self.script, block.header, block.start, index)
 
     def _goes_on_here(self, block: _Block, clause: Statement) -> bool | None:
         """Whether a clause goes on with the statement before it in this block.
@@ -174,16 +185,18 @@ class _Walk:
         indent = self.script.statements[index].indent
         levels = {one.level for one in self.blocks}
         levels |= {self.script.statements[one.header].indent for one in self.blocks[1:]}
-        if indent not in levels and self._asks_own_tape(block, index):
-            return True
-        # Between two levels, the deeper: pages take more columns than they add.
-        nearest = min(levels, key=lambda level: (abs(level - indent), -level))
-        return nearest < block.level and not self._returns_to(block, index)
-
-    def _asks_own_tape(self, block: _Block, index: int) -> bool:
-        if block.header < 0:
+        outer = max((level for level in levels if level < block.level), default=None)
+        if outer is None:
             return False
-        return self.script.facts[index].asked(self.script.tapes[block.header]) is not None
+        to_outer, to_block = abs(indent - outer), block.level - indent
+        if to_outer == to_block:
+            is_behind = self.script.statements[index - 1].indent == block.level
+            if cannot_stay(self.script, block.header, index, is_behind=is_behind):
+                return True
+        if to_outer >= to_block or self._returns_to(block, index):
+            return False
+        is_off = indent not in levels
+        return not (is_off and is_needed(self.script, block.header, block.start, index))
 
     def _returns_to(self, block: _Block, index: int) -> bool:
         """Whether lines behind this one stand in the block again, so that it has only slipped."""
@@ -249,7 +262,7 @@ def _gaps(page: Page, statements: Sequence[Statement]) -> list[Gap]:
     # Some pages put a blank line after every line: then it takes two to make a paragraph.
     usual = 1 if sum(map(bool, blanks)) > 0.6 * len(blanks) else 0
     return [
-        Gap.DEBRIS if aside else Gap.BLANK if blank > usual else Gap.NONE
+        Gap.DEBRIS if aside else Gap(min(max(blank - usual, 0), Gap.WIDE))
         for blank, aside in zip(blanks, debris, strict=True)
     ]
 
