@@ -1,0 +1,42 @@
+"""A snippet in, what TensorFlow did while it ran out; answers about its tensors afterwards.
+
+Runs inside the user's kernel, with the standard library, NumPy and TensorFlow only, and is loaded
+there under a private name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .session import Session
+
+__all__ = ["answer", "run"]
+
+_last: Session | None = None
+
+
+def run(
+    source: str,
+    filename: str,
+    argv: list[str],
+    options: Mapping[str, Any],
+    send: Callable[[list[str], bytes], None],
+) -> None:
+    """Run a snippet as ``__main__`` and send what happens; the last event is ``end``.
+
+    Options: ``eager_functions`` (True), ``provide`` (names there without import), ``value_limit``
+    (1024 elements), ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB).
+    """
+    global _last
+    _last = Session(source, filename, options, send)
+    _last.run(argv)
+
+
+def answer(name: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """An answer about the last run: ``tensor``. What cannot be told: ``error``."""
+    if _last is None:
+        return {"error": "nothing has run yet"}, []
+    if name == "tensor":
+        return _last.tensor(int(arguments["id"]))
+    return {"error": f"the recorder has no answer called {name!r}"}, []

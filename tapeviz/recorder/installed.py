@@ -1,0 +1,54 @@
+"""Patches in; everything as it was before, at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Installed(contextlib.ExitStack):
+    """The one place where something of TensorFlow's or Python's is replaced, and put back."""
+
+    def replace(self, owner: Any, name: str, wrap: Wrap) -> None:
+        """Put ``wrap(original)`` in the place of ``owner.name``, looking like the original."""
+        original = getattr(owner, name)
+        had_own = name in vars(owner)
+        replacement = wrap(original)
+        with contextlib.suppress(AttributeError, TypeError):
+            functools.update_wrapper(replacement, original)
+        setattr(owner, name, replacement)
+        if had_own:
+            self.callback(setattr, owner, name, original)
+        else:
+            self.callback(delattr, owner, name)
+
+    def undo(self, function: Callable[..., Any], *args: Any) -> None:
+        """Call this at the end, in the reverse order; what fails there is not the snippet's."""
+
+        def quietly() -> None:
+            with contextlib.suppress(Exception):
+                function(*args)
+
+        self.callback(quietly)
+
+
+def without_ours(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback without the recorder's own frames."""
+    while traceback is not None and _is_ours(traceback):
+        traceback = traceback.tb_next
+    at = traceback
+    while at is not None and at.tb_next is not None:
+        if _is_ours(at.tb_next):
+            at.tb_next = at.tb_next.tb_next
+        else:
+            at = at.tb_next
+    return traceback
+
+
+def _is_ours(traceback: TracebackType) -> bool:
+    return traceback.tb_frame.f_globals.get("__package__") == __package__

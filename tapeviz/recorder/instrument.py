@@ -1,0 +1,133 @@
+"""A snippet's syntax tree in, the same tree with its bindings reported to a hook out.
+
+Every inserted node carries the place of the one it stands beside, so lines, columns and tracebacks
+stay those of the text. Nothing is evaluated twice and nothing the snippet can see is added: the
+hook is found among the builtins.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeVar
+
+BIND = "__tapeviz_bind__"
+CAUGHT = "__tapeviz_caught__"
+
+_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+def instrument(tree: ast.Module) -> ast.Module:
+    """The tree, changed in place."""
+    changed: ast.Module = _Instrument().visit(tree)
+    return changed
+
+
+class _Instrument(ast.NodeTransformer):
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        self.generic_visit(node)
+        after: list[ast.stmt] = []
+        for target in reversed(node.targets):
+            if isinstance(target, _SIMPLE):
+                node.value = _reported(target, node.value)
+            else:
+                after += _reports(_names(target))
+        return [node, *after]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        self.generic_visit(node)
+        if node.value is not None:
+            node.value = _reported(node.target, node.value)
+        return node
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        self.generic_visit(node)
+        node.value = _reported(node.target, node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        self.generic_visit(node)
+        return [node, *_reports(_names(node.target))]
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        self.generic_visit(node)
+        node.body[:0] = _reports(_names(node.target))
+        return node
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
+        self.generic_visit(node)
+        node.body[:0] = _reports(_names(node.target))
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        return self._with(node)
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.stmt:
+        return self._with(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return self._function(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
+        self.generic_visit(node)
+        call = ast.Call(ast.Name(CAUGHT, ast.Load()), [], [])
+        node.body.insert(0, _placed(ast.Expr(call), node.body[0]))
+        return node
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
+        self.generic_visit(node)
+        names = [item.optional_vars for item in node.items if item.optional_vars is not None]
+        node.body[:0] = [report for one in names for report in _reports(_names(one))]
+        return node
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        self.generic_visit(node)
+        given = node.args
+        names = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        names += [one for one in (given.vararg, given.kwarg) if one is not None]
+        reports = [_report(one.arg, one) for one in names]
+        start = 1 if ast.get_docstring(node, clean=False) is not None else 0
+        node.body[start:start] = reports
+        return node
+
+
+def _reported(target: ast.expr, value: ast.expr) -> ast.expr:
+    """``value`` passed through the hook under the name of ``target``."""
+    name = ast.unparse(target)
+    call = ast.Call(ast.Name(BIND, ast.Load()), [ast.Constant(name), value], [])
+    return _placed(call, target)
+
+
+def _reports(names: Iterator[ast.Name]) -> list[ast.stmt]:
+    return [_report(name.id, name) for name in names]
+
+
+def _report(name: str, place: ast.AST) -> ast.stmt:
+    arguments: list[ast.expr] = [ast.Constant(name), ast.Name(name, ast.Load())]
+    return _placed(ast.Expr(ast.Call(ast.Name(BIND, ast.Load()), arguments, [])), place)
+
+
+def _names(target: ast.expr) -> Iterator[ast.Name]:
+    """The plain names that an assignment to ``target`` binds."""
+    if isinstance(target, ast.Name):
+        yield target
+    elif isinstance(target, ast.Starred):
+        yield from _names(target.value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for one in target.elts:
+            yield from _names(one)
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def _placed(node: _Node, place: ast.AST) -> _Node:
+    """``node`` with its new parts at ``place``; parts that have a place keep it."""
+    ast.copy_location(node, place)
+    for child in ast.iter_child_nodes(node):
+        if not hasattr(child, "lineno"):
+            _placed(child, place)
+    return node

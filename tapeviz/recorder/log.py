@@ -1,0 +1,107 @@
+"""What hooks noticed in, in order; every few hundredths of a second it is encoded and sent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .encode import Encoder
+
+Send = Callable[[list[str], bytes], None]
+
+_PAUSE = 0.06
+_BATCH = 4_000
+
+
+class ThreadState(threading.local):
+    """What an op needs to know of the thread it runs on.
+
+    ``state``: (gradient call it runs inside of, recording stopped, number of the thread), one
+    tuple that is replaced as a whole, so that an op's row can hold it.
+    """
+
+    state: tuple[int, bool, int] = (0, False, 0)
+    hidden: int = 0
+    """Above 0: what runs now is not to be reported."""
+    bodies: tuple[Any, ...] = ()
+
+
+class Log:
+    """Rows in the order in which things happened. Hooks append; one thread of ours sends.
+
+    A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, else
+    ``(method of the encoder, its arguments …)``. Appending is atomic, nothing else is done while
+    the snippet waits. Sending happens on its own thread, because a KeyboardInterrupt only ever
+    breaks into the main one.
+    """
+
+    def __init__(self, encoder: Encoder, send: Send) -> None:
+        self.encoder = encoder
+        self.rows: list[tuple[Any, ...]] = []
+        self.append = self.rows.append
+        self.local = ThreadState()
+        self._send = send
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._wake = threading.Event()
+        self._idle = threading.Event()
+        self._closing = False
+        self._complaints: set[str] = set()
+        self._thread = threading.Thread(target=self._work, name="tapeviz-recorder", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send what is left and end the thread."""
+        self._closing = True
+        self._wake.set()
+        self._thread.join()
+
+    def flush(self) -> None:
+        """Send all that has been noticed so far, and come back when that is done."""
+        if os.getpid() == self._pid:
+            self._write_all()
+
+    def complain(self, where: str) -> None:
+        """A hook failed with the exception being handled: one note for each kind of failure."""
+        with contextlib.suppress(Exception):
+            words = traceback.format_exc(limit=-3)
+            last = words.strip().splitlines()[-1]
+            if (kind := f"{where}: {last}") in self._complaints:
+                return
+            self._complaints.add(kind)
+            self.append((self.encoder.event, {"e": "note", "message": f"recorder, {kind}"}))
+
+    @contextlib.contextmanager
+    def hiding(self) -> Iterator[None]:
+        """Nothing that this thread does inside is reported."""
+        self.local.hidden += 1
+        try:
+            yield
+        finally:
+            self.local.hidden -= 1
+
+    def _work(self) -> None:
+        while not self._closing:
+            self._wake.wait(_PAUSE)
+            if self.rows:
+                self._write_all()
+        self._write_all()
+
+    def _write_all(self) -> None:
+        with self._lock:
+            rows = self.rows
+            while rows:
+                batch = rows[:_BATCH]
+                del rows[: len(batch)]
+                self._write(batch)
+
+    def _write(self, batch: list[tuple[Any, ...]]) -> None:
+        lines, blob = self.encoder.encode(batch, self.complain)
+        if lines:
+            self._send(lines, blob)

@@ -1,0 +1,145 @@
+"""Values bound to the snippet's names in, ``bind`` events out."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import private
+from .installed import Installed, without_ours
+from .instrument import BIND, CAUGHT
+from .recording import Recording
+from .tapes import Tapes
+
+_MOST_ELEMENTS = 100
+_MOST_PER_SITE = 1_000
+_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def install(recording: Recording, installed: Installed, tapes: Tapes) -> None:
+    """Put the hooks of the instrumented snippet among the builtins."""
+    names = Names(recording, tapes)
+    setattr(builtins, BIND, names.bind)
+    setattr(builtins, CAUGHT, names.caught)
+    # The snippet's functions may be called after its end (atexit, threads): they find these.
+    installed.callback(setattr, builtins, BIND, _pass)
+    installed.callback(setattr, builtins, CAUGHT, _pass)
+
+
+def _pass(name: str = "", value: Any = None) -> Any:
+    return value
+
+
+class Names:
+    """What the instrumented snippet calls."""
+
+    def __init__(self, recording: Recording, tapes: Tapes) -> None:
+        self._recording = recording
+        self._tapes = tapes
+        self._counts: dict[int, int] = {}
+
+    def bind(self, name: str, value: Any) -> Any:
+        """Report that ``name`` now means ``value``, which is returned. Hot, and never raises."""
+        try:
+            if not self._recording.local.hidden:
+                self._bound(name, value, self._recording.here(sys._getframe(1)))
+        except Exception:
+            self._recording.log.complain("a name")
+        return value
+
+    def caught(self) -> None:
+        """The snippet is about to look at an exception: it shall not find our frames in it."""
+        try:
+            error = sys.exc_info()[1]
+            if error is not None and error.__traceback__ is not None:
+                error.__traceback__ = without_ours(error.__traceback__)
+        except Exception:
+            self._recording.log.complain("an exception's traceback")
+
+    def _bound(self, name: str, value: Any, site: int) -> None:
+        kind = type(value)
+        if kind is private.EagerTensor:
+            fields = {"e": "bind", "name": name, "site": site, "tensors": [[value._id, []]]}
+            self._recording.log.append((self._recording.log.encoder.event, fields, (value,)))
+            return
+        if kind in _UNINTERESTING:
+            return
+        about, tensors = self._about(value)
+        if about is None:
+            return
+        if "tensors" not in about and "tape" not in about:
+            self._counts[site] = self._counts.get(site, 0) + 1
+            if self._counts[site] > _MOST_PER_SITE:
+                return
+        self._recording.tell({"e": "bind", "name": name, "site": site, **about}, tensors)
+
+    def _about(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
+        recording = self._recording
+        if isinstance(value, _NUMBERS):
+            return {"value": type(value).__name__, "object": id(value)}, []
+        if isinstance(value, private.GradientTape):
+            return {"value": type(value).__name__, "tape": self._tapes.number(value)}, []
+        tensor = self._tensor(value)
+        if tensor is not None:
+            return {"tensors": [[recording.id(tensor), []]]}, [tensor]
+        if isinstance(value, (list, tuple, dict)):
+            return self._about_container(value)
+        kind = type(value).__name__
+        if _is_model(value):
+            return {"value": f"keras {_is_model(value)}", "object": id(value)}, []
+        if "Dataset" in kind or "Iterator" in kind or "Metric" in kind:
+            return {"value": kind, "object": id(value)}, []
+        return None, []
+
+    def _about_container(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
+        found = [(key, self._tensor(one)) for key, one in _elements(value, depth=2)]
+        tensors = [tensor for _, tensor in found if tensor is not None]
+        if tensors:
+            pairs = [[self._recording.id(one), key] for key, one in found if one is not None]
+            return {"tensors": pairs}, tensors
+        if (
+            value
+            and not isinstance(value, dict)
+            and all(isinstance(one, _NUMBERS) for one in value[:_MOST_ELEMENTS])
+        ):
+            return {"value": type(value).__name__, "object": id(value)}, []
+        return None, []
+
+    def _tensor(self, value: Any) -> Any:
+        if type(value) in _UNINTERESTING:
+            return None
+        if hasattr(value, "dense_shape") and hasattr(value, "values"):
+            value = value.values
+        return self._recording.tensor_of(value)
+
+
+def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
+    """What a container holds, with the keys that lead there."""
+    pairs = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    for key, one in pairs[:_MOST_ELEMENTS]:
+        plain = key if isinstance(key, int) else str(key)
+        if isinstance(one, (list, tuple, dict)) and depth > 1:
+            for inner, leaf in _elements(one, depth - 1):
+                yield [plain, *inner], leaf
+        else:
+            yield [plain], one
+
+
+def _is_model(value: Any) -> str:
+    """``model`` or ``layer`` for Keras objects and ``tf.Module`` with weights."""
+    for kind in type(value).__mro__:
+        if kind.__module__.startswith(("keras", "tf_keras", "tensorflow.python.keras")):
+            if kind.__name__ == "Model":
+                return "model"
+            if kind.__name__ == "Layer":
+                return "layer"
+    return ""
+
+
+_UNINTERESTING = frozenset(
+    (str, bytes, type(None), type, type(lambda: 0), type(len), type(sys), set, frozenset, range)
+)

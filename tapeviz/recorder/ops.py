@@ -1,0 +1,166 @@
+"""Ops as TensorFlow runs them in, rows of the log out. The hot path of the recorder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import private
+from .attributes import chosen
+from .installed import Installed
+from .recording import Recording
+
+# Between this callback and the snippet stand at least the generated op function and one wrapper.
+_DEPTH = 2
+
+
+def install(recording: Recording, installed: Installed) -> None:
+    """See every op of this thread, and variable reads that C++ would do by itself."""
+    callback = make_callback(recording)
+    private.add_op_callback(callback)
+    installed.undo(private.remove_op_callback, callback)
+    installed.replace(private.pywrap, private.FAST_PATH, lambda run: _fast_path(recording, run))
+    for name, paused in ((private.STOP_TAPES, True), (private.RESTART_TAPES, False)):
+        installed.replace(private.pywrap, name, _pausing(recording, paused))
+
+
+def make_callback(recording: Recording) -> Callable[..., None]:
+    """What TensorFlow calls after each op."""
+    append, here, local = recording.log.append, recording.here, recording.local
+    scopes, getframe = private.thread_data(), sys._getframe
+
+    def ran(
+        op_type: Any,
+        inputs: Sequence[Any],
+        attrs: Any,
+        outputs: Sequence[Any],
+        op_name: Any = None,
+        graph: Any = None,
+    ) -> None:
+        if graph is None:
+            if not local.hidden:
+                append(
+                    (
+                        op_type,
+                        inputs,
+                        attrs,
+                        outputs,
+                        here(getframe(_DEPTH)),
+                        scopes.scope_name,
+                        local.state,
+                    )
+                )
+        elif not local.hidden:
+            try:
+                put_into_graph(recording, op_type, inputs, attrs, outputs, graph)
+            except Exception:
+                recording.log.complain("an op of a graph")
+
+    return ran
+
+
+def put_into_graph(
+    recording: Recording, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any
+) -> None:
+    """Log an op that was added to a graph: its tensors have negative ids and no values."""
+    call, paused, thread = recording.local.state
+    if call in recording.jacobians:
+        return
+    ids = [recording.tell_symbolic(tensor) for tensor in inputs]
+    given = [recording.tell_symbolic(tensor) for tensor in outputs]
+    op = outputs[0].op if outputs else None
+    fields: dict[str, Any] = {
+        "e": "op",
+        "type": op_type.decode() if isinstance(op_type, bytes) else op_type,
+        "inputs": ids,
+        "outputs": given,
+        "site": recording.here(sys._getframe(2)),
+        "graph": recording.symbols.graph(graph),
+        "attrs": chosen(attrs or ()),
+    }
+    if op is not None:
+        fields["name"] = op.name
+        fields["scope"] = op.name.rpartition("/")[0]
+    if call:
+        fields["call"] = call
+    if paused:
+        fields["paused"] = True
+    if thread:
+        fields["thread"] = thread
+    recording.log.append((recording.log.encoder.graph_op, fields))
+
+
+def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
+    """``TFE_Py_FastPathExecute``, but variables are read before it, where the callback sees it."""
+    ordinary: set[type] = {
+        *(private.EagerTensor, private.Context, str, int, float, bool, bytes, type(None)),
+        *(np.float32, np.float64, np.int32, np.int64, np.bool_, private.DType),
+    }
+    not_ok = private.NotOk
+
+    def execute(*args: Any) -> Any:
+        for arg in args:
+            if type(arg) not in ordinary:
+                args = prepared(args)
+                break
+        try:
+            return run(*args)
+        except not_ok:
+            refused(args)
+            raise
+
+    def prepared(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        ctx = args[0]
+        if not any(_holds_variable(arg) for arg in args):
+            return args
+        return tuple(_read_all(run, ctx, arg) for arg in args)
+
+    @recording.guarded
+    def refused(args: tuple[Any, ...]) -> None:
+        if recording.local.hidden:
+            return
+        inputs = [arg for arg in args[3:] if isinstance(arg, private.EagerTensor)]
+        site = recording.here(sys._getframe(3))
+        words = str(sys.exc_info()[1])
+        row = (
+            recording.log.encoder.failed_op,
+            args[1],
+            inputs,
+            site,
+            words,
+            recording.local.state[0],
+        )
+        recording.log.append(row)
+
+    return execute
+
+
+def _holds_variable(arg: Any) -> bool:
+    if type(arg) in (list, tuple):
+        return any(private.is_plain_variable(type(one)) for one in arg)
+    return private.is_plain_variable(type(arg))
+
+
+def _read_all(run: Callable[..., Any], ctx: Any, arg: Any) -> Any:
+    if private.is_plain_variable(type(arg)):
+        return private.read(run, ctx, arg)
+    if type(arg) in (list, tuple) and _holds_variable(arg):
+        return type(arg)([_read_all(run, ctx, one) for one in arg])
+    return arg
+
+
+def _pausing(recording: Recording, paused: bool) -> Callable[..., Any]:
+    """Recording stops, or goes on, on this thread."""
+
+    def wrapped(turn: Callable[..., Any]) -> Callable[..., Any]:
+        def turned(*args: Any) -> Any:
+            call, _, thread = recording.local.state
+            recording.local.state = (call, paused, thread)
+            return turn(*args)
+
+        return turned
+
+    return wrapped

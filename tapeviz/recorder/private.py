@@ -1,0 +1,148 @@
+"""Every private name of TensorFlow that the recorder needs, and small readings of them.
+
+Seen alike on TensorFlow 2.15.1, 2.17.1 and 2.21.0. Where a version lacks a name, the constant is
+``None`` or the hook that needs it is left out: nowhere else is a private name spelled.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.client import session as session_module
+from tensorflow.python.eager import backprop, context, execute, forwardprop
+from tensorflow.python.framework import op_callbacks, ops
+from tensorflow.python.ops import custom_gradient, gradients_impl, gradients_util
+from tensorflow.python.ops import resource_variable_ops as variable_ops
+from tensorflow.python.util import nest
+
+# Modules in which names are replaced while a snippet runs.
+pywrap: Any = pywrap_tfe
+eager_execute: Any = execute
+custom_gradients: Any = custom_gradient
+graph_gradients: Any = gradients_util
+PUBLIC_GRAPH_GRADIENTS: str = gradients_impl.__name__
+
+FAST_PATH = "TFE_Py_FastPathExecute"
+RECORD_OPERATION = "TFE_Py_TapeSetRecordOperation"
+STOP_TAPES = "TFE_Py_TapeSetStopOnThread"
+RESTART_TAPES = "TFE_Py_TapeSetRestartOnThread"
+RECORD_GRADIENT = "record_gradient"
+CUSTOM_GRADIENTS = ("_eager_mode_decorator", "_graph_mode_decorator")
+GRADIENTS_OF_GRAPH = "_GradientsHelper"
+STEP_OF_GRAPH = "_MaybeCompile"
+
+GradientTape = tf.GradientTape
+ForwardAccumulator = forwardprop.ForwardAccumulator
+BaseSession = session_module.BaseSession
+BaseVariable = variable_ops.BaseResourceVariable
+ResourceVariable = variable_ops.ResourceVariable
+UnreadVariable = variable_ops._UnreadVariable
+EagerTensor: type = ops.EagerTensor
+EagerMethods: type = ops._EagerTensorBase
+Tensor: type = tf.Tensor
+Context: type = context.Context
+DType: type = tf.dtypes.DType
+NotOk: type[BaseException] = execute.core._NotOkStatusException
+FuncGraph: type = tf.__internal__.FuncGraph
+
+add_op_callback = op_callbacks.add_op_callback
+remove_op_callback = op_callbacks.remove_op_callback
+gradient_function = backprop._gradient_function
+aggregate = backprop._aggregate_grads
+watched_parts = backprop._extract_tensors_and_variables
+flatten_with_paths = nest.flatten_with_tuple_paths
+
+_RESOURCE, _VARIANT, _STRING = 20, 21, 7
+_BUFFERS = frozenset(
+    tf.dtypes.as_dtype(name).as_datatype_enum
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+)
+
+
+def use_up_id_zero() -> None:
+    """``EagerTensor._id`` counts from 0 in each process; events mean "no tensor" by 0."""
+    pywrap_tfe.TFE_Py_UID()
+
+
+def register_gradient_function(function: Any) -> None:
+    """Make every tape call ``function`` for each op it recorded."""
+    pywrap.TFE_Py_RegisterGradientFunction(function)
+
+
+def thread_data() -> Any:
+    """The context's thread-local record; ``scope_name`` is the current name scope."""
+    return context.context()._thread_local_data
+
+
+def dtype_name(number: int) -> str:
+    """TensorFlow's name of a dtype from its enum: ``float32``."""
+    return str(tf.dtypes.as_dtype(number).name)
+
+
+def dtype_size(number: int) -> int:
+    """Bytes of one element."""
+    return int(tf.dtypes.as_dtype(number).size)
+
+
+def is_buffer(number: int) -> bool:
+    """Python's buffer protocol can give this dtype's memory (not bfloat16, float8, int4)."""
+    return number in _BUFFERS
+
+
+def is_opaque(number: int) -> bool:
+    """A resource or variant: there is no array behind it."""
+    return number in (_RESOURCE, _VARIANT)
+
+
+def is_resource(number: int) -> bool:
+    return number == _RESOURCE
+
+
+def is_string(number: int) -> bool:
+    return number == _STRING
+
+
+def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
+    """Static shape of any tensor; ``None`` for an unknown rank."""
+    shape = tensor.shape
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def handle_of(value: Any) -> Any:
+    """The handle tensor of a ``tf.Variable`` or a Keras variable; else ``None``."""
+    if variable_ops.is_resource_variable(value):
+        return value.handle
+    return None
+
+
+def is_plain_variable(kind: type) -> bool:
+    """A ``tf.Variable`` that the C++ fast path reads by itself, and only by its handle."""
+    return kind is ResourceVariable
+
+
+def read(execute_fast: Any, ctx: Any, variable: Any) -> Any:
+    """Read a variable as ``ReadVariableOp`` and ``MaybeWatchVariable`` in pywrap_tfe_src.cc do."""
+    if variable._trainable:
+        backprop.tape.variable_accessed(variable)
+    return execute_fast(ctx, "ReadVariableOp", None, variable._handle, "dtype", variable._dtype)
+
+
+def dense(slices: Any) -> Any:
+    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
+    return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
+
+
+def structured_function_module() -> types.ModuleType | None:
+    """Where tf.data warns that its functions never run eagerly."""
+    try:
+        from tensorflow.python.data.ops import structured_function
+    except ImportError:
+        return None
+    module: types.ModuleType = structured_function
+    return module

@@ -1,0 +1,91 @@
+"""What one run's hooks share: the log, the places, the names of tensors."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, TypeVar
+
+from . import private
+from .log import Log
+from .sites import Sites
+from .symbols import Symbols
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Recording:
+    """One run, as its hooks see it."""
+
+    def __init__(self, log: Log, sites: Sites, filename: str) -> None:
+        self.log = log
+        self.local = log.local
+        self.sites = sites
+        self.filename = filename
+        self.symbols = Symbols()
+        self.here = sites.here
+        self.jacobians: set[int] = set()
+        """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
+
+    def tell(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
+        """Log an event. ``tensors``: those it names, eager or symbolic."""
+        eager = []
+        for tensor in tensors:
+            if isinstance(tensor, private.EagerTensor):
+                eager.append(tensor)
+            else:
+                self.tell_symbolic(tensor)
+        self.log.append((self.log.encoder.event, fields, eager))
+
+    def tell_symbolic(self, tensor: Any) -> int:
+        """The id of a graph's tensor, whose event is logged."""
+        identity = self.symbols.id(tensor)
+        if identity < 0:
+            self.log.append((self.log.encoder.symbolic, [(identity, tensor)]))
+        return identity
+
+    def id(self, tensor: Any) -> int:
+        """The id of a tensor, eager or symbolic; 0 for anything else."""
+        if isinstance(tensor, private.EagerTensor):
+            return tensor._id  # type: ignore[attr-defined, no-any-return]
+        return self.symbols.id(tensor)
+
+    def tensor_of(self, value: Any) -> Any:
+        """The tensor that stands for a value: itself, or a variable's handle; else ``None``."""
+        if isinstance(value, private.Tensor):
+            return value
+        with contextlib.suppress(Exception):
+            return private.handle_of(value)
+        return None
+
+    def is_snippet(self, frame: FrameType | None) -> bool:
+        return frame is not None and frame.f_code.co_filename == self.filename
+
+    def guarded(self, hook: _F) -> _F:
+        """``hook``, but a failure of its own becomes a note and ``None`` comes back."""
+
+        @functools.wraps(hook)
+        def safe(*args: Any, **named: Any) -> Any:
+            try:
+                return hook(*args, **named)
+            except Exception:
+                self.log.complain(hook.__name__)
+                return None
+
+        return safe  # type: ignore[return-value]
+
+    @contextlib.contextmanager
+    def shielded(self, where: str) -> Iterator[None]:
+        """What fails inside becomes a note."""
+        try:
+            yield
+        except Exception:
+            self.log.complain(where)
+
+
+def caller(above: int = 0) -> FrameType:
+    """The frame that called the function that asks, or one so many calls above it."""
+    return sys._getframe(above + 2)

@@ -1,0 +1,149 @@
+"""One run of one snippet, from the first patch to the last; what is asked about it afterwards."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType
+from typing import Any
+
+import tensorflow as tf
+
+from . import backward, calls, graphs, leaving, names, ops, private, program, tapes, variables
+from .encode import Encoder
+from .installed import Installed
+from .log import Log, Send
+from .recording import Recording
+from .sites import Sites
+from .tensors import Tensors
+from .values import raw_bytes
+
+FORMAT_VERSION = 1
+_MEGABYTE = 1 << 20
+
+
+class Session:
+    """Runs a snippet while everything is watched."""
+
+    def __init__(self, source: str, filename: str, options: Mapping[str, Any], send: Send) -> None:
+        self._source = source
+        self._filename = filename
+        self._options = options
+        self._eager_functions = bool(options.get("eager_functions", True))
+        self.tensors = Tensors(
+            int(options.get("value_limit", 1024)),
+            int(options.get("value_budget", 64 * _MEGABYTE)),
+            int(options.get("keep_budget", 1536 * _MEGABYTE)),
+        )
+        boundary: CodeType = program.run_as_main.__code__
+        self._sites = Sites(source, filename, boundary)
+        self.encoder = Encoder(self._sites, self.tensors)
+        self.log = Log(self.encoder, send)
+        self.recording = Recording(self.log, self._sites, filename)
+
+    def run(self, argv: Sequence[str]) -> None:
+        """Run the snippet; every event of it has been sent when this returns."""
+        private.use_up_id_zero()
+        self._begin()
+        self.log.flush()
+        self.log.start()
+        program.remember_text(self._source, self._filename)
+        try:
+            with Installed() as installed:
+                self._install(installed)
+                endings = program.watch(lambda: self._run_snippet(argv), self._filename)
+            for event in endings:
+                self.recording.tell(event)
+        finally:
+            self.log.close()
+
+    def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:
+        """All elements of a tensor that was kept."""
+        tensor = self.tensors.kept.get(identity)
+        if tensor is None:
+            return {"error": f"tensor {identity} was not kept"}, []
+        try:
+            raw = raw_bytes(tensor)
+        except Exception as error:
+            return {"error": f"tensor {identity} has no elements to give: {error}"}, []
+        return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}, [raw]
+
+    def _begin(self) -> None:
+        self.recording.tell(
+            {
+                "e": "begin",
+                "format": FORMAT_VERSION,
+                "tensorflow": tf.__version__,
+                "python": platform.python_version(),
+                "executable": sys.executable,
+                "eager_functions": self._eager_functions,
+            }
+        )
+
+    def _run_snippet(self, argv: Sequence[str]) -> None:
+        compiled = program.compile_snippet(self._source, self._filename, self._note)
+        provide = self._options.get("provide", ())
+        program.run_as_main(self._source, self._filename, argv, provide, compiled)
+
+    def _install(self, installed: Installed) -> None:
+        recording = self.recording
+        known_tapes, known_calls = tapes.Tapes(recording), calls.Calls(recording)
+        families: tuple[Callable[[], None], ...] = (
+            lambda: ops.install(recording, installed),
+            lambda: tapes.install(recording, installed, known_tapes),
+            lambda: calls.install(recording, installed, known_tapes, known_calls),
+            lambda: backward.install(recording, installed),
+            lambda: variables.install(recording, installed),
+            lambda: graphs.install(recording, installed, known_calls),
+            lambda: leaving.install(recording, installed),
+            lambda: names.install(recording, installed, known_tapes),
+            lambda: self._install_ending(installed),
+            lambda: self._make_functions_eager(installed),
+            lambda: _quieten_collector(installed),
+        )
+        for install in families:
+            try:
+                install()
+            except Exception:
+                self.log.complain("a part of TensorFlow is not as expected")
+
+    def _install_ending(self, installed: Installed) -> None:
+        def flushing(end: Any) -> Any:
+            def ending(*args: Any, **named: Any) -> Any:
+                self.log.flush()
+                return end(*args, **named)
+
+            return ending
+
+        installed.replace(os, "_exit", flushing)
+        installed.replace(os, "abort", flushing)
+
+    def _make_functions_eager(self, installed: Installed) -> None:
+        if not self._eager_functions:
+            return
+        before = tf.config.functions_run_eagerly()
+        tf.config.run_functions_eagerly(True)
+        installed.undo(tf.config.run_functions_eagerly, before)
+        # tf.data warns that its own functions stay compiled; the snippet did not ask for either.
+        warnings.filterwarnings("ignore", message="Even though the `tf.config.experimental_run_f")
+        ours = warnings.filters[0]
+        installed.undo(_remove_filter, ours)
+
+    def _note(self, words: str) -> None:
+        self.recording.tell({"e": "note", "message": words})
+
+
+def _remove_filter(ours: Any) -> None:
+    filters: Any = warnings.filters
+    if ours in filters:
+        filters.remove(ours)
+
+
+def _quieten_collector(installed: Installed) -> None:
+    """The kept tuples make Python look for garbage often: TensorFlow's modules need no look."""
+    gc.freeze()
+    installed.callback(gc.unfreeze)

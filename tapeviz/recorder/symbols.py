@@ -1,0 +1,48 @@
+"""A tensor of a graph in, its negative id out; graphs get numbers."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+from . import private
+
+
+class Symbols:
+    """Names symbolic tensors by graph, op and output; no tensor and no graph is held."""
+
+    def __init__(self) -> None:
+        self._graphs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._graph_numbers = itertools.count(1)
+        self._ids: dict[tuple[int, str, int], int] = {}
+        self._aliases: dict[int, int] = {}
+
+    def graph(self, graph: Any) -> int:
+        """The number of a graph, from 1."""
+        number = self._graphs.get(graph)
+        if number is None:
+            number = self._graphs[graph] = next(self._graph_numbers)
+        return number
+
+    def id(self, tensor: Any) -> int:
+        """Below 0 for a symbolic tensor; 0 for what is none."""
+        op = getattr(tensor, "op", None)
+        if op is None or not isinstance(tensor, private.Tensor):
+            return 0
+        key = (self.graph(op.graph), op.name, tensor.value_index)  # type: ignore[attr-defined]
+        identity = self._ids.setdefault(key, -len(self._ids) - 1)
+        if op.type == "Placeholder":
+            return self._captured(identity, tensor)
+        return identity
+
+    def _captured(self, identity: int, tensor: Any) -> int:
+        """A function's placeholder for an eager handle from outside goes by the handle's id."""
+        known = self._aliases.get(identity)
+        if known is not None:
+            return known
+        for outer, inner in getattr(tensor.op.graph, "captures", ()):
+            if inner is tensor and isinstance(outer, private.EagerTensor):
+                self._aliases[identity] = outer._id  # type: ignore[attr-defined]
+                return self._aliases[identity]
+        return identity

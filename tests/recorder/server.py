@@ -1,0 +1,132 @@
+"""Runs in a process of its own: imports TensorFlow once, then forks a child for each snippet.
+
+A child connects back to the tests, runs one snippet (recorded or plain) and answers questions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import sys
+import traceback
+import types
+from multiprocessing.connection import Client, Connection
+from pathlib import Path
+from typing import Any
+
+NAME = "_tapeviz_recorder"
+
+
+def load_recorder(folder: Path) -> Any:
+    """The recorder as a package of its own, as a kernel has it."""
+    spec = importlib.util.spec_from_file_location(
+        NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[NAME] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def main(address: str, folder: str) -> None:
+    import tensorflow  # noqa: F401
+
+    with contextlib.suppress(ImportError):
+        import keras
+    with contextlib.suppress(ImportError):
+        import keras._tf_keras.keras  # noqa: F401
+    recorder = load_recorder(Path(folder))
+    orders = Client(address, "AF_UNIX")
+    while True:
+        try:
+            order = orders.recv()
+        except EOFError:
+            return
+        while _reap():
+            pass
+        if os.fork() == 0:
+            orders.close()
+            status = 1
+            try:
+                _serve(order, recorder, Client(address, "AF_UNIX"))
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(status)
+
+
+def _reap() -> bool:
+    with contextlib.suppress(ChildProcessError):
+        return os.waitpid(-1, os.WNOHANG)[0] != 0
+    return False
+
+
+def _serve(order: dict[str, Any], recorder: Any, tests: Connection) -> None:
+    lines: list[str] = []
+    blob = bytearray()
+
+    def send(batch: list[str], raw: bytes) -> None:
+        lines.extend(batch)
+        blob.extend(raw)
+        if order.get("live"):
+            tests.send({"lines": list(batch), "blob": raw})
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        if order["record"]:
+            recorder.run(order["source"], order["filename"], order["argv"], order["options"], send)
+        else:
+            _run_plainly(order)
+    tests.send(
+        {
+            "lines": lines,
+            "blob": bytes(blob),
+            "out": out.getvalue(),
+            "err": err.getvalue(),
+            "values": _values(order["wanted"]),
+        }
+    )
+    while True:
+        try:
+            name, arguments = tests.recv()
+        except EOFError:
+            return
+        tests.send(recorder.answer(name, arguments))
+
+
+def _run_plainly(order: dict[str, Any]) -> None:
+    import keras
+    import numpy
+    import tensorflow
+
+    if order["options"].get("eager_functions", True):
+        tensorflow.config.run_functions_eagerly(True)
+    module = types.ModuleType("__main__")
+    provided = {"tf": tensorflow, "np": numpy, "keras": keras}
+    for name in order["options"].get("provide", ()):
+        module.__dict__[name] = provided[name]
+    module.__dict__["__file__"] = order["filename"]
+    sys.modules["__main__"] = module
+    sys.argv = order["argv"]
+    with contextlib.suppress(Exception, SystemExit):
+        exec(compile(order["source"], order["filename"], "exec"), module.__dict__)
+
+
+def _values(wanted: list[str]) -> dict[str, Any]:
+    """Bytes of the tensors, or the ``repr`` of other values, that a snippet left under names."""
+    space = vars(sys.modules["__main__"])
+    found = {}
+    for name in wanted:
+        value = space.get(name, "(missing)")
+        found[name] = value.numpy().tobytes() if hasattr(value, "numpy") else repr(value)
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

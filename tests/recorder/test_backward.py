@@ -1,0 +1,194 @@
+"""What the recorder sees of tapes, gradient calls and backward steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tapeviz.trace import events as e
+
+from .conftest import Recorded
+
+Record = Callable[..., Recorded]
+
+
+def test_a_call_has_operands_a_result_and_steps(record: Record) -> None:
+    seen = record(
+        """
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = w * w
+            loss = tf.sin(y)
+        grads = tape.gradient({"l": loss}, [w, {"again": w}])
+        """
+    )
+    call = seen.one(e.CallBegan)
+    assert (call.method, call.direct, call.unconnected) == ("gradient", True, "none")
+    assert call.targets == [e.Operand(seen.bound("loss")[0], keys=["l"])]
+    handle = seen.bound("w")[0]
+    assert [one.tensor for one in call.sources] == [handle, handle]
+    assert [one.keys for one in call.sources] == [[0], [1, "again"]]
+    assert {one.kind for one in call.sources} == {"variable"}
+    steps = seen.of(e.StepRan)
+    by_id = {op.id: op for op in seen.ops()}
+    assert [by_id[step.op].type for step in steps] == [
+        "Sin",
+        "Mul",
+        "ReadVariableOp",
+        "ReadVariableOp",
+    ]
+    result = seen.one(e.CallEnded)
+    np.testing.assert_allclose(seen.value(result.results[0]), 6 * np.cos(9.0), rtol=1e-5)
+    assert seen.value(steps[0].upstream[0]) == 1.0
+    inside = [op for op in seen.ops() if op.call == call.id]
+    assert {"Cos", "AddN"} <= {op.type for op in inside}
+    assert {seen.line(op.site) for op in inside} == {5}
+
+
+def test_none_is_zero_in_the_results(record: Record) -> None:
+    seen = record(
+        """
+        a, b = tf.Variable(1.0), tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            y = a * 2.0
+        g = t.gradient(y, [a, b])
+        """
+    )
+    results = seen.one(e.CallEnded).results
+    assert results[1] == 0
+    assert seen.value(results[0]) == 2.0
+
+
+def test_the_life_of_a_tape(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.constant(1.0)
+        with tf.GradientTape(persistent=True, watch_accessed_variables=False) as t:
+            t.watch(x)
+            with t.stop_recording():
+                y = x * x
+            t.reset()
+            t.watch([x])
+            z = x * x
+        with tf.GradientTape() as u:
+            u.watch(x)
+            u.gradient(x * x, x)
+        """
+    )
+    first, second = seen.of(e.TapeOpened)
+    assert (first.persistent, first.watches_variables) == (True, False)
+    assert (second.persistent, second.watches_variables) == (False, True)
+    turns = [(one.tape, one.on, one.why) for one in seen.of(e.TapeTurned)]
+    assert turns == [
+        (first.id, True, "enter"),
+        (first.id, False, "stop_recording"),
+        (first.id, True, "stop_recording"),
+        (first.id, False, "reset"),
+        (first.id, True, "reset"),
+        (first.id, False, "exit"),
+        (second.id, True, "enter"),
+        (second.id, False, "gradient"),
+    ]
+    assert [seen.line(one.site) for one in seen.of(e.Watched)] == [3, 7, 10]
+    assert {tuple(one.tensors) for one in seen.of(e.Watched)} == {tuple(seen.bound("x"))}
+    assert {one.tape for one in seen.of(e.NameBound) if one.name in "tu"} == {first.id, second.id}
+
+
+def test_nested_tapes(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = x ** 3
+            d = inner.gradient(y, x)
+        dd = outer.gradient(d, x)
+        """,
+        wanted=("d", "dd"),
+    )
+    first, second = seen.of(e.CallBegan)
+    assert (first.tape, second.tape) == (2, 1)
+    results = [seen.value(one.results[0]) for one in seen.of(e.CallEnded)]
+    assert [one.tobytes() for one in results] == [seen.values["d"], seen.values["dd"]]
+    by_id = {op.id: op for op in seen.ops()}
+    walked = [by_id[step.op] for step in seen.of(e.StepRan) if step.call == second.id]
+    assert any(op.call == first.id for op in walked), "the inner backward pass is walked, too"
+
+
+def test_a_custom_gradient_is_one_entry_with_its_body(record: Record) -> None:
+    seen = record(
+        """
+        @tf.custom_gradient
+        def clipped(x):
+            y = tf.exp(x)
+            def grad(upstream):
+                return tf.clip_by_value(upstream * y, -1.0, 1.0)
+            return y, grad
+        x = tf.constant(3.0)
+        with tf.GradientTape() as t:
+            t.watch(x)
+            y = 2.0 * clipped(x)
+        g = t.gradient(y, x)
+        """
+    )
+    entry = seen.one(e.OperationRecorded)
+    assert (entry.function, entry.type) == ("clipped", "clipped")
+    assert entry.line in (1, 2)
+    assert seen.line(entry.site) == 10
+    body = [op.type for op in seen.ops() if entry.first <= op.id < entry.id]
+    assert body == ["Exp", "Identity"]
+    step = next(one for one in seen.of(e.StepRan) if one.op == entry.id)
+    assert seen.value(step.upstream[0]) == 2.0
+    assert seen.value(step.downstream[0]) == 1.0
+
+
+def test_jacobian_is_one_call_without_its_swarm(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as t:
+            t.watch(x)
+            y = x * x
+        j = t.jacobian(y, x)
+        """
+    )
+    call = seen.one(e.CallBegan)
+    assert call.method == "jacobian"
+    np.testing.assert_array_equal(seen.value(seen.one(e.CallEnded).results[0]), [[2, 0], [0, 4]])
+    assert not [op for op in seen.ops() if op.graph]
+    by_id = {op.id: op.type for op in seen.ops()}
+    assert "Mul" in [by_id[step.op] for step in seen.of(e.StepRan)]
+
+
+def test_a_sparse_gradient_is_named_dense(record: Record) -> None:
+    seen = record(
+        """
+        table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(tf.gather(table, [2, 0, 2]) * 3.0)
+        g = t.gradient(y, table)
+        kind = type(g).__name__
+        """,
+        wanted=("kind",),
+    )
+    result = seen.one(e.CallEnded)
+    assert result.sparse == [0]
+    np.testing.assert_array_equal(seen.value(result.results[0]), [[3, 3], [0, 0], [6, 6]])
+    assert seen.values["kind"] == "'IndexedSlices'"
+
+
+def test_a_call_that_raises(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            y = x * x
+        t.gradient(y, x)
+        t.gradient(y, x)
+        """
+    )
+    first, second = seen.of(e.CallEnded)
+    assert not first.error
+    assert second.error.startswith("RuntimeError: A non-persistent GradientTape")
+    assert seen.one(e.Raised).line == 5

@@ -1,0 +1,189 @@
+"""What the recorder sees of the forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tapeviz.trace import events as e
+
+from .conftest import Recorded
+
+Record = Callable[..., Recorded]
+
+
+def test_the_first_event_says_what_runs_and_the_last_how_it_ended(record: Record) -> None:
+    seen = record("x = 1\n")
+    assert isinstance(seen.events[0], e.Begin)
+    assert seen.events[0].tensorflow.startswith("2.")
+    assert seen.events[0].format == e.FORMAT_VERSION
+    assert seen.events[-1] == e.Ended("finished", seen.of(e.Ended)[0].seconds)
+    assert not seen.of(e.Noted)
+
+
+def test_an_op_has_inputs_outputs_values_and_a_place(record: Record) -> None:
+    seen = record(
+        """
+        a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        b = 1; c = tf.matmul(a, a, transpose_b=True)
+        """
+    )
+    op = seen.op("MatMul")
+    assert op.inputs == seen.bound("a") * 2
+    assert op.outputs == seen.bound("c")
+    assert op.attrs == {"transpose_a": False, "transpose_b": True}
+    np.testing.assert_array_equal(seen.value(op.outputs[0]), [[5, 11], [11, 25]])
+    name, line, column, end_line, end_column = seen.frames(op.site)[0]
+    assert (name, line, end_line) == ("<module>", 2, 2)
+    text = "b = 1; c = tf.matmul(a, a, transpose_b=True)"
+    if column >= 0:
+        assert text[column:end_column] == "tf.matmul(a, a, transpose_b=True)"
+
+
+def test_no_tensor_is_called_zero(record: Record) -> None:
+    seen = record("x = tf.constant(1.0)\ny = x + x\n")
+    assert all(tensor.id > 0 for tensor in seen.of(e.TensorSeen))
+
+
+def test_columns_count_characters(record: Record) -> None:
+    seen = record("é = tf.constant(2.0)\nπ = 'ü' and é * é\n")
+    column, end = seen.frames(seen.op("Mul").site)[0][2::2]
+    if column >= 0:
+        assert "π = 'ü' and é * é"[column:end] == "é * é"
+
+
+def test_the_call_stack_of_the_snippet(record: Record) -> None:
+    seen = record(
+        """
+        def inner(v):
+            return tf.sin(v)
+        def outer(v):
+            return inner(v) + 1.0
+        outer(tf.constant(0.5))
+        """
+    )
+    frames = seen.frames(seen.op("Sin").site)
+    assert [(name, line) for name, line, *_ in frames] == [
+        ("inner", 2),
+        ("outer", 4),
+        ("<module>", 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("tf.transpose(v)", 1),
+        ("tf.norm([v, w])", 2),
+        ("v * w", 2),
+        ("tf.matmul(v, w)", 2),
+        ("tf.concat([v, w], 0)", 2),
+        ("tf.stack((v, v))", 2),
+    ],
+)
+def test_every_read_of_a_variable_is_seen(record: Record, text: str, reads: int) -> None:
+    seen = record(
+        f"""
+        v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        w = tf.Variable([[1.0, 0.0], [0.0, 1.0]])
+        with tf.GradientTape() as t:
+            y = {text}
+        """
+    )
+    handles = set(seen.bound("v") + seen.bound("w"))
+    found = seen.ops("ReadVariableOp")
+    assert len(found) == reads
+    assert all(op.inputs[0] in handles for op in found)
+    assert {seen.line(op.site) for op in found} == {4}
+
+
+def test_a_variable_is_made(record: Record) -> None:
+    seen = record("v = tf.Variable([1.0, 2.0], name='speed', trainable=False)\n")
+    made = seen.one(e.VariableMade)
+    assert (made.name, made.dtype, made.shape, made.trainable) == ("speed", "float32", [2], False)
+    assert seen.bound("v") == [made.id]
+    assert seen.tensor(made.id).handle
+    assert seen.line(made.site) == 1
+    first = seen.op("AssignVariableOp")
+    assert first.inputs[0] == made.id
+    np.testing.assert_array_equal(seen.value(first.inputs[1]), [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "op_type"),
+    [
+        ("v.assign([5.0, 6.0])", "AssignVariableOp"),
+        ("v.assign_add([5.0, 6.0])", "AssignAddVariableOp"),
+        ("v.assign_sub([5.0, 6.0])", "AssignSubVariableOp"),
+        ("v[:1].assign([5.0])", "ResourceStridedSliceAssign"),
+        ("v.scatter_nd_update([[1]], [5.0])", "ResourceScatterNdUpdate"),
+        ("v.scatter_update(tf.IndexedSlices([5.0], [1]))", "ResourceScatterUpdate"),
+    ],
+)
+def test_assigns_are_ops_on_the_handle(record: Record, text: str, op_type: str) -> None:
+    seen = record(f"v = tf.Variable([1.0, 2.0])\n{text}\n")
+    op = seen.ops(op_type)[-1]
+    assert op.inputs[0] == seen.bound("v")[0]
+    assert seen.line(op.site) == 2
+    np.testing.assert_array_equal(np.ravel(seen.value(op.inputs[-1]))[0], 5.0)
+
+
+def test_constants_of_python_and_numpy_have_values(record: Record) -> None:
+    seen = record("x = tf.constant(1.5)\ny = (x * 2.0) + np.float32(3.0)\n")
+    (two,) = set(seen.op("Mul").inputs) - set(seen.bound("x"))
+    assert seen.value(two) == 2.0
+    assert seen.value(seen.bound("y")[0]) == 6.0
+
+
+def test_an_array_changed_afterwards_keeps_the_value_that_the_op_saw(record: Record) -> None:
+    seen = record(
+        """
+        buffer = np.ones([64], "float32")
+        x = tf.constant(1.0)
+        for step in range(50):
+            buffer[:] = step
+            y = tf.add(x, buffer)
+        """
+    )
+    for step, op in enumerate(seen.ops("AddV2")):
+        np.testing.assert_array_equal(seen.value(op.inputs[1]), np.full(64, step))
+
+
+def test_large_values_stay_and_can_be_asked_for(record: Record) -> None:
+    seen = record("x = tf.reshape(tf.range(5000.0), [50, 100])\ny = x * float('inf')\n")
+    tensor = seen.tensor(seen.bound("x")[0])
+    assert (tensor.at, tensor.kept) == (-1, True)
+    low, high, mean, norm, nan, inf = tensor.stats or []
+    assert (low, high, mean, nan, inf) == (0.0, 4999.0, 2499.5, 0, 0)
+    assert norm == pytest.approx(float(np.linalg.norm(np.arange(5000.0))))
+    assert (seen.tensor(seen.bound("y")[0]).stats or [])[-2:] == [1, 4999]
+    about, (raw,) = seen.ask("tensor", id=tensor.id)
+    assert about == {"dtype": "float32", "shape": [50, 100]}
+    np.testing.assert_array_equal(np.frombuffer(raw, "float32"), np.arange(5000.0))
+    assert "error" in seen.ask("tensor", id=123456789)[0]
+    assert "error" in seen.ask("what is this", id=1)[0]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "complex64", "bool", "int8", "uint16"])
+def test_every_dtype_travels(record: Record, dtype: str) -> None:
+    seen = record(f"x = tf.cast(tf.constant([1.0, 0.0, 2.0]), '{dtype}')\n", wanted=("x",))
+    tensor = seen.tensor(seen.bound("x")[0])
+    assert tensor.dtype == dtype
+    assert seen.blob[tensor.at : tensor.at + tensor.nbytes] == seen.values["x"]
+
+
+def test_strings_travel_as_text(record: Record) -> None:
+    seen = record("x = tf.strings.upper(['ab', 'cé'])\n")
+    assert seen.tensor(seen.bound("x")[0]).text == ["AB", "Cé"]
+
+
+def test_a_refused_op_is_there_with_its_error(record: Record) -> None:
+    seen = record("a = tf.ones([2, 3])\nb = tf.matmul(a, a)\n")
+    op = seen.ops("MatMul")[0]
+    assert "Matrix size-incompatible" in op.error
+    assert op.outputs == []
+    assert seen.line(op.site) == 2
+    failure = seen.one(e.Raised)
+    assert (failure.type, failure.line) == ("InvalidArgumentError", 2)
