@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -11,6 +11,7 @@ from ..panels.panel import Panel
 from ..panels.widgets import plain_label
 
 RADIUS = 8.0
+HEIGHT = 38
 
 
 class CardTitle(QWidget):
@@ -27,15 +28,35 @@ class CardTitle(QWidget):
         layout = panel.header_row
         if not any(layout.stretch(i) for i in range(layout.count())):
             layout.insertStretch(0, 1)
-        self.setMinimumHeight(38)
+        self._panel = panel
+        self._row = row
+        self._height = HEIGHT
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._height)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, self._height)
+
+    def give_header(self, stage: QWidget | None) -> None:
+        """Tabs say the title: what stands beside it goes to ``stage``; None: it comes back."""
+        header = self._panel.header
+        if stage is None and header.parentWidget() is not self:
+            self._row.addWidget(header, 1)
+            header.show()
+        elif stage is not None and header.parentWidget() is not stage:
+            header.setParent(stage)
+        self._height = HEIGHT if stage is None else 0
+        self.setMaximumHeight(self._height)
+        self.updateGeometry()
 
 
-def paint_card(widget: QWidget, theme: Theme, joins_tabs: bool = False) -> None:
+def paint_card(widget: QWidget, theme: Theme, joins_tabs: bool = False, ground: str = "") -> None:
     """The ground and the rounded border; under a row of tabs its upper corners are square."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(colour(theme.border), 1))
-    painter.setBrush(colour(theme.panel))
+    painter.setBrush(colour(ground or theme.panel))
     rect = QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
     if joins_tabs:
         rect.setTop(rect.top() - 2 * RADIUS)
@@ -61,7 +82,7 @@ class MiddleCard(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        paint_card(self, self._theme)
+        paint_card(self, self._theme, ground=self._theme.background)
 
 
 class DockCard(QDockWidget):
@@ -91,9 +112,9 @@ class DockCard(QDockWidget):
         tabs = getattr(stage, "tabifiedDockWidgets", None)
         return bool(tabs and not self.isFloating() and tabs(self))
 
-    def fit_title(self) -> None:
-        """The tab says the title already."""
-        self._title.words.setVisible(not self.is_tabbed)
+    def join_tabs(self, stage: QWidget | None) -> None:
+        """Shows its title itself, or lets a row of tabs on ``stage`` do so."""
+        self._title.give_header(stage)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget
+from shiboken6 import isValid
 
 from ..panels.look import Theme, colour
 from ..panels.panel import Panel
@@ -14,6 +15,7 @@ LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 VERSION = 1
+_MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
 class Stage(QMainWindow):
@@ -27,6 +29,7 @@ class Stage(QMainWindow):
             QMainWindow.DockOption.AllowNestedDocks
             | QMainWindow.DockOption.AllowTabbedDocks
             | QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.GroupedDragging
         )
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self._theme = theme
@@ -37,6 +40,7 @@ class Stage(QMainWindow):
             dock.dockLocationChanged.connect(self._tidy_later)
             dock.topLevelChanged.connect(self._tidy_later)
             dock.visibilityChanged.connect(self._tidy_later)
+        self._bars: dict[DockCard, QTabBar | None] = {}
         self._tidy = QTimer(self)
         self._tidy.setSingleShot(True)
         self._tidy.timeout.connect(self._fit_tabs)
@@ -78,20 +82,57 @@ class Stage(QMainWindow):
         self._tidy.start(0)
 
     def _fit_tabs(self) -> None:
-        for dock in self.docks.values():
-            dock.fit_title()
-        for bar in self.findChildren(QTabBar):
-            if bar.parent() is self and not bar.property("card"):
-                bar.setProperty("card", True)
-                bar.setDrawBase(False)
-                bar.setExpanding(False)
-                bar.installEventFilter(self)
-                bar.setAccessibleName("Panels")
+        bars = [bar for bar in self.findChildren(QTabBar) if bar.parent() is self]
+        for one in bars:
+            self._dress(one)
+        self._bars.update({dock: self._bar_of(dock, bars) for dock in self.docks.values()})
+        for dock, bar in self._bars.items():
+            dock.join_tabs(self if bar is not None else None)
+        self._place_headers()
         self.update()
+
+    def _dress(self, bar: QTabBar) -> None:
+        if not bar.property("card"):
+            bar.setProperty("card", True)
+            bar.setDrawBase(False)
+            bar.setExpanding(False)
+            bar.installEventFilter(self)
+            bar.currentChanged.connect(self._tidy_later)
+            bar.setAccessibleName("Panels")
+
+    def _bar_of(self, dock: DockCard, bars: list[QTabBar]) -> QTabBar | None:
+        """The row of tabs that a dock has a tab in."""
+        if not dock.is_tabbed:
+            return None
+        for bar in sorted(bars, key=lambda bar: not bar.isVisible()):
+            if dock.windowTitle() in {bar.tabText(i) for i in range(bar.count())}:
+                return bar
+        return None
+
+    def _place_headers(self) -> None:
+        """Right in a row of tabs: what belongs to the panel in front.
+
+        It lies over the row and is no child of it: Qt deletes such rows as it pleases.
+        """
+        for dock, bar in self._bars.items():
+            if bar is None or not isValid(bar):
+                continue
+            header = dock.panel.header
+            front = bar.tabText(bar.currentIndex())
+            tabs = sum(bar.tabRect(i).width() for i in range(bar.count()))
+            room = max(bar.width() - tabs - 24, 0)
+            at = bar.mapTo(self, QPoint(bar.width() - room - 12, 2))
+            header.setGeometry(QRect(at, QSize(room, bar.height() - 4)))
+            header.setVisible(bar.isVisible() and dock.windowTitle() == front and room > 60)
+            header.raise_()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Paint and isinstance(watched, QTabBar):
             self._paint_tab_ground(watched)
+        elif event.type() in _MOVES and isinstance(watched, QTabBar):
+            self._place_headers()
+            if event.type() == QEvent.Type.Show:
+                self._tidy_later()
         return super().eventFilter(watched, event)
 
     def _paint_tab_ground(self, bar: QTabBar) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from ..document import Document
-from ..panels.widgets import link_button, plain_label
+from ..panels.widgets import ShortLabel, link_button, plain_label
 from ..trace.model import EMPTY_TRACE
 
 PATIENCE = 500
@@ -29,8 +29,7 @@ class StatusBar(QWidget):
         self._document = document
         self.kernel_words = ""
         self.facts = plain_label()
-        self.trouble = plain_label(name="trouble")
-        self.trouble.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.trouble = ShortLabel("trouble")
         self.busy_words = plain_label()
         self.bar = QProgressBar()
         self.bar.setRange(0, 0)
@@ -65,8 +64,6 @@ class StatusBar(QWidget):
         document = self._document
         self.facts.setText(" · ".join(part for part in self._facts() if part))
         self.trouble.setText(document.trouble)
-        self.trouble.setToolTip("")
-        self.trouble.setAccessibleName(document.trouble)
         if document.is_running:
             self.state.setText("running")
         elif document.is_stale:

@@ -61,6 +61,7 @@ QPushButton#flat::menu-indicator { image: none; width: 0; }
 QPushButton#link { background: transparent; border: 1px solid transparent; color: $accent_text;
   font-weight: 600; padding: 2px 0; text-align: left; }
 QPushButton#link:hover { text-decoration: underline; }
+QPushButton#link:disabled { color: $faint; }
 QPushButton#link:focus { border-bottom: 1px solid $accent; border-radius: 0; }
 
 QLineEdit, QComboBox, QSpinBox { background: $background; border: 1px solid $border;
@@ -80,7 +81,7 @@ QTableView { background: $panel; border: none; gridline-color: transparent;
 QTableView::item { padding: 0 8px; border: none; }
 QTableView::item:selected { background: $accent_fill; color: $text; }
 QHeaderView { background: $panel; border: none; }
-QHeaderView::section { background: $panel; color: $faint; border: none; padding: 4px 8px;
+QHeaderView::section { background: $panel; color: $faint; border: none; padding: 4px 8px 4px 11px;
   font-size: ${small}px; text-align: left; }
 
 QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
@@ -114,12 +115,8 @@ QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $faint; bord
   background: $panel; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
 
-#finding { background: $panel; border: 1px solid $border; border-left: 3px solid $success;
-  border-radius: 6px; }
-#finding[state="trouble"] { border-left: 3px solid $trouble; }
-#finding[state="warning"] { border-left: 3px solid $gradient; }
 #findingTitle { font-family: $mono; font-size: 14px; font-weight: 600; }
-#finding QFrame#rule, #rule { background: $border; max-height: 1px; border: none; }
+#rule { background: $border; max-height: 1px; border: none; }
 #fix { background: $success_fill; border: none; border-radius: 6px; }
 #fixTitle { font-weight: 600; }
 #removed { color: $trouble_text; font-family: $mono; font-size: ${small}px; }

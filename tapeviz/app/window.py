@@ -319,6 +319,7 @@ class Window(QMainWindow):
         super().showEvent(event)
         if self._is_first_show:
             self._is_first_show = False
+            self.source.editor.setFocus()
             if not self._has_places:
                 QTimer.singleShot(0, self.stage, self.stage.share_room)
 

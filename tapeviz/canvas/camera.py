@@ -60,13 +60,17 @@ class Camera:
             y=y - (at[1] - self.height / 2) / scale,
         )
 
-    def fitted(self, rect: Rect, margin: float = 28.0, most: float = COMFORT) -> Camera:
-        """All of ``rect`` in sight, centred, ``margin`` px from the border."""
+    def fitted(
+        self, rect: Rect, margin: float = 24.0, most: float = COMFORT, below: float = 0.0
+    ) -> Camera:
+        """All of ``rect`` in sight, centred, ``margin`` px from the border, ``below`` px more
+        from the lower one."""
         if rect.width <= 0 or rect.height <= 0:
             return replace(self, x=rect.x, y=rect.y, scale=most)
-        room = max(self.width - 2 * margin, 20.0), max(self.height - 2 * margin, 20.0)
+        room = max(self.width - 2 * margin, 20.0), max(self.height - 2 * margin - below, 20.0)
         scale = min(room[0] / rect.width, room[1] / rect.height, most)
-        return replace(self, x=rect.x, y=rect.y, scale=max(scale, LEAST_SCALE))
+        scale = max(scale, LEAST_SCALE)
+        return replace(self, x=rect.x, y=rect.y + below / 2 / scale, scale=scale)
 
     def between(self, other: Camera, share: float) -> Camera:
         """On the way to ``other``: zooming evenly to the eye."""

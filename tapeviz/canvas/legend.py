@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from ..scene.model import LegendEntry
@@ -27,10 +27,9 @@ class Legend(QWidget):
         self._theme = theme
         self._entries: tuple[LegendEntry, ...] = ()
         self._places: list[tuple[int, int]] = []
-        face = QFont()
-        face.setFamilies(list(FACES["sans"].families))
-        face.setPixelSize(11)
-        self.setFont(face)
+        self._font = QFont()  # not the widget's: the stylesheet has the last word there
+        self._font.setFamilies(list(FACES["sans"].families))
+        self._font.setPixelSize(12)
         self._room = 400
 
     def set_theme(self, theme: Theme) -> None:
@@ -50,7 +49,7 @@ class Legend(QWidget):
         self._places = []
         x, y, wide = SIDE, 0, 0
         for entry in self._entries:
-            size = SAMPLE + 6 + self.fontMetrics().horizontalAdvance(entry.text)
+            size = SAMPLE + 6 + QFontMetrics(self._font).horizontalAdvance(entry.text)
             if x > SIDE and x + size + SIDE > self._room:
                 x, y = SIDE, y + 20
             self._places.append((x, y))
@@ -67,6 +66,7 @@ class Legend(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 13.5, 13.5)
         for entry, (x, y) in zip(self._entries, self._places, strict=True):
             self._paint_sample(painter, entry.state, x, y + HEIGHT / 2)
+            painter.setFont(self._font)
             painter.setPen(QColor(theme.text_muted))
             room = QRectF(x + SAMPLE + 6, y, 400, HEIGHT)
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, entry.text)

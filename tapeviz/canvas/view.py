@@ -76,6 +76,8 @@ class GraphView(QGraphicsView):
         self._is_panning = self._is_framing = False
         self._frame = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
         self.has_glides = True
+        self.covered_below = 0.0
+        """Px at the lower border that the legend covers: a fit leaves them free."""
         self.follows_fit = True
         """The whole graph is kept in sight until the user moves the camera."""
 
@@ -123,7 +125,7 @@ class GraphView(QGraphicsView):
     def fit(self, glides: bool = True) -> None:
         """All of the graph in sight."""
         self.follows_fit = True
-        fitted = self.camera.fitted(self.prepared.scene.bounds)
+        fitted = self.camera.fitted(self.prepared.scene.bounds, below=self.covered_below)
         if glides:
             self.glide_to(fitted)
         else:

@@ -14,7 +14,7 @@ from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
 from .widgets import IconButton, plain_label
 
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
-WIDTHS = {NUMBER: 40, OP: 120, IN: 150, FORMULA: 170, OUT: 190, LINE: 50}
+WIDTHS = {NUMBER: 42, OP: 124, LINE: 52}
 
 
 class BackpropPanel(Panel):
@@ -28,7 +28,9 @@ class BackpropPanel(Panel):
         self.table.setModel(self.model)
         for column, width in WIDTHS.items():
             self.table.setColumnWidth(column, width)
-        self.table.horizontalHeader().setSectionResizeMode(OUT, QHeaderView.ResizeMode.Stretch)
+        for column in (IN, FORMULA, OUT):
+            header = self.table.horizontalHeader()
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         self.note = plain_label(name="faint", wraps=True)
         self.note.setContentsMargins(14, 4, 14, 6)
         self.empty = plain_label(name="empty", wraps=True)

@@ -90,7 +90,7 @@ class DiagnosisPanel(Panel):
                     self._compare,
                 )
         for warned in diagnosis.warnings:
-            yield lambda warned=warned: WarningCard(document, warned)  # type: ignore[misc]
+            yield lambda warned=warned: WarningCard(document, self.theme, warned)  # type: ignore[misc]
 
     def _apply(self, fix: Fix) -> None:
         self.apply_requested.emit(fix)

@@ -15,10 +15,9 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextBlock,
     QTextCursor,
-    QTextFormat,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ..canvas.tips import show_tip
 from . import editing
@@ -28,9 +27,9 @@ from .line_marks import LineMark
 from .look import CODE, SMALL, Theme, colour, font
 
 SIZES = range(8, 33)
-LEFT = 12
-GAP = 16
-SIGN_WIDTH = 14
+LEFT = 8
+GAP = 12
+SIGN_WIDTH = 13
 
 
 class Editor(QPlainTextEdit):
@@ -62,7 +61,8 @@ class Editor(QPlainTextEdit):
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self._highlighter.set_theme(theme)
-        self._tint_lines()
+        self.viewport().update()
+        self.margin.update()
 
     def set_size(self, size: int) -> None:
         """The font's height in px, within bounds."""
@@ -82,27 +82,18 @@ class Editor(QPlainTextEdit):
 
     def set_marks(self, marks: Sequence[LineMark]) -> None:
         self._marks = marks
-        self._tint_lines()
+        self.viewport().update()
         self.margin.update()
 
-    def _tint_lines(self) -> None:
+    def _tints(self) -> dict[int, str]:
+        """The colour of each tinted line; of several marks at a line the last one counts."""
         theme = self._theme
         fills = {
             "trouble": theme.trouble_fill,
             "call": theme.accent_fill,
             "step": theme.gradient_fill,
         }
-        selections = []
-        for mark in self._marks:
-            block = self.document().findBlockByNumber(mark.line - 1)
-            if mark.tint and block.isValid():
-                tinted = QTextEdit.ExtraSelection()
-                tinted.format.setBackground(colour(fills[mark.tint]))
-                tinted.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-                tinted.cursor = QTextCursor(block)
-                selections.append(tinted)
-        self.setExtraSelections(selections)
-        self.viewport().update()
+        return {mark.line: fills[mark.tint] for mark in self._marks if mark.tint}
 
     # Margin
 
@@ -144,27 +135,32 @@ class Editor(QPlainTextEdit):
         return found
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        badges = {mark.line: mark for mark in self._marks if mark.badge}
-        if not badges:
-            return
+        tints = self._tints()
         painter = QPainter(self.viewport())
         for block, rect in self.visible_lines():
-            mark = badges.get(block.blockNumber() + 1)
-            if mark is not None:
-                self._paint_badge(painter, rect, mark)
+            fill = tints.get(block.blockNumber() + 1)
+            if fill:
+                row = QRectF(0, rect.top(), self.viewport().width(), rect.height())
+                painter.fillRect(row, colour(fill))
+        painter.end()
+        super().paintEvent(event)
+        badges = {mark.line: mark for mark in self._marks if mark.badge}
+        painter = QPainter(self.viewport())
+        for block, rect in self.visible_lines():
+            line = block.blockNumber() + 1
+            if line in badges:
+                self._paint_badge(painter, rect, badges[line], tints.get(line))
         painter.end()
 
-    def _paint_badge(self, painter: QPainter, rect: QRectF, mark: LineMark) -> None:
+    def _paint_badge(
+        self, painter: QPainter, rect: QRectF, mark: LineMark, fill: str | None
+    ) -> None:
         theme = self._theme
-        fill = {"trouble": theme.trouble_fill, "step": theme.gradient_fill}.get(
-            mark.tint, theme.accent_fill
-        )
         tone = theme.success_text if mark.is_good else theme.trouble_text
         painter.setFont(font("sans", SMALL, is_bold=True))
         width = painter.fontMetrics().horizontalAdvance(mark.badge) + 24
         area = QRectF(self.viewport().width() - width, rect.top(), width, rect.height())
-        painter.fillRect(area, colour(fill))
+        painter.fillRect(area, colour(fill or theme.panel))
         if mark.badge == "✂":
             spot = QRectF(area.right() - 27, area.center().y() - 7, 14, 14)
             paint_icon(painter, "scissors", spot, tone)
@@ -177,15 +173,14 @@ class Editor(QPlainTextEdit):
         marks: dict[int, list[LineMark]] = {}
         for mark in self._marks:
             marks.setdefault(mark.line, []).append(mark)
-        fills = {"trouble": theme.trouble_fill, "call": theme.accent_fill}
+        tints = self._tints()
         painter.setFont(self.font())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for block, rect in self.visible_lines():
             number = block.blockNumber() + 1
             row = QRectF(0, rect.top(), self.margin.width(), rect.height())
-            for mark in marks.get(number, ()):
-                if mark.tint:
-                    painter.fillRect(row, colour(fills.get(mark.tint, theme.gradient_fill)))
+            if number in tints:
+                painter.fillRect(row, colour(tints[number]))
             for mark in marks.get(number, ()):
                 self._paint_signs(painter, row, mark)
             is_current = number == self._line

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
 from ..document import Document
 from ..resource_files import resource
 from ..scene.numbers import array_text, shape_text, type_text
-from .look import Theme
+from .look import Theme, colour
 from .values import MOST_CELLS, ValueTable
 from .widgets import STATUS_TEXTS, Badge, link_button, plain_label
 
@@ -28,13 +29,27 @@ def rule() -> QFrame:
 class Card(QFrame):
     """A frame with a coloured edge; ``state``: ``trouble``, ``warning`` or ``good``."""
 
-    def __init__(self, state: str) -> None:
+    def __init__(self, state: str, theme: Theme) -> None:
         super().__init__()
-        self.setObjectName("finding")
-        self.setProperty("state", state)
+        self._theme = theme
+        edges = {"trouble": theme.trouble, "warning": theme.gradient, "good": theme.success}
+        self._edge = edges[state]
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(14, 12, 12, 12)
         self.column.setSpacing(9)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour(self._theme.border), 1))
+        painter.setBrush(colour(self._theme.panel))
+        rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(rect, 6, 6)
+        painter.setClipRect(QRectF(0, 0, 3.5, self.height()))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour(self._edge))
+        painter.drawRoundedRect(QRectF(self.rect()), 6, 6)
+        painter.end()
 
     def add_title(self, text: str, beside: QWidget | None = None) -> None:
         row = QHBoxLayout()
@@ -75,9 +90,9 @@ class FindingCard(Card):
         apply: Callable[[Fix], None],
         compare: Callable[[Finding, Fix], None],
     ) -> None:
-        super().__init__("good" if finding.status == "flows" else "trouble")
+        super().__init__("good" if finding.status == "flows" else "trouble", theme)
         self.call, self.finding = call, finding
-        self._document, self._theme = document, theme
+        self._document = document
         self.setAccessibleName(f"{title_of(finding)}: {STATUS_TEXTS[finding.status]}")
         badge = Badge(finding.status, STATUS_TEXTS[finding.status], theme)
         self.add_title(title_of(finding), badge)
@@ -151,7 +166,8 @@ class FindingCard(Card):
             return
         table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
         shown = table[:MOST_ROWS, :MOST_COLUMNS]
-        cells = ValueTable(self._theme, True, (54, 26))
+        cells = ValueTable(self._theme, True, (54, 27))
+        cells.soften()
         cells.show_array(shown, True)
         row = QHBoxLayout()
         row.addWidget(cells)
@@ -225,7 +241,7 @@ class ErrorCard(Card):
     """The exception that ended the snippet."""
 
     def __init__(self, document: Document, theme: Theme, error: ExplainedError) -> None:
-        super().__init__("trouble")
+        super().__init__("trouble", theme)
         self.add_title(error.type, Badge("nonfinite", "error", theme))
         self.add_words(error.explanation or error.message.strip()[:600])
         if error.explanation:
@@ -238,8 +254,8 @@ class ErrorCard(Card):
 class WarningCard(Card):
     """A number that looks right and is wrong."""
 
-    def __init__(self, document: Document, warned: Warned) -> None:
-        super().__init__("warning")
+    def __init__(self, document: Document, theme: Theme, warned: Warned) -> None:
+        super().__init__("warning", theme)
         self.add_words(warned.message)
         line = warned.line
         if line:

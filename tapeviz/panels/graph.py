@@ -89,6 +89,11 @@ class GraphPanel(Panel):
             room -= self.minimap.width() + EDGE
         self.legend.show_entries(self.document.scene.legend, room)
         self.legend.move(EDGE, height - self.legend.height() - EDGE)
+        covered = self.legend.height() if self.legend.isVisibleTo(self.view) else 0
+        if covered != self.view.covered_below:
+            self.view.covered_below = covered
+            if self.view.follows_fit:
+                self.view.fit(glides=False)
         self.empty.setGeometry(0, 0, width, height)
 
     def _show_scene(self) -> None:
@@ -98,11 +103,11 @@ class GraphPanel(Panel):
         self._shown_layout = layout
         self.view.set_scene(scene)
         self.empty.setVisible(not scene.boxes)
+        self._place_overlays()
         if is_new:
             self.view.fit(glides=False)
         count = len(scene.boxes)
         self.view.setAccessibleDescription(f"{count} nodes, {len(scene.wires)} edges")
-        self._place_overlays()
 
     def _show_minimap(self) -> None:
         self.minimap.show_camera(self.view.prepared, self.view.camera)

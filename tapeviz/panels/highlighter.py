@@ -55,8 +55,8 @@ class Highlighter(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
-        self._revision = -1
         self._lines: list[list[Span]] = []
+        self._texts: list[str] = []
         self._formats: dict[str, QTextCharFormat] = {}
         self.set_theme(theme)
 
@@ -78,10 +78,12 @@ class Highlighter(QSyntaxHighlighter):
         document = self.document()
         if document.characterCount() > LONGEST:
             return read_spans(text)[0], False
-        if document.revision() != self._revision:
-            self._revision = document.revision()
-            self._lines = read_spans(document.toPlainText())
         number = self.currentBlock().blockNumber()
+        is_known = len(self._texts) == document.blockCount() and self._texts[number] == text
+        if not is_known:
+            whole = document.toPlainText()
+            self._texts = whole.split("\n")
+            self._lines = read_spans(whole)
         if number >= len(self._lines):
             return [], False
         following = self._lines[number + 1] if number + 1 < len(self._lines) else []

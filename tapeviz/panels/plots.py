@@ -15,6 +15,8 @@ from .look import Theme, font, mix
 from .widgets import plain_label
 
 BINS = 32
+FEW = 12
+"""Up to so many different values get a bar each."""
 MOST_BINNED = 2_000_000
 """Elements that are counted; of more, evenly spaced ones."""
 MOST_PIXELS = 4_000_000
@@ -27,20 +29,31 @@ def real_elements(array: Array) -> Array:
 
 
 def count_bins(array: Array) -> tuple[Any, Any]:
-    """Counts and edges over the finite elements; few different values get a bar each."""
+    """Counts of the finite elements, and the left and right ends of the bars."""
     flat = real_elements(array).ravel()
     if flat.size > MOST_BINNED:
         flat = flat[:: flat.size // MOST_BINNED + 1]
     flat = flat[np.isfinite(flat)]
     if not flat.size:
-        return np.zeros(1), np.array([0.0, 1.0])
+        return np.zeros(1), np.array([[0.0], [1.0]])
+    values, counts = np.unique(flat, return_counts=True) if flat.size <= 1_000 else (flat, flat)
+    if 1 < values.size <= FEW:
+        return _bars_at(values, counts)
     low, high = flat.min(), flat.max()
     if not np.isfinite(high - low):
         flat, low, high = flat / 4, low / 4, high / 4
     if low == high:
         half = abs(low) * 0.5 or 0.5
-        return np.array([flat.size]), np.array([low - half, low + half])
-    return np.histogram(flat, BINS, (low, high))
+        return np.array([flat.size]), np.array([[low - half], [low + half]])
+    counts, edges = np.histogram(flat, BINS, (low, high))
+    return counts, np.stack((edges[:-1], edges[1:] - (edges[1] - edges[0]) * 0.12))
+
+
+def _bars_at(values: Array, counts: Array) -> tuple[Any, Any]:
+    """A bar around each value, with empty ones between."""
+    reach = float(values[-1] - values[0])
+    half = max(min(float(np.diff(values).min()) / 2, reach / 24), reach / 80)
+    return counts, np.stack((values - half, values + half))
 
 
 def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
@@ -94,8 +107,8 @@ class Histogram(QWidget):
         self.plot.clear()
         counts, edges = count_bins(array)
         self._bars = pg.BarGraphItem(
-            x0=edges[:-1],
-            x1=edges[1:] - (edges[1:] - edges[:-1]) * 0.12,
+            x0=edges[0],
+            x1=edges[1],
             height=counts,
             brush=mix(theme.panel, theme.gradient_ramp if is_gradient else theme.value_ramp, 0.8),
             pen=None,
@@ -106,7 +119,7 @@ class Histogram(QWidget):
             f"histogram · {int(counts.sum()):,} finite values, at most {top:,} a bar"
         )
         self.plot.setYRange(0, max(top, 1), padding=0.05)
-        self.plot.setXRange(float(edges[0]), float(edges[-1]), padding=0.03)
+        self.plot.setXRange(float(edges[0].min()), float(edges[1].max()), padding=0.03)
 
 
 class ArrayPlot(QWidget):

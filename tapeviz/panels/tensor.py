@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSizePolicy,
     QSlider,
     QStackedWidget,
     QVBoxLayout,
@@ -26,7 +25,7 @@ from .look import Theme
 from .panel import Panel
 from .plots import ArrayPlot, Histogram
 from .values import MOST_CELLS, ValueTable
-from .widgets import link_button, plain_label
+from .widgets import ShortLabel, link_button, plain_label
 
 MOST_ROWS = 24
 LONGEST_COPY = 200_000
@@ -72,11 +71,9 @@ class TensorPanel(Panel):
         self._show()
 
     def _make_header(self) -> None:
-        self.about = plain_label(name="muted")
-        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.stats = plain_label(name="muted")
-        self.stats.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.stats.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.about = ShortLabel("muted")
+        self.stats = ShortLabel("muted")
+        self.stats.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.sides = QButtonGroup(self)
         self.value_button = self._side_button("value", "The forward value")
         self.gradient_button = self._side_button("gradient", "The gradient that reached it")
@@ -172,7 +169,6 @@ class TensorPanel(Panel):
 
     def _show_array(self, array: Array, summary: str) -> None:
         self.stats.setText(summary)
-        self.stats.setToolTip(summary)
         self.copy_button.setEnabled(True)
         self._array = array
         self.slices.fit(array.shape if array.size > MOST_CELLS else ())

@@ -49,11 +49,16 @@ class ValueTable(QWidget):
         self._is_gradient = is_gradient
         self._cell = cell
         self._gap = 3
+        self._strength = 0.84
         self._stretches = False
         self._table: Array = np.zeros((0, 0))
         self._texts: list[list[str]] = []
         self._shades = np.zeros((0, 0))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def soften(self) -> None:
+        """Pale cells: the numbers matter more than the colours."""
+        self._strength = 0.3
 
     def stretch(self) -> None:
         """Cells grow with the room there is."""
@@ -99,7 +104,7 @@ class ValueTable(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width, height = self._cell_size()
-        size = max(9.0, min(13.0, height * 0.55, width / 4.2))
+        size = max(9.0, min(13.0, height * 0.5, width / 3.4))
         painter.setFont(font("mono", size))
         has_text = height >= 13 and width >= 26
         for i, row in enumerate(self._texts):
@@ -114,7 +119,11 @@ class ValueTable(QWidget):
         theme, share = self._theme, float(self._shades[at])
         ramp = theme.gradient_ramp if self._is_gradient else theme.value_ramp
         is_finite = share == share
-        fill = mix(theme.panel, ramp, 0.10 + 0.84 * share) if is_finite else theme.trouble_fill
+        fill = (
+            mix(theme.panel, ramp, 0.09 + self._strength * share)
+            if is_finite
+            else theme.trouble_fill
+        )
         painter.setPen(Qt.PenStyle.NoPen if is_finite else colour(theme.trouble))
         painter.setBrush(colour(fill))
         painter.drawRoundedRect(rect, 3, 3)

@@ -11,14 +11,16 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from ..analysis.model import WalkStep
 from ..canvas.tips import plain_tip
 from ..document import Document
-from ..scene.numbers import gradient_text, shape_text
+from ..scene.numbers import gradient_text, scalar_text, shape_text
 from ..trace.model import TensorId
 from .look import SMALL, Theme, colour, font
 
 COLUMNS = ("", "op", "gradient in", "formula", "gradient out", "line")
 NUMBER, OP, IN, FORMULA, OUT, LINE = range(6)
 _Index = QModelIndex | QPersistentModelIndex
-LONGEST = 34
+LONGEST = 26
+SHORT = 10
+"""Characters of a gradient that stands alone, and of one among several."""
 
 
 class WalkModel(QAbstractTableModel):
@@ -117,20 +119,27 @@ class WalkModel(QAbstractTableModel):
         return str(step.line) if step.line else ""
 
     def _gradients(self, tensors: Sequence[TensorId | None]) -> str:
-        texts = [self._gradient(tensor) for tensor in tensors[:4]]
-        if all(text == "–" for text in texts):
+        there = [tensor for tensor in tensors if tensor is not None]
+        if not there:
             return "–"
-        return " , ".join(texts) + (" …" if len(tensors) > 4 else "")
+        if len(there) == 1:
+            return self._gradient(there[0])
+        texts = [self._gradient(tensor, SHORT) for tensor in there[:4]]
+        return " , ".join(texts) + (" …" if len(there) > 4 else "")
 
-    def _gradient(self, tensor: TensorId | None) -> str:
-        if tensor is None:
-            return "–"
+    def _gradient(self, tensor: TensorId, longest: int = LONGEST) -> str:
+        """Its elements if they are few, else what they all are, else its shape and norm."""
         trace = self._document.trace
         known = trace.tensors.get(tensor)
-        text = gradient_text(self._document.value_of(tensor), trace.stats(tensor), LONGEST)
+        value = self._document.value_of(tensor)
         shape = shape_text(known.shape) if known else ""
-        is_list = text.startswith("[") or not shape
-        return text if is_list else f"{text} · {shape}" if text else shape
+        if value is not None and value.size > 1 and bool((value == value.flat[0]).all()):
+            only = scalar_text(value.flat[0], 8)
+            return f"zeros {shape}" if not value.flat[0] else f"{only} · ones {shape}"
+        text = gradient_text(value, trace.stats(tensor), longest)
+        if text.startswith("[") or not shape:
+            return text or "scalar"
+        return f"{shape} · {text}" if text and longest > SHORT else shape
 
     def _tip(self, row: int) -> str:
         step = self._steps[row]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QSizePolicy, QWidget
 
 from ..analysis.model import Status
+from ..canvas.tips import plain_tip
 from .icons import make_icon, paint_icon
 from .look import SMALL, Theme, colour, font
 
@@ -21,6 +22,29 @@ def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
     if wraps:
         label.setMinimumWidth(40)
     return label
+
+
+class ShortLabel(QLabel):
+    """One line of plain text that loses its end where there is no room; the tooltip has it all."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setObjectName(name)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self.setToolTip(plain_tip(text) if text else "")
+        self.setAccessibleName(text)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        metrics = self.fontMetrics()
+        text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.end()
 
 
 def link_button(text: str, tip: str = "") -> QPushButton:
@@ -54,12 +78,12 @@ class Badge(QWidget):
         self.status = status
         self._text = text
         self._theme = theme
-        self.setFont(font("sans", SMALL, is_bold=True))
+        self._font = font("sans", SMALL, is_bold=True)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self._text) + 36, 24)
+        return QSize(QFontMetrics(self._font).horizontalAdvance(self._text) + 38, 24)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         fill, text = badge_colours(self.status, self._theme)
@@ -69,6 +93,7 @@ class Badge(QWidget):
         painter.setBrush(colour(fill))
         painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
         paint_icon(painter, STATUS_ICONS[self.status], QRectF(10, 5.5, 13, 13), text, 1.8)
+        painter.setFont(self._font)
         painter.setPen(colour(text))
         painter.drawText(
             self.rect().adjusted(27, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text
