@@ -24,9 +24,9 @@ _CHANGED_BY_IPYKERNEL = (
 )
 
 
-def kernel_environment() -> dict[str, str]:
-    """What the user has, and quiet defaults for what they did not decide."""
-    environment = {**_DEFAULTS, **os.environ}
+def kernel_environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What the user has, quiet defaults for what they did not decide, ``settings`` above all."""
+    environment = {**_DEFAULTS, **os.environ, **(settings or {})}
     for name in _OURS_ALONE:
         environment.pop(name, None)
     return environment

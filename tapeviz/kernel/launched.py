@@ -9,13 +9,12 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 
-from .environment import kernel_environment
 from .model import Exit, KernelChoice
 from .scratch import KernelFiles
 
@@ -25,7 +24,9 @@ class LaunchedKernel:
 
     checks_every = 0.05
 
-    def __init__(self, choice: KernelChoice, files: KernelFiles) -> None:
+    def __init__(
+        self, choice: KernelChoice, environment: Mapping[str, str], files: KernelFiles
+    ) -> None:
         self._kernel: Any = AsyncKernelManager(
             kernel_name=choice.spec or "tapeviz", connection_file=str(files.connection_file)
         )
@@ -33,7 +34,7 @@ class LaunchedKernel:
             self._kernel.kernel_spec_manager = _OneInterpreter(str(choice.python))
         if sys.platform != "win32":
             self._kernel.transport, self._kernel.ip = "ipc", str(files.address)
-        environment = kernel_environment() | {"IPYTHONDIR": str(files.ipython)}
+        environment = {**environment, "IPYTHONDIR": str(files.ipython)}
         with files.log.open("ab") as log:
             places = {"cwd": str(files.folder), "stdout": log, "stderr": log}
             _wait(lambda: self._kernel.start_kernel(env=environment, **places))

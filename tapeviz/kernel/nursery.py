@@ -8,11 +8,10 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .environment import kernel_environment
 from .imports import IF_THERE, REQUIRED
 from .model import Exit, Versions
 from .scratch import KernelFiles, Scratch
@@ -32,6 +31,7 @@ class Nursery:
     def __init__(
         self,
         python: Path,
+        environment: Mapping[str, str],
         scratch: Scratch,
         on_ready: Callable[[Versions], None],
         on_failed: Callable[[str], None],
@@ -50,7 +50,7 @@ class Nursery:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=kernel_environment(),
+                env=environment,
                 cwd=scratch.work,
                 start_new_session=True,
             )

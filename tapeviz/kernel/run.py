@@ -80,6 +80,10 @@ class Run:
     # The rest is for the kernel's thread.
 
     @property
+    def source(self) -> str:
+        return self._request.source
+
+    @property
     def timeout(self) -> float | None:
         return self._request.timeout
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tapeviz.errors import TapevizError
 from tapeviz.kernel import (
     KernelChoice,
     KernelPool,
@@ -23,7 +24,9 @@ from tapeviz.kernel import (
     own_interpreter,
 )
 from tapeviz.kernel import pool as pool_module
+from tapeviz.kernel.nursery import Nursery
 from tapeviz.kernel.scratch import Scratch
+from tapeviz.kernel.supply import Supply
 
 from .conftest import FAKE_RECORDER, PATIENCE, Heard
 from .test_choices import bare, spec  # noqa: F401 (fixtures)
@@ -79,6 +82,11 @@ def wait_until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
         time.sleep(0.01)
 
 
+def only(pool: KernelPool) -> Supply:
+    (supply,) = pool._supplies.values()
+    return supply
+
+
 def is_alive(pid: int) -> bool:
     """Whether ``pid`` runs; a zombie that nobody collects here does not."""
     try:
@@ -103,7 +111,7 @@ def test_closing_leaves_nothing(make_pool, spec, way):  # noqa: F811
     pool = KernelPool(choice, recorder=FAKE_RECORDER)
     ended = play(pool, "kept = 1")
     running = begin(pool, CHILD + "import time; time.sleep(60)")
-    folders = pool._scratch.folders
+    folders = only(pool)._scratch.folders
     pids = running.told("pids")[0]["pids"]
     if way == "launch":
         pids.remove(os.getpid())
@@ -122,8 +130,8 @@ def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
     (tmp_path / "light" / "tensorflow.py").write_text("import time; time.sleep(60)")
     pool = make_pool()
     pool.warm()
-    wait_until(lambda: pool._nursery)
-    pid = pool._nursery.pid
+    wait_until(lambda: only(pool)._nursery)
+    pid = only(pool)._nursery.pid
     begun = time.monotonic()
     pool.close()
     assert time.monotonic() - begun < 2
@@ -143,7 +151,7 @@ def test_when_we_are_killed_all_goes(ending):
         "    def ended(self, end): print(end, flush=True)\n"
         f"pool = KernelPool(own_interpreter(), recorder=Path({str(FAKE_RECORDER)!r}))\n"
         f"pool.run(RunRequest({CHILD + ending!r}), Listener())\n"
-        "print(*pool._scratch.folders, flush=True)\n"
+        "print(*pool._current._scratch.folders, flush=True)\n"
         "time.sleep(60)\n"
     )
     root = str(Path(__file__).parents[2])
@@ -175,10 +183,10 @@ def test_a_killed_nursery_is_replaced(make_pool):
 
 
 def test_where_forking_fails_kernels_are_launched(make_pool, monkeypatch):
-    def broken(self, files, on_change):
-        raise pool_module.TapevizError("no fork today")
+    def broken(self, files, on_exit):
+        raise TapevizError("no fork today")
 
-    monkeypatch.setattr(pool_module.Nursery, "fork", broken)
+    monkeypatch.setattr(Nursery, "fork", broken)
     pool = make_pool()
     heard = play(pool, "import sys; print('launched', '_tapeviz_nursery' in sys.modules)")
     assert heard.text() == "launched False\n"
@@ -244,7 +252,7 @@ def test_no_kernel_is_made_beyond_the_announced_runs(make_pool, monkeypatch):
     pool = make_pool(runs=1)
     assert play(pool, "print(1)").text() == "1\n"
     time.sleep(0.3)
-    assert len(pool._kernels) == 1
+    assert len(only(pool)._kernels) == 1
 
 
 def test_two_runs_at_once(make_pool):
@@ -274,7 +282,7 @@ def test_socket_paths_stay_short(monkeypatch, tmp_path):
 def test_the_connection_file_is_private(make_pool):
     pool = make_pool()
     running = begin(pool, CHILD + "import time; time.sleep(60)")
-    files = list(pool._scratch.sockets.glob("*.json"))
+    files = list(only(pool)._scratch.sockets.glob("*.json"))
     assert files
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
     running.run.release()
@@ -284,9 +292,29 @@ def test_a_reserve_kernel_that_died_unnoticed_is_passed_over(make_pool):
     pool = make_pool()
     pool.warm()
     for _ in range(5):
-        wait_until(lambda: pool._ready)
-        os.kill(pool._ready[0].pid, signal.SIGKILL)
+        wait_until(lambda: only(pool)._ready)
+        os.kill(only(pool)._ready[0].pid, signal.SIGKILL)
         heard = play(pool, "print('well')")
         # It may die before or after it was given the run; the run is not lost either way.
         assert heard.text() == "well\n" or heard.end.reason == "died"
         heard.run.release()
+
+
+def test_settings_for_the_import_are_there_in_time(make_pool, tmp_path):
+    """A module that reads them when it is imported, as TensorFlow does."""
+    (tmp_path / "light" / "tensorflow.py").write_text(
+        "import os\n__version__ = '2.20.0'\nfound = os.environ.get('TF_ENABLE_ONEDNN_OPTS')\n"
+    )
+    pool = make_pool()
+    see = "import os\n{}import tensorflow as tf\nprint(tf.found)"
+    off = see.format("os.environ['TF_ENABLE_ONEDNN_OPTS'] = '0'\n")
+    assert play(pool, see.format("")).text() == "None\n"
+    assert play(pool, off).text() == "0\n"
+    kept = play(pool, off + "\nx = b'1'")
+    assert play(pool, see.format("")).text() == "None\n"
+    assert kept.run.fetch("value", {"name": "x"})[1] == [b"1"]
+    assert len(pool._supplies) == 2
+    folders = next(iter(pool._supplies.values()))._scratch.folders
+    assert play(pool, see.format("os.environ['KERAS_BACKEND'] = 'jax'\n")).text() == "None\n"
+    assert len(pool._supplies) == 2
+    wait_until(lambda: not any(folder.exists() for folder in folders))

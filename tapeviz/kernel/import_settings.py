@@ -1,0 +1,62 @@
+"""A snippet's text in; the environment it wants TensorFlow to be loaded under out.
+
+``os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"`` above ``import tensorflow`` changes the last bits of
+results (seen on 2.21.0). Set after the import, as a warm kernel meets it, it does nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+
+READ_AT_IMPORT = frozenset({"TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS", "KERAS_BACKEND"})
+_LOADING = {"tensorflow", "keras", "tf_keras"}
+
+
+def import_settings(source: str) -> dict[str, str]:
+    """Name and value of each variable of :data:`READ_AT_IMPORT` set before the first import."""
+    if not any(name in source for name in READ_AT_IMPORT):
+        return {}
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    settings: dict[str, str] = {}
+    for statement in statements:
+        if _loads_tensorflow(statement):
+            break
+        settings |= _setting(statement)
+    return {
+        name: value
+        for name, value in settings.items()
+        if name in READ_AT_IMPORT and os.environ.get(name) != value
+    }
+
+
+def _loads_tensorflow(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Import):
+        return any(alias.name.split(".")[0] in _LOADING for alias in statement.names)
+    return (
+        isinstance(statement, ast.ImportFrom) and (statement.module or "").split(".")[0] in _LOADING
+    )
+
+
+def _setting(statement: ast.stmt) -> dict[str, str]:
+    match statement:
+        case ast.Assign(
+            targets=[ast.Subscript(value=place, slice=ast.Constant(value=str(name)))],
+            value=ast.Constant(value=str(value)),
+        ) if _is_environ(place):
+            return {name: value}
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=place, attr="setdefault"),
+                args=[ast.Constant(value=str(name)), ast.Constant(value=str(value))],
+            )
+        ) if _is_environ(place) and name not in os.environ:
+            return {name: value}
+    return {}
+
+
+def _is_environ(place: ast.expr) -> bool:
+    return ast.unparse(place) in ("os.environ", "environ")

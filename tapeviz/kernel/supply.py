@@ -1,0 +1,239 @@
+"""A choice of interpreter and settings for it in; kernels that are ready for a snippet out."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import secrets
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import zmq
+from jupyter_client.connect import write_connection_file
+
+from tapeviz.errors import TapevizError
+
+from .choices import check_interpreter
+from .connection import Connection
+from .environment import environment_to_restore, kernel_environment
+from .imports import IF_THERE, REQUIRED
+from .launched import LaunchedKernel
+from .live_kernel import LiveKernel
+from .model import KernelChoice, PoolState, PoolStatus, Versions
+from .nursery import Nursery
+from .package_text import read_package
+from .process import KernelProcess
+from .run import Run
+from .scratch import KernelFiles, Scratch
+
+_log = logging.getLogger(__name__)
+_INSIDE = Path(__file__).parent / "inside"
+_READY_WITHIN = {"fork": 60.0, "launch": 180.0}
+_TRIES = 2
+
+
+class Supply:
+    """Kernels of one choice, forked from a nursery where that is possible and launched elsewhere.
+
+    ``on_change()`` is called, without a lock held, whenever :attr:`status` or the number of kernels
+    changed; ``on_declined(run)`` when a kernel had died before it could run it.
+    """
+
+    def __init__(
+        self,
+        choice: KernelChoice,
+        settings: Mapping[str, str],
+        recorder: Path,
+        context: zmq.Context[Any],
+        on_change: Callable[[], None],
+        on_declined: Callable[[Run], None],
+    ) -> None:
+        self.status = PoolStatus("cold")
+        self._choice = choice
+        self._environment = kernel_environment(settings)
+        self._recorder = recorder
+        self._scratch = Scratch()
+        self._context = context
+        self._on_change = on_change
+        self._on_declined = on_declined
+        self._lock = threading.RLock()
+        self._way: Literal["none", "fork", "launch"] = "none"
+        self._nursery: Nursery | None = None
+        self._starter: threading.Thread | None = None
+        self._starting: set[LiveKernel] = set()
+        self._ready: deque[LiveKernel] = deque()
+        self._kernels: set[LiveKernel] = set()
+        self._failures = 0
+
+    def open(self) -> None:
+        """Begin, or try again after a failure; returns at once."""
+        with self._lock:
+            if self.status.state not in ("cold", "failed"):
+                return
+            self._failures = 0
+            self._set("starting")
+            self._starter = threading.Thread(target=self._start, name="tapeviz-supply", daemon=True)
+            self._starter.start()
+        self._on_change()
+
+    def want(self, count: int) -> None:
+        """Start kernels until ``count`` of them are ready or on their way."""
+        with self._lock:
+            if self._way != "none" and self.status.state in ("starting", "ready"):
+                for _ in range(count - len(self._starting) - len(self._ready)):
+                    self._spawn()
+
+    def take(self) -> LiveKernel | None:
+        """A kernel that is ready, if there is one; it is the caller's now."""
+        with self._lock:
+            return self._ready.popleft() if self._ready else None
+
+    def close(self) -> None:
+        """End every kernel and the nursery; nothing of them is left when this returns."""
+        with self._lock:
+            self._set("closed")
+            kernels, starter = list(self._kernels), self._starter
+        for kernel in kernels:
+            kernel.release()
+        if starter is not None:
+            starter.join()
+        for kernel in kernels:
+            kernel.join()
+        if self._nursery is not None:
+            self._nursery.close()
+        self._scratch.remove()
+
+    def _start(self) -> None:
+        try:
+            if self._choice.python is None or sys.platform == "win32":
+                self._open("launch")
+                return
+            check_interpreter(self._choice.python)
+            with self._lock:
+                if self.status.state != "closed":
+                    self._nursery = Nursery(
+                        self._choice.python,
+                        self._environment,
+                        self._scratch,
+                        on_ready=lambda versions: self._open("fork", versions),
+                        on_failed=self._lose_nursery,
+                    )
+        except TapevizError as error:
+            self._fail(str(error))
+        except Exception as error:
+            _log.exception("no kernels can be started")
+            self._fail(f"no kernel can be started: {error}")
+
+    def _open(self, way: Literal["fork", "launch"], versions: Versions | None = None) -> None:
+        with self._lock:
+            self._way = way
+            if self.status.state == "starting":
+                self._set("starting", versions=versions)
+        self._on_change()
+
+    def _spawn(self) -> None:
+        files = self._scratch.kernel_files()
+        kernel = LiveKernel(
+            files,
+            self._fork if self._way == "fork" else self._launch,
+            self._texts | {"crash_notes": str(files.crash_notes)},
+            _READY_WITHIN[self._way],
+            self._welcome,
+            self._on_declined,
+            self._forget,
+        )
+        self._starting.add(kernel)
+        self._kernels.add(kernel)
+        kernel.start()
+
+    def _fork(
+        self, files: KernelFiles, on_exit: Callable[[], None]
+    ) -> tuple[KernelProcess, Connection]:
+        nursery = self._nursery
+        if nursery is None:
+            raise TapevizError("the nursery is gone")
+        write_connection_file(
+            str(files.connection_file),
+            transport="ipc",
+            ip=str(files.address),
+            key=secrets.token_hex(32).encode(),
+        )
+        process = nursery.fork(files, on_exit)
+        return process, Connection(self._context, files.connection_file)
+
+    def _launch(
+        self, files: KernelFiles, on_exit: Callable[[], None]
+    ) -> tuple[KernelProcess, Connection]:
+        try:
+            process = LaunchedKernel(self._choice, self._environment, files)
+        except Exception as error:
+            raise TapevizError(f"the kernel {self._choice.title} did not start: {error}") from error
+        return process, Connection(self._context, files.connection_file)
+
+    @functools.cached_property
+    def _texts(self) -> dict[str, Any]:
+        inside = read_package(_INSIDE, "_tapeviz_inside")
+        recorder = read_package(self._recorder, "_tapeviz_recorder")
+        return {
+            "texts": inside.texts | recorder.texts,
+            "packages": [*inside.packages, *recorder.packages],
+            "imports": REQUIRED,
+            "if_there": IF_THERE,
+            "environment": environment_to_restore(self._environment),
+        }
+
+    def _welcome(self, kernel: LiveKernel, versions: Versions) -> None:
+        with self._lock:
+            self._failures = 0
+            self._starting.discard(kernel)
+            self._ready.append(kernel)
+            if self.status.state == "starting":
+                self._set("ready", versions=versions)
+        self._on_change()
+
+    def _forget(self, kernel: LiveKernel, trouble: str) -> None:
+        """``kernel`` is gone; one that never got ready counts as a failure."""
+        with self._lock:
+            self._kernels.discard(kernel)
+            if kernel in self._ready:
+                self._ready.remove(kernel)
+            if kernel in self._starting:
+                self._starting.discard(kernel)
+                self._failures += 1
+                if self._failures >= _TRIES and self.status.state != "closed":
+                    self._launch_or_fail(trouble)
+        self._on_change()
+
+    def _launch_or_fail(self, trouble: str) -> None:
+        if self._way == "fork":
+            _log.warning("forked kernels do not come up, launching them instead: %s", trouble)
+            self._way = "launch"
+            self._failures = 0
+        else:
+            self._way = "none"
+            self._set("failed", trouble or "the kernel does not start")
+
+    def _lose_nursery(self, detail: str) -> None:
+        with self._lock:
+            had_opened = self._way == "fork"
+            self._way, self._nursery = "none", None
+            if had_opened:  # killed from outside, perhaps for want of memory: make another
+                self._set("cold")
+        if had_opened:
+            self.open()
+        else:
+            self._fail(f"{self._choice.title} cannot load TensorFlow: {detail}")
+
+    def _fail(self, detail: str) -> None:
+        with self._lock:
+            self._way = "none"
+            self._set("failed", detail)
+        self._on_change()
+
+    def _set(self, state: PoolState, detail: str = "", versions: Versions | None = None) -> None:
+        if self.status.state != "closed":
+            self.status = PoolStatus(state, detail, versions or self.status.versions)
