@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import networkx as nx
@@ -26,7 +27,20 @@ def build(
     Nodes stand in the order in which they came to be. The graph's own attribute ``entries`` has
     title and subtitle of every recorded operation, by its op.
     """
+    trace = replace(trace, producers=_makers(trace))
     return _Wiring(trace, select(trace, links, shows_all=shows_all), links).graph
+
+
+def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
+    """Tensor → the op that computed it. For a tape a custom_gradient's outputs are its own; a
+    picture also shows the op inside of it that made them."""
+    makers = dict(trace.producers)
+    for entry in trace.ops.values():
+        for inside in entry.body:
+            op = trace.ops[inside]
+            if not op.is_recorded_operation:
+                makers.update((one, op.id) for one in op.outputs if makers.get(one) == entry.id)
+    return makers
 
 
 class _Wiring:

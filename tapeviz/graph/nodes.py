@@ -18,7 +18,7 @@ from .words import (
     line_words,
     op_words,
     user_name,
-    variable_name,
+    variable_names,
     version_line,
     version_words,
 )
@@ -38,8 +38,9 @@ def constant_id(tensor: TensorId) -> NodeId:
 
 
 def is_recorded(op: Op) -> bool:
-    """Whether a tape can carry a gradient through it: an op without outputs is kept by none."""
-    return bool(op.tapes and op.outputs)
+    """Whether a gradient can go through it: an op without outputs is kept by no tape, and in a
+    graph ``tf.gradients`` needs none."""
+    return bool(op.outputs) and bool(op.tapes or (op.graph and op.call is None))
 
 
 def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
@@ -66,13 +67,16 @@ class Nodes:
     def __init__(self, trace: Trace, selection: Selection) -> None:
         self._trace = trace
         self._selection = selection
-        self._writes = WriteWords(trace)
+        self._variables = variable_names(trace)
+        self._writes = WriteWords(trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
 
     def of_op(self, op: Op) -> Node:
         assigns = op.id in self._trace.writes and is_assign(self._trace, op)
         title, subtitle = self._writes.of(op) if assigns else op_words(self._trace, op)
         is_value = op.type == "Const" or op.id in self._data_ends
+        if op.type == "Const" and op.outputs:
+            title, subtitle = constant_words(self._trace, op.outputs[0])
         entry = self._selection.entries.get(op.id)
         named = next((out for out in op.outputs if self._trace.names.get(out)), None)
         return Node(
@@ -87,14 +91,15 @@ class Nodes:
             is_recorded=is_value or is_recorded(op),
             assigns=assigns,
             is_backward=op.call is not None,
-            name=title,
+            name=title if op.type != "Const" or named is not None else "",
             lines=tuple(dict.fromkeys(frame.line for frame in op.site.frames)),
             group=entry_path(entry, self._selection.entries) if entry is not None else "",
             entry=entry.id if entry is not None else None,
         )
 
     def of_version(self, version: Version) -> Node:
-        title, subtitle = version_words(self._trace, version)
+        name = self._variables[version.variable]
+        title, subtitle = version_words(self._trace, version, name)
         line = version_line(self._trace, version)
         variable = self._trace.variables[version.variable]
         return Node(
@@ -107,7 +112,7 @@ class Nodes:
             tensor=value_of(self._trace, version),
             variable=version.variable,
             version=version.index,
-            name=variable_name(self._trace, variable),
+            name=name,
             lines=tuple(dict.fromkeys(one for one in (line, variable.site.line) if one)),
         )
 

@@ -91,8 +91,10 @@ def _data(
         ):
             plain.add(op.id)
     ends: dict[OpId, OpId] = {}
+    targets = {one.tensor for call in trace.calls for one in call.targets}
     for end in plain:
-        if any(output in trace.names for output in by_id[end].outputs):
+        outputs = by_id[end].outputs
+        if any(one in trace.names for one in outputs) and targets.isdisjoint(outputs):
             inside = _behind(trace, by_id[end], plain)
             taken = (users[out] for one in inside - {end} for out in by_id[one].outputs)
             if all(user in inside for some in taken for user in some):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -80,16 +81,32 @@ def user_name(trace: Trace, tensor: TensorId) -> str:
     return next((name for name in names if name.isidentifier()), names[0] if names else "")
 
 
-def variable_name(trace: Trace, variable: Variable) -> str:
-    """The snippet's name of a variable, else the end of Keras's path, else TensorFlow's name."""
-    named = user_name(trace, TensorId(variable.id))
-    return named or "/".join(variable.path.split("/")[-2:]) or variable.name or "Variable"
+def variable_names(trace: Trace) -> dict[VariableId, str]:
+    """What each variable is called: by a name that no other has, where there is one.
+
+    The snippet's own (``w``, ``weights[0]``) before Keras's path (``dense/kernel``) before
+    TensorFlow's; a loop variable or parameter that was bound to several variables comes last.
+    """
+    candidates = {one.id: _candidates(trace, one) for one in trace.variables.values()}
+    holders = Counter(name for names in candidates.values() for name in set(names))
+    return {
+        variable: next((name for name in names if holders[name] == 1), names[0])
+        for variable, names in candidates.items()
+    }
 
 
-def version_words(trace: Trace, version: Version) -> tuple[str, str]:
-    """Title and subtitle of a variable's version."""
+def _candidates(trace: Trace, variable: Variable) -> list[str]:
+    bound = trace.names.get(TensorId(variable.id), ())
+    plain = [name for name in bound if name.isidentifier()]
+    with_keys = [name for name in bound if not name.isidentifier()]
+    path = ["/".join(variable.path.split("/")[-2:]), variable.path, variable.name]
+    return [name for name in (*plain, *with_keys, *path) if name] or ["Variable"]
+
+
+def version_words(trace: Trace, version: Version, name: str) -> tuple[str, str]:
+    """Title and subtitle of a version of the variable that is called ``name``."""
     variable = trace.variables[version.variable]
-    title = version_name(variable_name(trace, variable), version.index)
+    title = version_name(name, version.index)
     shape = shape_words(variable.shape)
     if version.index == 0:
         return title, joined(("Variable", shape))

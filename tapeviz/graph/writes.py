@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from ..trace.expressions import SourceText
 from ..trace.model import Frame, Op, Trace, VariableId
-from .words import joined, line_words, variable_name, write_word
+from .words import joined, line_words, write_word
 
 _SIGNS = {"assign": "←", "assign_add": "+=", "assign_sub": "−="}
 _METHODS = (
@@ -20,14 +21,14 @@ _LONGEST_VALUE = 22
 class WriteWords:
     """Words for the assigns of one trace; parses the snippet once."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, trace: Trace, names: Mapping[VariableId, str]) -> None:
+        self._names = names
         self._source = SourceText(trace.source)
         self._calls: dict[Frame, ast.Call | None] = {}
 
     def of(self, op: Op) -> tuple[str, str]:
         """Title and subtitle of an assign op."""
-        name = variable_name(self._trace, self._trace.variables[VariableId(op.inputs[0])])
+        name = self._names[VariableId(op.inputs[0])]
         word = write_word(op.type)
         title = f"{name} ←"
         call = self._call(op)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tapeviz.graph.build import build
-from tapeviz.graph.words import friendly, shape_words, version_name, write_word
+from tapeviz.graph.words import friendly, shape_words, variable_names, version_name, write_word
 
 from .script import Script
 
@@ -93,3 +93,27 @@ def test_a_tensors_own_name_comes_first() -> None:
     titles = {node.title: node for _, node in build(s.trace()).nodes(data="node")}
     assert {"a", "y", "low, high"} == set(titles)
     assert titles["low, high"].subtitle == "Split · 1"
+
+
+def test_a_variable_is_called_by_a_name_that_no_other_has() -> None:
+    s = Script()
+    first, second, third = (s.variable(f"v{n}", (2,), line=1) for n in range(3))
+    s.events = [event for event in s.events if type(event).__name__ != "NameBound"]
+    for handle, name in ((first, "pair[0]"), (second, "pair[1]"), (third, "third")):
+        s.bind(name, handle)
+        s.bind("each", handle)
+    names = variable_names(s.trace())
+    assert sorted(names.values()) == ["pair[0]", "pair[1]", "third"]
+
+
+def test_a_target_is_an_op_even_if_nothing_leads_to_it() -> None:
+    s = Script()
+    w = s.variable("w", value=1.0)
+    tape = s.tape()
+    squared = s.op("Square", [s.tensor((3,))], (3,), line=2)
+    loss = s.op("Sum", [squared], line=2, name="loss")
+    with s.call(tape, [loss], [w], variables=[w]) as results:
+        results.append(0)
+    nodes = {node.title: node for _, node in build(s.trace()).nodes(data="node")}
+    assert nodes["loss"].role == "op"
+    assert "Square" in nodes
