@@ -30,9 +30,10 @@ NOTHING_OUTSIDE = Outside()
 
 def follow(trace: Trace, text: SourceText) -> Outside:
     """The links between what left TensorFlow and the constants that came back."""
-    if not trace.leaves or text.tree is None:
+    if text.tree is None:
         return NOTHING_OUTSIDE
-    return _Follower(trace, text).follow()
+    follower = _Follower(trace, text)
+    return follower.follow() if trace.leaves or follower.numpy_reads else NOTHING_OUTSIDE
 
 
 class _Follower:
@@ -42,6 +43,7 @@ class _Follower:
         self.by_name: dict[tuple[str, str], frozenset[TensorId]] = {}
         self.by_object: dict[int, frozenset[TensorId]] = {}
         self.by_line: dict[int, frozenset[TensorId]] = {}
+        self.tensors: dict[tuple[str, str], frozenset[TensorId]] = {}
         self.links: dict[TensorId, set[TensorId]] = {}
         self.leaves: dict[TensorId, Leave] = {}
         self.seen: set[TensorId] = set()
@@ -58,11 +60,9 @@ class _Follower:
         return Outside(links, self.leaves)
 
     def _in_order(self) -> Iterator[Leave | Binding | Op]:
-        first = min(leave.when for leave in self.trace.leaves)
         happened: list[Leave | Binding | Op] = [*self.trace.leaves, *self.trace.bindings]
         happened.extend(self.trace.ops.values())
-        recent = (one for one in happened if one.when >= first)
-        return iter(sorted(recent, key=lambda one: one.when))
+        return iter(sorted(happened, key=lambda one: one.when))
 
     def _left(self, leave: Leave) -> None:
         tensors = frozenset({leave.tensor})
@@ -77,11 +77,13 @@ class _Follower:
         taint = self.by_object.get(binding.object, frozenset()) if binding.object else frozenset()
         taint = taint or self._taint_of_statement(binding.site)
         if not binding.tensors:
+            self.tensors.pop((scope, binding.name), None)
             self.by_name[scope, binding.name] = taint
             if taint and binding.object:
                 self.by_object[binding.object] = taint
             return
         self.by_name.pop((scope, binding.name), None)
+        self.tensors[scope, binding.name] = frozenset(tensor for tensor, _ in binding.tensors)
         for tensor, _ in binding.tensors:
             self._came_back(tensor, taint)
 
@@ -123,11 +125,41 @@ class _Follower:
         """What the names read by the innermost statement carry, and what left on it just now."""
         taint: frozenset[TensorId] = frozenset()
         for frame in site.frames[:1]:
+            self._leave_by_buffer(site)
             taint |= self.by_line.get(frame.line, frozenset())
             for name in self._loads.get(frame.line, ()):
                 taint |= self.by_name.get((frame.function, name), frozenset())
                 taint |= self.by_name.get(("<module>", name), frozenset())
         return taint
+
+    def _leave_by_buffer(self, site: Site) -> None:
+        """``np.sin(t)`` takes a tensor's elements without asking it: only the text tells."""
+        frame = site.frames[0]
+        for name in self.numpy_reads.get(frame.line, ()):
+            scopes = ((frame.function, name), ("<module>", name))
+            tensors = next((self.tensors[one] for one in scopes if one in self.tensors), None)
+            if tensors and frame.line not in self.by_line:
+                self.by_line[frame.line] = tensors
+                for tensor in tensors:
+                    self.leaves.setdefault(tensor, Leave(tensor, "buffer", site, 0))
+
+    @cached_property
+    def numpy_reads(self) -> dict[int, frozenset[str]]:
+        """For each line the names that stand as arguments in a call of a NumPy function."""
+        found: dict[int, set[str]] = {}
+        for node in ast.walk(self.text.tree) if self.text.tree else ():
+            if isinstance(node, ast.Call) and _root(node.func) in self._numpy_names:
+                for argument in (*node.args, *(one.value for one in node.keywords)):
+                    found.setdefault(node.lineno, set()).update(_elements_read(argument))
+        return {line: frozenset(names) for line, names in found.items() if names}
+
+    @cached_property
+    def _numpy_names(self) -> frozenset[str]:
+        names = {"np", "numpy"}
+        for node in ast.walk(self.text.tree) if self.text.tree else ():
+            if isinstance(node, ast.Import):
+                names |= {one.asname or one.name for one in node.names if one.name == "numpy"}
+        return frozenset(names)
 
     def _lines(self, site: Site) -> set[int]:
         return {frame.line for frame in site.frames}
@@ -146,3 +178,20 @@ class _Follower:
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                     loads.setdefault(line, set()).update(names)
         return {line: frozenset(names) for line, names in loads.items()}
+
+
+def _root(node: ast.expr) -> str:
+    """``np`` of ``np.linalg.norm``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _elements_read(node: ast.expr) -> set[str]:
+    """The names in an expression whose elements it reads: not those of which it reads the form."""
+    if isinstance(node, ast.Attribute) and node.attr in ("shape", "dtype", "ndim"):
+        return set()
+    if isinstance(node, ast.Name):
+        return {node.id}
+    children = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+    return {name for child in children for name in _elements_read(child)}

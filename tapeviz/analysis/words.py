@@ -49,6 +49,7 @@ def _leaving(how: str) -> str:
         "item": "by .item()",
         "tolist": "by .tolist()",
         "predict": "by predict()",
+        "buffer": "into a NumPy function",
     }.get(how, f"by {how}")
 
 
