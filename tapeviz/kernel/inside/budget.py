@@ -30,6 +30,11 @@ class OutputBudget:
         self._rest_kept = 0
         self._rest_seen = 0
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more is shown before :meth:`close`."""
+        return self._head == 0
+
     def feed(self, text: str) -> str:
         """The part of ``text`` that is shown at once; the rest waits for :meth:`close`."""
         text = self._cut_lines(text)

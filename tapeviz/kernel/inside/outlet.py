@@ -74,6 +74,10 @@ class Outlet:
         else:
             self._wake.set()
 
+    def is_spent(self, name: str) -> bool:
+        """Whether nothing more of the stream is published before the end."""
+        return self._budgets[name].is_spent
+
     def flush(self) -> None:
         """Publish all that was written and wait until it is gone."""
         with self._lock:
@@ -152,6 +156,7 @@ class OutletFile(io.RawIOBase):
     def __init__(self, outlet: Outlet, stream: str) -> None:
         self._outlet = outlet
         self._stream = stream
+        self.text: io.TextIOWrapper | None = None
         self.name = f"<{stream}>"
         self.mode = "wb"
 
@@ -164,6 +169,10 @@ class OutletFile(io.RawIOBase):
     def write(self, data: Any, /) -> int:
         written = bytes(data)
         self._outlet.write(self._stream, written)
+        if self.text is not None and self._outlet.is_spent(self._stream):
+            # A flood: what is not shown may come in blocks, at a tenth of the cost.
+            self.text.reconfigure(write_through=False)
+            self.text = None
         return len(written)
 
 
@@ -171,7 +180,9 @@ def text_file(outlet: Outlet, stream: str) -> io.TextIOWrapper:
     """A text stream as Python opens it for ``python -u``, ending in ``outlet``."""
     errors = "backslashreplace" if stream == "stderr" else "strict"
     raw: Any = OutletFile(outlet, stream)
-    return io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
+    text = io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
+    raw.text = text
+    return text
 
 
 def own_pipes() -> dict[str, int]:

@@ -58,14 +58,15 @@ def _set_first_path(folder: str) -> None:
 @contextlib.contextmanager
 def _streams(outlet: Outlet) -> Iterator[None]:
     before = sys.stdout, sys.stderr, sys.displayhook, sys.excepthook
-    sys.stdout, sys.stderr = text_file(outlet, "stdout"), text_file(outlet, "stderr")
+    files = text_file(outlet, "stdout"), text_file(outlet, "stderr")
+    sys.stdout, sys.stderr = files
     sys.displayhook, sys.excepthook = sys.__displayhook__, sys.__excepthook__
     try:
         yield
     finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-            sys.stderr.flush()
+        for file in files:
+            with contextlib.suppress(ValueError):  # the snippet closed it
+                file.flush()
         sys.stdout, sys.stderr, sys.displayhook, sys.excepthook = before
 
 
