@@ -195,7 +195,7 @@ class Encoder:
             "op": number,
             "type": op_type,
             "upstream": [self._gradient(one, ids) for one in upstream],
-            "downstream": [self._gradient(one, ids) for one in _listed(downstream)],
+            "downstream": [self._gradient(one, ids) for one in listed(downstream)],
             "first": first[0] if first else 0,
         }
         self._lines.append(json.dumps(fields))
@@ -273,7 +273,8 @@ class Encoder:
         return "," + json.dumps(fields, separators=(",", ":"))[1:-1]
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def listed(value: Any) -> Sequence[Any]:
+    """What a gradient function returned, as a sequence: a gradient for each input."""
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else [value]

@@ -6,13 +6,15 @@ Seen alike on TensorFlow 2.15.1, 2.17.1 and 2.21.0. Where a version lacks a name
 
 from __future__ import annotations
 
+import contextlib
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.client import session as session_module
-from tensorflow.python.eager import backprop, context, execute, forwardprop
+from tensorflow.python.eager import backprop, context, execute, forwardprop, record
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.ops import custom_gradient, gradients_impl, gradients_util
 from tensorflow.python.ops import resource_variable_ops as variable_ops
@@ -136,6 +138,29 @@ def read(execute_fast: Any, ctx: Any, variable: Any) -> Any:
 def dense(slices: Any) -> Any:
     """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
+
+
+@contextlib.contextmanager
+def quiet_eager_mode() -> Iterator[None]:
+    """Ops run at once whatever mode the snippet left, and no tape records them."""
+    with context.eager_mode(), record.stop_recording():
+        yield
+
+
+def ones_like(tensor: Any) -> Any:
+    """The gradient that a target starts with; for a handle: of the variable's shape and dtype."""
+    if is_resource(tensor._datatype_enum()):
+        shape = variable_ops.variable_shape(tensor)
+        return tf.ones(shape, tensor._handle_data.shape_and_type[0].dtype)
+    return tf.ones_like(tensor)
+
+
+def zeros_like(tensor: Any) -> Any:
+    """The gradient of an output that none arrived at."""
+    if is_resource(tensor._datatype_enum()):
+        shape = variable_ops.variable_shape(tensor)
+        return tf.zeros(shape, tensor._handle_data.shape_and_type[0].dtype)
+    return tf.zeros_like(tensor)
 
 
 def structured_function_module() -> types.ModuleType | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from typing import Any
 
@@ -26,6 +27,7 @@ class Tensors:
         self._large: deque[tuple[int, int]] = deque()
         self._forms: dict[Any, tuple[str, int]] = {}
         self._blob: list[Any] = []
+        self._stayed: set[int] = set()
 
     def see(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of an eager tensor that was not seen before. Hot."""
@@ -71,13 +73,9 @@ class Tensors:
 
     def send_value(self, identity: int, tensor: Any, lines: list[str], limit: int) -> None:
         """Send a tensor's elements though it is larger than others that travel."""
-        if private.is_opaque(tensor._datatype_enum()) or tensor.dtype.name == "string":
+        if identity not in self._stayed or _count(tensor) > limit:
             return
-        count = 1
-        for dimension in tensor._shape_tuple():
-            count *= dimension
-        if not self._limit < count <= limit:
-            return
+        self._stayed.discard(identity)
         event = self._description(identity, tensor)
         self.kept[identity] = tensor
         event["kept"] = True
@@ -100,9 +98,7 @@ class Tensors:
 
     def _form(self, number: int, shape: tuple[int, ...]) -> tuple[str, int]:
         """What events of small tensors of a dtype and shape have in common, and their size."""
-        count = 1
-        for dimension in shape:
-            count *= dimension
+        count = math.prod(shape)
         if count > self._limit or private.is_opaque(number) or private.is_string(number):
             return "", -1
         size = count * private.dtype_size(number)
@@ -120,9 +116,7 @@ class Tensors:
                 event["handle"] = True
             lines.append(json.dumps(event))
             return
-        count = 1
-        for dimension in tensor._shape_tuple():
-            count *= dimension
+        count = _count(tensor)
         if private.is_string(number):
             if count <= self._limit:
                 event["text"] = texts_of(tensor)
@@ -132,6 +126,7 @@ class Tensors:
                 self._travel(event, raw)
             else:
                 event["stats"] = statistics(tensor)
+                self._stayed.add(identity)
         if self._keep(identity, tensor, count * private.dtype_size(number)):
             event["kept"] = True
         lines.append(json.dumps(event))
@@ -156,3 +151,8 @@ class Tensors:
             self._kept_bytes -= its_size
             self.kept.pop(oldest, None)
         return identity in self.kept
+
+
+def _count(tensor: Any) -> int:
+    """Number of elements of an eager tensor."""
+    return math.prod(tensor._shape_tuple())

@@ -1,0 +1,140 @@
+"""The gradient of a state after an assign in; that of the value and that of the state before out.
+
+TensorFlow has no gradient for these ops: no tape records them. They are linear in the assigned
+value and in the state before, so the gradient is a slice, a gather or a mask of the one that came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+
+class Assign(NamedTuple):
+    """An assign that ran: its inputs without the handle, the value last; its attributes."""
+
+    type: str
+    operands: list[Any]
+    attrs: dict[str, Any]
+
+
+class Split(NamedTuple):
+    """What reaches the assigned value, and the state before (``None``: nothing)."""
+
+    value: Any
+    prior: Any
+
+
+class NoGradient(Exception):
+    """The op has no gradient here; the words say why."""
+
+
+def split(assign: Assign, gradient: Any) -> Split:
+    """Share out the gradient of the state after ``assign``. Raises :class:`NoGradient`."""
+    rule = _RULES.get(assign.type)
+    if rule is None:
+        raise NoGradient(f"no gradient is known for the values that {assign.type} writes")
+    value, prior = rule(assign, gradient)
+    if value is not None and assign.operands:
+        value = _summed_to(value, assign.operands[-1].shape)
+    return Split(value, prior)
+
+
+def _whole(assign: Assign, gradient: Any) -> tuple[Any, Any]:
+    return gradient, None
+
+
+def _add(assign: Assign, gradient: Any) -> tuple[Any, Any]:
+    return gradient, gradient
+
+
+def _subtract(assign: Assign, gradient: Any) -> tuple[Any, Any]:
+    return tf.negative(gradient), gradient
+
+
+def _slice(assign: Assign, gradient: Any) -> tuple[Any, Any]:
+    begin, end, strides, _ = assign.operands
+    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    where = {name: assign.attrs.get(name, 0) for name in names}
+    where |= {"begin": begin, "end": end, "strides": strides}
+    value = tf.raw_ops.StridedSlice(input=gradient, **where)
+    rest = tf.raw_ops.TensorStridedSliceUpdate(input=gradient, value=tf.zeros_like(value), **where)
+    return value, rest
+
+
+def _scatter(sign: int, keeps: bool) -> Callable[[Assign, Any], tuple[Any, Any]]:
+    """``ResourceScatter…``: rows named by indices."""
+
+    def rule(assign: Assign, gradient: Any) -> tuple[Any, Any]:
+        indices = assign.operands[0]
+        value = tf.gather(gradient, indices)
+        if keeps:
+            return value if sign > 0 else tf.negative(value), gradient
+        places = tf.expand_dims(indices, -1)
+        return value * _last_ones(places, value), _without(gradient, places, value)
+
+    return rule
+
+
+def _scatter_nd(sign: int, keeps: bool) -> Callable[[Assign, Any], tuple[Any, Any]]:
+    """``ResourceScatterNd…``: slices named by index vectors."""
+
+    def rule(assign: Assign, gradient: Any) -> tuple[Any, Any]:
+        places = assign.operands[0]
+        value = tf.gather_nd(gradient, places)
+        if keeps:
+            return value if sign > 0 else tf.negative(value), gradient
+        return value * _last_ones(places, value), _without(gradient, places, value)
+
+    return rule
+
+
+def _descent(assign: Assign, gradient: Any) -> tuple[Any, Any]:
+    """``var -= alpha * delta``."""
+    return tf.negative(assign.operands[0] * gradient), gradient
+
+
+def _without(gradient: Any, places: Any, value: Any) -> Any:
+    return tf.tensor_scatter_nd_update(gradient, places, tf.zeros_like(value))
+
+
+def _last_ones(places: Any, value: Any) -> Any:
+    """1 for the last of several updates of one place, 0 for those that it overwrote."""
+    depth = int(places.shape[-1])
+    rows = np.asarray(places.numpy()).reshape(-1, depth)
+    last = {tuple(row): number for number, row in enumerate(rows)}
+    ones = np.zeros(len(rows))
+    ones[list(last.values())] = 1.0
+    lead = list(places.shape[:-1])
+    shape = lead + [1] * (len(value.shape) - len(lead))
+    return tf.cast(tf.reshape(tf.constant(ones), shape), value.dtype)
+
+
+def _summed_to(gradient: Any, shape: Any) -> Any:
+    """The gradient of a value that was broadcast: summed over what was repeated."""
+    if gradient.shape == shape:
+        return gradient
+    extra = len(gradient.shape) - len(shape)
+    gradient = tf.reduce_sum(gradient, axis=list(range(extra))) if extra > 0 else gradient
+    repeated = [axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] != 1]
+    if repeated:
+        gradient = tf.reduce_sum(gradient, axis=repeated, keepdims=True)
+    return tf.reshape(gradient, shape)
+
+
+_RULES: dict[str, Callable[[Assign, Any], tuple[Any, Any]]] = {
+    "AssignVariableOp": _whole,
+    "AssignAddVariableOp": _add,
+    "AssignSubVariableOp": _subtract,
+    "ResourceStridedSliceAssign": _slice,
+    "ResourceScatterUpdate": _scatter(1, keeps=False),
+    "ResourceScatterAdd": _scatter(1, keeps=True),
+    "ResourceScatterSub": _scatter(-1, keeps=True),
+    "ResourceScatterNdUpdate": _scatter_nd(1, keeps=False),
+    "ResourceScatterNdAdd": _scatter_nd(1, keeps=True),
+    "ResourceScatterNdSub": _scatter_nd(-1, keeps=True),
+    "ResourceApplyGradientDescent": _descent,
+}

@@ -1,0 +1,188 @@
+"""A backward program over a finished recording in; TensorFlow's gradients across its cuts out.
+
+Only TensorFlow's own gradient functions are called, over the tensors that were kept; what lies
+between ops (state, a tape's end) is bridged by the instructions of the program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import private
+from .assigns import Assign, NoGradient, split
+from .encode import Encoder, KeptOp, listed
+
+Key = int | str
+_RESULT_LIMIT = 10_000
+# The gradient functions that are given None, not zeros, for these outputs
+# (FunctionsAcceptingNoneForIndicesMap in tensorflow/c/eager/tape.h, 2.15–2.21).
+_NONE_WELCOME = {
+    "SoftmaxCrossEntropyWithLogits": {1},
+    "SparseSoftmaxCrossEntropyWithLogits": {1},
+    "FusedBatchNorm": {1, 2, 3, 4},
+}
+
+
+def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """The answer to ``replay``: event lines, the last of them ``replay``, and their bytes.
+
+    ``seeds``: pairs of a target's key and the id of its gradient (0: ones). ``program``:
+    ``["op", id]``, ``["move", from, to]``, ``["assign", op id, from, value id, prior key]``.
+    ``wanted``: the keys whose gradients are the results.
+    """
+    with private.quiet_eager_mode():
+        walk = _Walk(encoder)
+        for key, given in request["seeds"]:
+            walk.seed(key, given)
+        for instruction in request["program"]:
+            walk.follow(instruction)
+        lines, results = walk.lines, walk.results(request["wanted"])
+    event = {
+        "e": "replay",
+        "call": request.get("call", 0),
+        "steps": walk.steps,
+        "results": results,
+    }
+    return {"events": [*lines, json.dumps(event)]}, [encoder.tensors.take_blob()]
+
+
+class _Walk:
+    """One backward pass: the gradients gathered so far at each tensor or version of a variable."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.lines: list[str] = []
+        self.steps: list[dict[str, Any]] = []
+        self._encoder = encoder
+        self._tensors = encoder.tensors
+        self._gradients: dict[Key, list[Any]] = {}
+
+    def seed(self, key: Key, given: int) -> None:
+        """The gradient that the pass starts with."""
+        gradient = self._tensors.kept.get(given) if given else self._ones(key)
+        if gradient is not None:
+            self._add(key, gradient)
+
+    def follow(self, instruction: Sequence[Any]) -> None:
+        """One instruction of the program; its failure is words in its step."""
+        verb, *operands = instruction
+        if verb == "move":
+            origin, goal = operands
+            gradient = self._sum(origin)
+            if gradient is not None:
+                self._add(goal, gradient)
+            return
+        step = {"op": operands[0], "upstream": [], "downstream": []}
+        try:
+            if verb == "op":
+                upstream, downstream = self._through_op(*operands)
+            else:
+                upstream, downstream = self._through_assign(*operands)
+            if upstream is None:
+                return
+            step["upstream"] = [self._name(one) for one in upstream]
+            step["downstream"] = [self._name(one) for one in downstream]
+        except Exception as error:
+            step["error"] = _words(error)
+        self.steps.append(step)
+
+    def results(self, wanted: Sequence[Key]) -> dict[str, int]:
+        """A dense tensor for each key that a gradient reached."""
+        found = {}
+        for key in wanted:
+            gradient = self._sum(key)
+            if gradient is None:
+                continue
+            tensor = self._encoder.dense(gradient)
+            found[str(key)] = self._name(tensor)
+            self._tensors.send_value(tensor._id, tensor, self.lines, _RESULT_LIMIT)
+        return found
+
+    def _through_op(self, number: int) -> tuple[Any, Any]:
+        op = self._op(number)
+        upstream = [self._sum(identity) for identity in op.outputs]
+        if all(one is None for one in upstream):
+            return None, None
+        welcome = _NONE_WELCOME.get(op.type, set())
+        for index, identity in enumerate(op.outputs):
+            if upstream[index] is None and index not in welcome:
+                upstream[index] = private.zeros_like(self._kept(identity))
+        downstream = listed(self._call(op, upstream))
+        for identity, gradient in zip(op.inputs, downstream, strict=False):
+            if gradient is not None:
+                self._add(identity, gradient)
+        return upstream, downstream
+
+    def _call(self, op: KeptOp, upstream: list[Any]) -> Any:
+        if op.backward is not None:
+            return op.backward(*upstream)
+        inputs = [self._kept(identity) for identity in op.inputs]
+        outputs = [self._kept(identity) for identity in op.outputs]
+        return private.gradient_function(
+            op.type, op.attrs, len(inputs), inputs, outputs, upstream, (), op.scope
+        )
+
+    def _through_assign(self, number: int, origin: Key, value: int, prior: Key) -> tuple[Any, Any]:
+        gradient = self._sum(origin)
+        if gradient is None:
+            return None, None
+        op = self._encoder.ops[number]
+        operands = [self._kept(identity) for identity in op.inputs[1:]]
+        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
+        gradient = self._encoder.dense(gradient)
+        parts = split(Assign(op.type, operands, attrs), gradient)
+        value = value or op.inputs[-1]
+        if parts.value is not None and value:
+            self._add(value, parts.value)
+        if parts.prior is not None and prior:
+            self._add(prior, parts.prior)
+        return [gradient], [parts.prior, *[None] * (len(op.inputs) - 2), parts.value]
+
+    def _op(self, number: int) -> KeptOp:
+        """The op, or the entry of ``record_operation`` that tapes know its outputs by."""
+        op = self._encoder.ops.get(number)
+        if op is None:
+            raise NoGradient("it ran inside a compiled function or a graph")
+        if op.backward is None and op.outputs:
+            entry = self._encoder.ops.get(self._encoder.producers.get(op.outputs[0], number), op)
+            return entry if entry.backward is not None else op
+        return op
+
+    def _ones(self, key: Key) -> Any:
+        handle = int(key.lstrip("v").partition(":")[0]) if isinstance(key, str) else key
+        tensor = self._tensors.kept.get(handle)
+        return None if tensor is None else private.ones_like(tensor)
+
+    def _kept(self, identity: int) -> Any:
+        try:
+            return self._tensors.kept[identity]
+        except KeyError:
+            raise NoGradient("a tensor that it needs was too large to be kept") from None
+
+    def _add(self, key: Key, gradient: Any) -> None:
+        self._gradients.setdefault(key, []).append(gradient)
+
+    def _sum(self, key: Key) -> Any:
+        """The sum of what arrived, as a tape makes it: one ``AddN``."""
+        gradients = self._gradients.get(key)
+        if not gradients:
+            return None
+        if len(gradients) > 1:
+            gradients[:] = [private.aggregate(gradients)]
+        return gradients[0]
+
+    def _name(self, gradient: Any) -> int:
+        if gradient is None:
+            return 0
+        tensor = self._encoder.dense(gradient)
+        if tensor._id not in self._tensors.seen:
+            self._tensors.see(tensor._id, tensor, self.lines)
+        identity: int = tensor._id
+        return identity
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, LookupError) and error.args:
+        return str(error.args[0])
+    return str(error) or type(error).__name__
