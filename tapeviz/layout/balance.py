@@ -41,7 +41,7 @@ class Fences:
 
 
 def balance(
-    count: int, springs: Springs, fences: Fences, start: Floats, iterations: int = 400
+    count: int, springs: Springs, fences: Fences, start: Floats, iterations: int = 2000
 ) -> tuple[Floats, Floats]:
     """Positions, only nearly within their fences, and each spring's length beyond its rest.
 

@@ -21,6 +21,10 @@ WIRE_GAP = 14.0
 BOX_TO_WIRE = 18.0
 BROKEN_WIRE = 6.0
 """Weight of a bend inside a long edge."""
+PASSING = 3.0
+"""Weight of an edge that goes on from one op to the next: a chain of them wants to be straight."""
+LEAVING, ARRIVING = 0.9, 0.75
+"""Weights of a long edge's ends: if it must bend once, then at its lower end."""
 STRAIGHT = 3.0
 """A spring that wants to be straight and is out by less, px, is made straight."""
 
@@ -86,9 +90,9 @@ def _springs(graph: GraphArrays, layers: Layers) -> Springs:
             if above != upper and below != lower:
                 factor = BROKEN_WIRE
             elif len(chain) == 2:
-                factor = 2.0 if passing else 1.0
+                factor = PASSING if passing else 1.0
             else:
-                factor = 1.0
+                factor = LEAVING if above == upper else ARRIVING
             weight.append(factor * float(graph.weights[edge]))
     return Springs(
         np.array(first, dtype=np.intp),

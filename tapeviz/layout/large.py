@@ -46,14 +46,14 @@ def draw_large(graph: GraphArrays) -> Picture:
     np.maximum.at(height, ranks, graph.along)
     np.maximum.at(aside, ranks[upper], np.abs(wires.first - start_x))
     np.maximum.at(aside, ranks[lower] - 1, np.abs(wires.last - end_x))
-    stack = stacked(height, aside)
+    stack = stacked(height, aside, np.zeros(rows.rows - 1, dtype=np.intp))
     y = stack.middle[ranks]
     start_y = (y + graph.along / 2)[upper].tolist()
     end_y = (y - graph.along / 2)[lower].tolist()
     starts, ends = start_x.tolist(), end_x.tolist()
     tops, bottoms = ranks[upper].tolist(), ranks[lower].tolist()
     routes = [
-        route(tops[e], [starts[e], *inner, ends[e]], stack, start_y[e], end_y[e])
+        route(tops[e], [starts[e], *inner, ends[e]], stack, (start_y[e], end_y[e]), ())
         for e, inner in enumerate(wires.inner)
     ]
     for e, lane in zip(rows.far.tolist(), wires.first[rows.far].tolist(), strict=True):

@@ -33,13 +33,16 @@ def draw_layered(graph: GraphArrays) -> Picture:
     x = place_across(graph, layers, orders)
     upper, lower = dock(graph, layers, x, _places(layers, orders))
     tracks = tracks_of(layers, x, upper, lower)
-    rows = stack_rows(graph, layers, tracks)
+    rows, delays = stack_rows(graph, layers, tracks)
     y = rows.middle[layers.rank[: layers.real]]
     routes = []
     for edge, (top, bottom) in enumerate(down):
-        start = float(y[top] + graph.along[top] / 2)
-        end = float(y[bottom] - graph.along[bottom] / 2)
-        line = route(ranks[top], tracks[edge], rows, start, end)
+        ends = (
+            float(y[top] + graph.along[top] / 2),
+            float(y[bottom] - graph.along[bottom] / 2),
+        )
+        late = [delays.get((edge, i), 0) for i in range(len(tracks[edge]) - 1)]
+        line = route(ranks[top], tracks[edge], rows, ends, late)
         routes.append(line[::-1] if edge in turned else line)
     return Picture(x[: layers.real], y, routes)
 

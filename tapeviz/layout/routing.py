@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays
+from tapeviz.layout.arrays import Floats, GraphArrays, Ints
+from tapeviz.layout.bands import levels
 from tapeviz.layout.layers import Layers
 from tapeviz.layout.model import Point
 
@@ -21,19 +23,22 @@ LEAVE = 8.0
 ARRIVE = 14.0
 """Straight piece above a row: room for the arrowhead."""
 ROW_GAP = 46.0
-STEEPNESS = 0.14
+STEEPNESS = 0.09
 """An edge that goes far aside gets a band higher by this part of the distance."""
-HIGHEST_BAND = 90.0
+HIGHEST_BAND = 60.0
+STEP = 6.0
+"""Between two flat edges in one band."""
 SAME = 0.01
 """Positions nearer than this are one, px."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Top and bottom of each row, px."""
+    """Top and bottom of each row, px; ``steps[r]``: how many steps the band below row r has."""
 
     top: list[float]
     bottom: list[float]
+    steps: list[int]
 
     @property
     def middle(self) -> Floats:
@@ -41,25 +46,44 @@ class Rows:
         return middle
 
 
-def stack_rows(graph: GraphArrays, layers: Layers, tracks: Sequence[Sequence[float]]) -> Rows:
-    """Stack the rows; a gap grows when an edge in it has far to go aside."""
+Delays = dict[tuple[int, int], int]
+"""Steps down at which edge e turns in its i-th band, for those that do not turn at once."""
+
+
+def stack_rows(
+    graph: GraphArrays, layers: Layers, tracks: Sequence[Sequence[float]]
+) -> tuple[Rows, Delays]:
+    """Stack the rows; a gap grows with how far aside and how many abreast its edges go."""
     count = len(layers.rows)
     height = np.zeros(count)
     np.maximum.at(height, layers.rank[: layers.real], graph.along)
-    aside = np.zeros(count - 1)
-    for chain, track in zip(layers.chains, tracks, strict=True):
+    turning: list[list[tuple[int, int]]] = [[] for _ in range(count - 1)]
+    for edge, (chain, track) in enumerate(zip(layers.chains, tracks, strict=True)):
         top = int(layers.rank[chain[0]])
-        for i in range(len(track) - 1):
-            aside[top + i] = max(aside[top + i], abs(track[i + 1] - track[i]))
-    return stacked(height, aside)
+        for i, (here, there) in enumerate(pairwise(track)):
+            if abs(here - there) > SAME:
+                turning[top + i].append((edge, i))
+    aside, steps = np.zeros(count - 1), np.zeros(count - 1, dtype=np.intp)
+    delays: Delays = {}
+    for gap, turns in enumerate(turning):
+        slants = [(tracks[edge][i], tracks[edge][i + 1]) for edge, i in turns]
+        aside[gap] = max((abs(here - there) for here, there in slants), default=0.0)
+        found = levels(slants, float(_band(aside[gap])))
+        steps[gap] = max(found, default=0)
+        delays.update(zip(turns, found, strict=True))
+    return stacked(height, aside, steps), delays
 
 
-def stacked(height: Floats, aside: Floats) -> Rows:
+def _band(aside: Floats) -> Floats:
+    band: Floats = np.clip(aside * STEEPNESS, ROW_GAP - LEAVE - ARRIVE, HIGHEST_BAND)
+    return band
+
+
+def stacked(height: Floats, aside: Floats, steps: Ints) -> Rows:
     """Rows of these heights; ``aside[r]``: the farthest that an edge goes aside below row r."""
-    band = np.clip(aside * STEEPNESS, ROW_GAP - LEAVE - ARRIVE, HIGHEST_BAND)
     top = np.zeros(len(height))
-    top[1:] = np.cumsum(height[:-1] + band + LEAVE + ARRIVE)
-    return Rows(top.tolist(), (top + height).tolist())
+    top[1:] = np.cumsum(height[:-1] + _band(aside) + STEP * steps + LEAVE + ARRIVE)
+    return Rows(top.tolist(), (top + height).tolist(), steps.tolist())
 
 
 def tracks_of(layers: Layers, x: Floats, upper: Floats, lower: Floats) -> list[list[float]]:
@@ -71,16 +95,18 @@ def tracks_of(layers: Layers, x: Floats, upper: Floats, lower: Floats) -> list[l
 
 
 def route(
-    first_row: int, track: Sequence[float], rows: Rows, start: float, end: float
+    first_row: int, track: Sequence[float], rows: Rows, ends: Point, delays: Sequence[int]
 ) -> list[Point]:
-    """From (track[0], start) down to (track[-1], end), changing sides between rows only."""
-    points = [(track[0], start)]
+    """From (track[0], ends[0]) down to (track[-1], ends[1]), changing sides between rows only."""
+    points = [(track[0], ends[0])]
     for i in range(len(track) - 1):
         here, there = track[i], track[i + 1]
         if abs(here - there) > SAME:
-            points.append((here, rows.bottom[first_row + i] + LEAVE))
-            points.append((there, rows.top[first_row + i + 1] - ARRIVE))
-    points.append((track[-1], end))
+            late = delays[i] if delays else 0
+            early = rows.steps[first_row + i] - late
+            points.append((here, rows.bottom[first_row + i] + LEAVE + STEP * late))
+            points.append((there, rows.top[first_row + i + 1] - ARRIVE - STEP * early))
+    points.append((track[-1], ends[1]))
     return points
 
 

@@ -1,0 +1,38 @@
+"""The ways that edges go aside between two rows in; how far down each turns, out.
+
+Two flat edges side by side would run into one thick line. So each begins a little lower than its
+neighbour on the side that they go to, which also keeps them from crossing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Slant = tuple[float, float]
+"""Position across at the top and at the bottom of the band."""
+MOST = 9
+NEAR = 7.0
+"""Slants that come nearer to each other than this are set apart by a step, px."""
+REACH = 4.0
+"""Two ways that end nearer than this to each other still count as side by side."""
+
+
+def levels(slants: Sequence[Slant], band: float) -> list[int]:
+    """How many steps down each slant begins, 0 to ``MOST``; ``band`` is the height of a slant."""
+    result = [0] * len(slants)
+    for sign in (1.0, -1.0):
+        # For those that go left the leftmost turns first; the others are seen in a mirror.
+        going = [
+            (sign * top, sign * bottom, k)
+            for k, (top, bottom) in enumerate(slants)
+            if sign * bottom < sign * top
+        ]
+        going.sort()
+        for i, (top, bottom, k) in enumerate(going):
+            for other_top, other_bottom, j in going[:i]:
+                if other_bottom < bottom < other_top + REACH:
+                    apart = min(top - other_top, bottom - other_bottom)
+                    length = max(top - bottom, other_top - other_bottom)
+                    step = 1 if apart * band < NEAR * length else 0
+                    result[k] = max(result[k], min(MOST, result[j] + step))
+    return result
