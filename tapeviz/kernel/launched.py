@@ -1,6 +1,7 @@
 """An interpreter or a kernelspec in; one kernel started by ``jupyter_client`` out.
 
-For kernelspecs, for Windows, and where forking fails. Each kernel imports TensorFlow itself.
+For kernelspecs, for Windows and macOS, and where forking fails. Each kernel imports TensorFlow
+itself.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class LaunchedKernel:
     def poll(self) -> Exit | None:
         """How it ended, or None while it lives."""
         if self._exit is None:
-            code = _wait(self._poll)
+            code = self._exit_code()
             if code is not None:
                 self._exit = Exit(code, None) if code >= 0 else Exit(None, -code)
                 _wait(lambda: self._kernel.cleanup_resources())
@@ -65,11 +66,11 @@ class LaunchedKernel:
         else:
             self._quietly(lambda: self._kernel.shutdown_kernel(now=True))
 
-    async def _poll(self) -> int | None:
+    def _exit_code(self) -> int | None:
         provisioner = self._kernel.provisioner
-        if provisioner is None:
-            return 0
-        code: int | None = await provisioner.poll()
+        # A process of this machine is asked directly: a loop for each question would cost more.
+        local = getattr(provisioner, "process", None)
+        code: int | None = local.poll() if local else _wait(lambda: provisioner.poll())
         return code
 
     def _quietly(self, action: Callable[[], Any]) -> None:

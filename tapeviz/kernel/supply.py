@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import secrets
 import sys
 import threading
@@ -32,6 +33,8 @@ from .scratch import KernelFiles, Scratch
 
 _log = logging.getLogger(__name__)
 _INSIDE = Path(__file__).parent / "inside"
+# macOS forbids much of what NumPy and TensorFlow use there between fork() and exec().
+CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
 _READY_WITHIN = {"fork": 60.0, "launch": 180.0}
 _TRIES = 2
 
@@ -109,7 +112,7 @@ class Supply:
 
     def _start(self) -> None:
         try:
-            if self._choice.python is None or sys.platform == "win32":
+            if self._choice.python is None or not CAN_FORK:
                 self._open("launch")
                 return
             check_interpreter(self._choice.python)
