@@ -7,16 +7,16 @@ from typing import Literal
 
 import numpy as np
 from pyqtgraph.Qt import internals
-from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from ..scene.boxes import box_primitives
-from ..scene.model import Box
+from ..scene.model import Box, Wire
 from ..scene.primitives import Path, Style
 from ..scene.strokes import look_colour, look_dash, wire_look
 from ..scene.theme import Theme, mix, rgb
 from .camera import Camera
-from .prepared import Ints, Prepared
+from .prepared import Floats, Ints, Prepared
 
 Band = Literal["far", "middle", "near"]
 NEAR_SCALE = 0.2
@@ -57,38 +57,55 @@ def paint_lines(
     painter: QPainter, prepared: Prepared, wires: Ints, camera: Camera, theme: Theme, is_far: bool
 ) -> None:
     """Straight lines, one call for each kind of wire; the painter is in px."""
-    kinds, examples = prepared.wire_kinds
-    routes = prepared.routes
-    wanted = np.zeros(len(prepared.scene.wires), bool)
-    wanted[wires] = True
-    shown = wanted[routes.owner]
-    segments = (routes.segments - (camera.x, camera.y) * 2) * camera.scale
-    segments += (camera.width / 2, camera.height / 2) * 2
+    lines, kinds = _lines(prepared, wires, is_far)
+    on_screen(lines, camera)
     if is_far:
-        across = np.abs(segments[:, 2] - segments[:, 0])
-        down = np.abs(segments[:, 3] - segments[:, 1])
-        shown &= across + down >= SHORTEST
-    segment_kinds = kinds[routes.owner]
-    order = sorted(range(len(examples)), key=lambda k: wire_look(examples[k]) == "gradient")
-    for kind in order:
-        chosen = segments[shown & (segment_kinds == kind)]
+        reach = np.abs(lines[:, :2] - lines[:, 2:]).sum(axis=1)
+        shown = reach >= SHORTEST
+        lines, kinds = lines[shown], kinds[shown]
+    examples = prepared.wire_kinds[1]
+    for kind in sorted(range(len(examples)), key=lambda k: wire_look(examples[k]) == "gradient"):
+        chosen = lines[kinds == kind]
         if len(chosen):
-            example = examples[kind]
-            look = wire_look(example)
-            width = max(1.0, example.width * camera.scale)
-            colour = QColor(look_colour(look, theme))
-            if is_far and look != "gradient":
-                colour.setAlphaF(0.6)
-            pen = QPen(colour, width if width > 1.2 else 1)
-            dash = look_dash(example.state, example.width)
-            if dash and not is_far:
-                pen.setDashPattern([max(d / example.width, 0.1) for d in dash])
-            pen.setCosmetic(True)
-            painter.setPen(pen)
+            painter.setPen(_pen(examples[kind], camera.scale, theme, is_far))
             array = internals.PrimitiveArray(QLineF, 4)
             array.resize(len(chosen))
             array.ndarray()[:] = chosen
             painter.drawLines(*array.drawargs())
+
+
+def _lines(prepared: Prepared, wires: Ints, is_far: bool) -> tuple[Floats, Ints]:
+    """The lines of some wires, in scene units, and the kind of each."""
+    kinds, routes = prepared.wire_kinds[0], prepared.routes
+    if is_far:
+        return routes.chords[wires], kinds[wires]
+    wanted = np.zeros(len(prepared.scene.wires), bool)
+    wanted[wires] = True
+    chosen = wanted[routes.owner]
+    return routes.segments[chosen], kinds[routes.owner[chosen]]
+
+
+def on_screen(points: Floats, camera: Camera) -> None:
+    """Takes x, y, x, y of the scene to px, in place."""
+    shift = np.array((camera.x, camera.y)) * camera.scale
+    shift -= (camera.width / 2, camera.height / 2)
+    points *= camera.scale
+    points[:, :2] -= shift
+    points[:, 2:] -= shift
+
+
+def _pen(wire: Wire, scale: float, theme: Theme, is_far: bool) -> QPen:
+    look = wire_look(wire)
+    tone = look_colour(look, theme)
+    if is_far and look != "gradient":
+        tone = mix(theme.background, tone, 0.6)
+    width = wire.width * scale
+    pen = QPen(QColor(tone), width if width > 1.2 else 1)
+    dash = look_dash(wire.state, wire.width)
+    if dash and not is_far:
+        pen.setDashPattern([max(length / wire.width, 0.1) for length in dash])
+    pen.setCosmetic(True)
+    return pen
 
 
 def paint_rectangles(
@@ -96,8 +113,8 @@ def paint_rectangles(
 ) -> None:
     """Borderless rectangles, one call for each kind of box; the painter is in px."""
     kinds, examples = prepared.box_kinds
-    rects = (prepared.rects[boxes] - (camera.x, camera.y) * 2) * camera.scale
-    rects += (camera.width / 2, camera.height / 2) * 2
+    rects = prepared.rects[boxes]
+    on_screen(rects, camera)
     rects[:, 2:] -= rects[:, :2]
     np.maximum(rects[:, 2:], 1.0, out=rects[:, 2:])
     painter.setPen(Qt.PenStyle.NoPen)
@@ -112,35 +129,40 @@ def paint_rectangles(
             painter.drawRects(*array.drawargs())
 
 
-def splat(prepared: Prepared, boxes: Ints, camera: Camera, theme: Theme, ratio: float) -> QImage:
-    """Boxes as dots of their colour, in device pixels; dots that matter are larger and on top."""
-    width = max(1, round(camera.width * ratio))
-    height = max(1, round(camera.height * ratio))
-    pixels = np.zeros((height, width), np.uint32)
-    kinds, examples = prepared.box_kinds
+def paint_dots(
+    painter: QPainter, prepared: Prepared, boxes: Ints, camera: Camera, theme: Theme
+) -> None:
+    """Boxes as dots of their colour; those that matter are larger and on top.
+
+    NumPy colours the device's pixels, and one image is drawn, no larger than the graph.
+    """
+    if not len(boxes):
+        return
+    ratio = painter.device().devicePixelRatioF()
     rects = prepared.rects[boxes]
+    on_screen(rects, camera)
+    centres = (rects[:, :2] + rects[:, 2:]) * (ratio / 2)
     scale = camera.scale * ratio
-    x = (rects[:, 0] + rects[:, 2]) / 2 - camera.x
-    y = (rects[:, 1] + rects[:, 3]) / 2 - camera.y
-    columns = (x * scale + width / 2).astype(np.int64)
-    rows = (y * scale + height / 2).astype(np.int64)
-    wide = max(1, min(14, round(scale * 120)))
-    high = max(1, min(6, round(scale * 40)))
+    size = max(1, min(14, round(scale * 120))), max(1, min(6, round(scale * 40)))
+    edge = size[0] + 4
+    low = np.maximum(np.floor(centres.min(axis=0)).astype(np.int64) - edge, 0)
+    corner = np.array((camera.width * ratio, camera.height * ratio))
+    high = np.minimum(centres.max(axis=0) + edge, corner).astype(np.int64)
+    width, height = (max(int(n), 1) for n in high - low)
+    pixels = np.zeros((height, width), np.uint32)
+    columns, rows = (centres.astype(np.int64) - low).T
+    kinds, examples = prepared.box_kinds
     own_kinds = kinds[boxes]
-    order = sorted(range(len(examples)), key=lambda k: _weight(examples[k]))
-    for kind in order:
+    for kind in sorted(range(len(examples)), key=lambda k: _weight(examples[k])):
         chosen = own_kinds == kind
-        grow = 2 if _weight(examples[kind]) else 0
-        _fill(
-            pixels,
-            columns[chosen],
-            rows[chosen],
-            (wide + grow, high + grow),
-            _argb(far_colour(examples[kind], theme)),
-        )
-    image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32).copy()
+        grow = 2 * _weight(examples[kind])
+        tone = _argb(far_colour(examples[kind], theme))
+        _fill(pixels, columns[chosen], rows[chosen], (size[0] + grow, size[1] + grow), tone)
+    # The image borrows the array, which lives until it is drawn.
+    shape = QImage.Format.Format_ARGB32_Premultiplied
+    image = QImage(pixels.data, width, height, 4 * width, shape)
     image.setDevicePixelRatio(ratio)
-    return image
+    painter.drawImage(QPointF(low[0] / ratio, low[1] / ratio), image)
 
 
 def _weight(kind: Box) -> int:

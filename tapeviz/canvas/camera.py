@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..layout.model import Point, Rect
 
-LEAST_SCALE = 0.002
+LEAST_SCALE = 0.0002
 MOST_SCALE = 6.0
 COMFORT = 1.0
 """A fit never magnifies above this: a small graph keeps its natural size."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from ..layout.model import Rect
 from ..scene.model import Scene
 from ..scene.theme import Theme
-from .bands import band_for, paint_lines, paint_rectangles, splat
+from .backing import Backing
+from .bands import Band, band_for, paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
 from .near import NearPainter
 from .prepared import NOTHING_PREPARED, Prepared
@@ -27,10 +30,12 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         self.theme = theme
         self._failed = failed
         self._near = NearPainter(theme)
+        self._backing = Backing()
 
     def set_scene(self, scene: Scene) -> None:
         if scene is not self.prepared.scene:
             self.prepared = Prepared(scene, self.prepared)
+            self._backing.forget()
             self.update()
 
     def set_camera(self, camera: Camera) -> None:
@@ -54,35 +59,47 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        painter.save()
         try:
-            self.paint_scene(painter, self.camera)
+            ratio = painter.device().devicePixelRatioF()
+            painter.drawImage(QPointF(0, 0), self._picture(ratio))
         except Exception as error:  # one that left paint would leave the painter open: a crash
             self._failed(error)
-        finally:
-            painter.restore()
 
-    def paint_scene(self, painter: QPainter, camera: Camera) -> None:
-        """What ``camera`` sees, in the detail that it can show; the painter is in px."""
+    def _picture(self, ratio: float) -> QImage:
+        boxes = self.prepared.boxes_in(self.camera.sight)
+        band = band_for(self.camera.scale, len(boxes))
+        return self._backing.picture(
+            self.camera,
+            ratio,
+            (id(self.prepared), self.theme.name, band),
+            self.theme.background,
+            partial(self._paint_part, band),
+        )
+
+    def _paint_part(self, band: Band, painter: QPainter, camera: Camera, part: QRect) -> None:
+        """What stands in a part of the viewport, in the detail of its band; in px."""
         prepared = self.prepared
         if not prepared.scene.boxes:
             return
-        boxes = prepared.boxes_in(camera.sight)
-        wires = prepared.wires_in(camera.sight)
-        band = band_for(camera.scale, len(boxes))
+        sight = _scene_rect(camera, part)
+        boxes, wires = prepared.boxes_in(sight), prepared.wires_in(sight)
         if band == "near":
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
             painter.translate(camera.width / 2, camera.height / 2)
             painter.scale(camera.scale, camera.scale)
             painter.translate(-camera.x, -camera.y)
-            self._near.paint(painter, prepared, boxes, wires)
+            self._near.paint(painter, prepared, boxes, wires, camera.sight)
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         paint_lines(painter, prepared, wires, camera, self.theme, band == "far")
         if band == "middle":
             paint_rectangles(painter, prepared, boxes, camera, self.theme)
         else:
-            ratio = painter.device().devicePixelRatioF()
-            image = splat(prepared, boxes, camera, self.theme, ratio)
-            painter.drawImage(QPointF(0, 0), image)
+            paint_dots(painter, prepared, boxes, camera, self.theme)
+
+
+def _scene_rect(camera: Camera, part: QRect) -> Rect:
+    left, top = camera.to_scene((part.left(), part.top()))
+    width, height = part.width() / camera.scale, part.height() / camera.scale
+    return Rect(left + width / 2, top + height / 2, width, height)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QWidget
 
 from ..scene.theme import Theme
-from .bands import paint_lines, paint_rectangles, splat
+from .bands import paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
 from .prepared import NOTHING_PREPARED, Prepared
 
@@ -87,17 +87,18 @@ class Minimap(QWidget):
         prepared, own = self._prepared, self._own_camera()
         ratio = self.devicePixelRatioF()
         boxes = prepared.boxes_in(prepared.scene.bounds)
-        if len(boxes) > CROWD:
-            return splat(prepared, boxes, own, self._theme, ratio)
         size = self.size() * ratio
         image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
         image.setDevicePixelRatio(ratio)
         image.fill(Qt.GlobalColor.transparent)
         painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        wires = prepared.wires_in(prepared.scene.bounds)
-        paint_lines(painter, prepared, wires, own, self._theme, True)
-        paint_rectangles(painter, prepared, boxes, own, self._theme)
+        if len(boxes) > CROWD:
+            paint_dots(painter, prepared, boxes, own, self._theme)
+        else:
+            wires = prepared.wires_in(prepared.scene.bounds)
+            paint_lines(painter, prepared, wires, own, self._theme, True)
+            paint_rectangles(painter, prepared, boxes, own, self._theme)
         painter.end()
         return image
 

@@ -10,10 +10,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from ..export.painting import painter_path, qfont
+from ..layout.model import Rect
 from ..scene.model import Box, Mark, Wire
 from ..scene.primitives import Group, Path, Style, TextRun
 from ..scene.strokes import box_group, label_group, mark_group, wire_group
 from ..scene.theme import Theme
+from .long_wires import cut_group, is_long
 from .prepared import Ints, Prepared
 
 LEAST_TEXT = 0.34
@@ -45,10 +47,15 @@ class NearPainter:
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
         self._kept: dict[tuple[str, object], tuple[object, Drawn]] = {}
+        self._long: set[tuple[str, object]] = set()
+        self._around = Rect(0.0, 0.0, 0.0, 0.0)
 
-    def paint(self, painter: QPainter, prepared: Prepared, boxes: Ints, wires: Ints) -> None:
+    def paint(
+        self, painter: QPainter, prepared: Prepared, boxes: Ints, wires: Ints, sight: Rect
+    ) -> None:
         """Wires, boxes, plates and marks, back to front; the painter is in scene units."""
         scene = prepared.scene
+        self._look_around(sight)
         has_text = painter.worldTransform().m11() >= LEAST_TEXT
         lines = [scene.wires[i] for i in wires.tolist()]
         for wire in sorted(lines, key=lambda wire: wire.state == "gradient"):
@@ -66,9 +73,31 @@ class NearPainter:
         if kept is None or (kept[0] is not shape and kept[0] != shape):
             if len(self._kept) > KEPT:
                 self._kept.clear()
-            kept = (shape, compile_group(self._group(kind, shape)))
+            kept = (shape, self._compile(kind, shape))
             self._kept[(kind, key)] = kept
         draw(painter, kept[1], has_text)
+
+    def _look_around(self, sight: Rect) -> None:
+        """Long wires are cut to a region around what is in sight, and again when it is left."""
+        around = self._around
+        is_within = (
+            around.left <= sight.left
+            and around.right >= sight.right
+            and around.top <= sight.top
+            and around.bottom >= sight.bottom
+        )
+        if not is_within or around.width > 4 * sight.width:
+            self._around = Rect(sight.x, sight.y, 1.5 * sight.width, 1.5 * sight.height)
+            for key in self._long:
+                self._kept.pop(key, None)
+            self._long.clear()
+
+    def _compile(self, kind: str, shape: Box | Wire | Mark) -> Drawn:
+        group = self._group(kind, shape)
+        if kind == "wire" and isinstance(shape, Wire) and is_long(shape, self._around):
+            self._long.add((kind, shape.edge))
+            group = cut_group(group, self._around)
+        return compile_group(group)
 
     def _group(self, kind: str, shape: Box | Wire | Mark) -> Group:
         if isinstance(shape, Box):

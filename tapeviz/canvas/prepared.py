@@ -23,12 +23,13 @@ REACH = 26.0
 @dataclass(frozen=True, slots=True)
 class Routes:
     """All polylines as segments. ``segments``: x1, y1, x2, y2; ``owner``: the wire of each;
-    ``boxes``: left, top, right, bottom of each wire; ``first``: its first segment."""
+    ``boxes``: left, top, right, bottom of each wire; ``chords``: x1, y1, x2, y2 from its begin
+    to its end."""
 
     segments: Floats
     owner: Ints
     boxes: Floats
-    first: Ints
+    chords: Floats
 
 
 class Prepared:
@@ -126,15 +127,16 @@ def _routes(wires: tuple[Wire, ...]) -> Routes:
     counts = np.array([len(wire.points) for wire in wires], np.int64)
     points = np.array([p for wire in wires for p in wire.points], np.float64).reshape(-1, 2)
     if not len(points):
-        return Routes(np.empty((0, 4)), np.empty(0, np.int64), np.empty((0, 4)), counts)
+        nothing = np.empty((0, 4))
+        return Routes(nothing, np.empty(0, np.int64), nothing, nothing)
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     low = np.minimum.reduceat(points, starts)
     high = np.maximum.reduceat(points, starts)
     owner = np.repeat(np.arange(len(wires)), counts)
     inner = owner[:-1] == owner[1:]
     segments = np.concatenate((points[:-1][inner], points[1:][inner]), axis=1)
-    first = starts - np.arange(len(wires))
-    return Routes(segments, owner[:-1][inner], np.concatenate((low, high), axis=1), first)
+    chords = np.concatenate((points[starts], points[starts + counts - 1]), axis=1)
+    return Routes(segments, owner[:-1][inner], np.concatenate((low, high), axis=1), chords)
 
 
 def _are_routed_alike(before: tuple[Wire, ...], now: tuple[Wire, ...]) -> bool:
