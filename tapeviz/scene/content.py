@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..graph.model import Node
 from ..trace.model import Array, Tensor, Trace
 from .model import BoxShape
-from .numbers import array_text, scalar_text, type_text
+from .numbers import array_text, scalar_text, shape_text, type_text
 from .pictures import cells_of
 from .text import clean, shorten
 
@@ -43,11 +43,16 @@ def content_of(node: Node, trace: Trace) -> Content:
     if shape == "chip":
         return Content(shape, _chip_text(node, tensor, trace), "")
     subtitle = shorten(node.subtitle, SUBTITLE_LENGTH, "end")
-    if tensor is None or node.assigns:
+    if tensor is None or is_write(node):
         return Content(shape, title, subtitle)
     if tensor.shape is not None and tensor.size == 1:
         return Content(shape, title, subtitle, _only_element(tensor, trace))
     return Content(shape, title, subtitle, "", _cells(tensor, trace))
+
+
+def is_write(node: Node) -> bool:
+    """A single op that writes a variable's state; a group that holds one is drawn as a group."""
+    return node.assigns and node.role == "op"
 
 
 def _only_element(tensor: Tensor, trace: Trace) -> str:
@@ -66,13 +71,24 @@ def _is_numeric(dtype: str) -> bool:
 
 
 def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
-    """``2.0``, ``[2]``, ``a = 2.0`` if the user named it, else its dtype and shape."""
-    value = None if tensor is None else trace.value(tensor.id)
+    """``2.0``, ``[2]``, ``float32 3×4``; named by the user: ``a = 2.0``, ``data · 5×3``."""
+    if tensor is None:
+        return shorten(node.title, TITLE_LENGTH)
+    value = trace.value(tensor.id)
     text = "" if value is None else short_value(value)
-    if not text:
-        text = clean(node.title) if tensor is None else type_text(tensor.dtype, tensor.shape)
-    name = clean(node.name)
-    return shorten(f"{name} = {text}" if name and name != text else text, TITLE_LENGTH)
+    name = clean(node.title) if _is_named(node, trace) else ""
+    if text:
+        whole = f"{name} = {text}" if name else text
+    else:
+        shape = shape_text(tensor.shape)
+        whole = f"{name} · {shape}".rstrip(" ·") if name else type_text(tensor.dtype, tensor.shape)
+    return shorten(whole, TITLE_LENGTH)
+
+
+def _is_named(node: Node, trace: Trace) -> bool:
+    """Whether its title is a name: that of the snippet, or of a gradient (``∂y/∂x``)."""
+    names = () if node.tensor is None else trace.names.get(node.tensor, ())
+    return node.title in names or node.title.startswith("∂") or node.op is not None
 
 
 def short_value(value: Array) -> str:

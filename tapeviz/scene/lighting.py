@@ -1,15 +1,13 @@
-"""A gradient call and a step in, what the flow does to every wire and box out."""
+"""A gradient call in, what its flow does to every wire out: state and width."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
-from ..analysis.model import CallDiagnosis, Cause, Flow, Link, WalkStep
+from ..analysis.model import CallDiagnosis, Cause, Flow, Link
 from ..graph.model import EdgeKey
-from ..trace.model import OpId, TensorId
 from .plain import WIDTHS, Plain
 
 LEAST_WIDTH, MOST_WIDTH = 1.5, 5.0
@@ -19,30 +17,20 @@ _LEAST_SPAN = math.log(1000.0)
 @dataclass(frozen=True, slots=True)
 class Lighting:
     """Of the wires that the flow touches: ``gradient`` and ``bridge`` with their width, ``cut``
-    with its cause. ``walked``: those that the stepper has passed (None: no stepper at work).
-
-    ``arrived``: the gradient that each box has so far, of those where it is complete;
-    ``shares``: what each wire of a fan-out adds to a sum. ``current_op`` and ``current_tensor``:
-    where the last step ran.
-    """
+    with its cause. ``fans``: the boxes whose value takes several ways, so that their gradient is
+    a sum of shares."""
 
     gradient: Mapping[EdgeKey, float] = field(default_factory=dict)
     bridge: Mapping[EdgeKey, float] = field(default_factory=dict)
     cut: Mapping[EdgeKey, Cause] = field(default_factory=dict)
-    walked: frozenset[EdgeKey] | None = None
-    arrived: Mapping[str, TensorId] = field(default_factory=dict)
-    shares: Mapping[EdgeKey, TensorId] = field(default_factory=dict)
-    current_op: OpId | None = None
-    current_tensor: TensorId | None = None
+    fans: frozenset[str] = frozenset()
 
 
 UNLIT = Lighting()
 
 
-def light(
-    plain: Plain, shown: CallDiagnosis | None, step: int | None, show_bridge: bool
-) -> Lighting:
-    """The whole flow of a call, or with ``step`` what its first steps have walked."""
+def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Lighting:
+    """The whole flow of a call."""
     if shown is None:
         return UNLIT
     flow = shown.flow
@@ -50,14 +38,14 @@ def light(
     gradient = _widest(plain, flow.walked, widths)
     bridge: dict[EdgeKey, float] = {}
     if show_bridge:
-        bridge = _widest(plain, flow.bridges, widths)
-        bridge |= _through_state(plain, flow)
+        bridge = _widest(plain, flow.bridges, widths) | _through_state(plain, flow)
     cut = {key: cause for link, cause in flow.cuts.items() for key in plain.edges.get(link, ())}
-    bridge = {key: width for key, width in bridge.items() if key not in gradient}
-    cut = {key: cause for key, cause in cut.items() if key not in gradient}
-    if step is None:
-        return Lighting(gradient, bridge, cut)
-    return _stepped(plain, shown, step, Lighting(gradient, bridge, cut))
+    return Lighting(
+        gradient,
+        {key: width for key, width in bridge.items() if key not in gradient},
+        {key: cause for key, cause in cut.items() if key not in gradient},
+        _fan_outs(plain, flow),
+    )
 
 
 def flow_widths(flow: Flow) -> dict[float | None, float]:
@@ -99,31 +87,7 @@ def _through_state(plain: Plain, flow: Flow) -> dict[EdgeKey, float]:
     return found
 
 
-def _stepped(plain: Plain, shown: CallDiagnosis, step: int, whole: Lighting) -> Lighting:
-    steps = shown.steps[:step]
-    fans = fan_outs(plain, shown.flow)
-    walked: set[EdgeKey] = set()
-    shares: dict[EdgeKey, TensorId] = {}
-    for one in steps:
-        for link, gradient in zip_longest(one.links, one.gradients):
-            for key in plain.edges.get(link, ()):
-                walked.add(key)
-                if gradient is not None and key[0] in fans:
-                    shares[key] = gradient
-    return Lighting(
-        whole.gradient,
-        whole.bridge,
-        whole.cut,
-        frozenset(walked),
-        arrivals(plain, shown, steps, fans),
-        shares,
-        steps[-1].op if steps else None,
-        steps[-1].at if steps else None,
-    )
-
-
-def fan_outs(plain: Plain, flow: Flow) -> frozenset[str]:
-    """The boxes whose value takes several ways: their gradient is a sum of shares."""
+def _fan_outs(plain: Plain, flow: Flow) -> frozenset[str]:
     ways: dict[str, set[EdgeKey]] = {}
     for link in flow.walked:
         if link[0] is not None:
@@ -132,29 +96,3 @@ def fan_outs(plain: Plain, flow: Flow) -> frozenset[str]:
                 if key[0] in holders:
                     ways.setdefault(key[0], set()).add(key)
     return frozenset(name for name, keys in ways.items() if len(keys) > 1)
-
-
-def arrivals(
-    plain: Plain, shown: CallDiagnosis, steps: Sequence[WalkStep], fans: Collection[str]
-) -> dict[str, TensorId]:
-    """The gradient of each box after ``steps``; of a fan-out only once its sum is made."""
-    summed = {
-        name
-        for step in shown.steps
-        if step.kind == "sum" and step.at is not None
-        for name in plain.holders.get(step.at, ())
-    }
-    arrived: dict[str, TensorId] = {}
-    for step in steps:
-        op = plain.trace.ops.get(step.op) if step.op is not None else None
-        outputs = zip(op.outputs if op else (), step.upstream, strict=False)
-        inputs = ((link[0], one) for link, one in zip(step.links, step.gradients, strict=False))
-        for tensor, gradient in (*outputs, *inputs):
-            if tensor is not None and gradient is not None:
-                for name in plain.holders.get(tensor, ()):
-                    if not (name in fans and name in summed):
-                        arrived[name] = gradient
-        if step.kind == "sum" and step.at is not None:
-            for total in (one for one in step.downstream if one is not None):
-                arrived.update(dict.fromkeys(plain.holders.get(step.at, ()), total))
-    return arrived

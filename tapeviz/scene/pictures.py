@@ -51,22 +51,17 @@ def picture_of(array: Array) -> Picture | None:
     finite = np.isfinite(means)
     if not finite.any():
         return Picture(tuple((None,) * cells[1] for _ in range(cells[0])))
-    low, high = float(means[finite].min()), float(means[finite].max())
+    known = means[finite]
+    low, high = float(known.min()), float(known.max())
     if not np.isfinite(high - low):
         means, low, high = means / 4, low / 4, high / 4
     if high > low:
         scaled = (means - low) / (high - low)
     else:
         scaled = np.full_like(means, _FLAT if high else 0.0)
-    return Picture(
-        tuple(
-            tuple(
-                round(float(value), 4) if known else None
-                for value, known in zip(row, knowns, strict=True)
-            )
-            for row, knowns in zip(scaled, finite, strict=True)
-        )
-    )
+    cleared = np.round(scaled, 4).astype(object)
+    cleared[~finite] = None
+    return Picture(tuple(tuple(row) for row in cleared.tolist()))
 
 
 def _block_means(matrix: NDArray[np.float64], cells: tuple[int, int]) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ def clear_point(
     ``rects`` and ``taken``: (left, top, right, bottom).
     """
     path = flattened(curve(wire.points, wire.axis))
-    obstacles = np.vstack([rects, np.array(taken, np.float64).reshape(-1, 4)])
+    obstacles = np.vstack([_near(path, rects, half), np.array(taken, np.float64).reshape(-1, 4)])
     best, best_room = path[0], -np.inf
     for share in shares:
         point = point_along(path, share)
@@ -37,6 +37,26 @@ def clear_point(
         if room > best_room:
             best, best_room = point, room
     return best
+
+
+def around(centre: Point, half: tuple[float, float]) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) of what is centred there."""
+    x, y = centre
+    return x - half[0], y - half[1], x + half[0], y + half[1]
+
+
+def _near(
+    path: Sequence[Point], rects: NDArray[np.float64], half: tuple[float, float]
+) -> NDArray[np.float64]:
+    """The rectangles that anything on the path could cover."""
+    xs, ys = [x for x, _ in path], [y for _, y in path]
+    is_near = (
+        (rects[:, 0] < max(xs) + half[0])
+        & (rects[:, 2] > min(xs) - half[0])
+        & (rects[:, 1] < max(ys) + half[1])
+        & (rects[:, 3] > min(ys) - half[1])
+    )
+    return rects[is_near]
 
 
 def _room(point: Point, rects: NDArray[np.float64], half: tuple[float, float]) -> float:

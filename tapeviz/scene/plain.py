@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ..analysis.model import Link
 from ..graph.model import Edge, EdgeKey, Node
+from ..graph.nodes import op_id, version_id
 from ..layout.model import Layout, Point, Rect
 from ..trace.model import OpId, TensorId, Trace, VariableId
-from .content import content_of
+from .content import content_of, is_write
 from .model import Axis, Box, Picture, Wire, WireState
 from .pictures import picture_of
 from .tooltips import node_tooltip, tensor_words
@@ -25,13 +26,16 @@ WIDTHS: dict[WireState, float] = {
     "gradient": 2.4,
 }
 _NEAR = 1.0
+_MOST_STATS = 2000
+"""In larger graphs tooltips do without statistics, so that the picture stands at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
     """``edges``: which wires carry a link; ``writes``: wires from an assign into a variable's next
     version; ``ops``, ``variables``: the boxes of an op and of a variable; ``holders``: those that
-    show a tensor or, as a variable, gave it away. ``rects``: (left, top, right, bottom)."""
+    show a tensor or, as a variable, gave it away; ``insides``: the folded groups that hide it.
+    ``rects``: (left, top, right, bottom)."""
 
     graph: nx.MultiDiGraph
     layout: Layout
@@ -43,6 +47,7 @@ class Plain:
     ops: dict[OpId, list[str]]
     variables: dict[VariableId, list[str]]
     holders: dict[TensorId, list[str]]
+    insides: dict[TensorId, list[str]]
     rects: NDArray[np.float64]
 
     def node(self, name: str) -> Node:
@@ -56,8 +61,9 @@ class Plain:
 
 def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> Plain:
     """Nothing here depends on the call shown, the step or the selection."""
+    has_stats = len(graph) <= _MOST_STATS
     boxes = {
-        name: _box(data["node"], layout.rects[name], trace)
+        name: _box(data["node"], layout.rects[name], trace, has_stats)
         for name, data in graph.nodes(data=True)
         if name in layout.rects
     }
@@ -65,21 +71,42 @@ def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> Plain:
         [(r.left, r.top, r.right, r.bottom) for r in (box.rect for box in boxes.values())],
         dtype=np.float64,
     ).reshape(-1, 4)
-    plain = Plain(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, rects)
+    plain = Plain(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, {}, rects)
     _index_nodes(plain)
+    _index_groups(plain)
     _add_wires(plain)
     return plain
 
 
 def _index_nodes(plain: Plain) -> None:
+    trace = plain.trace
     for name in plain.boxes:
         node = plain.node(name)
         if node.op is not None:
             plain.ops.setdefault(node.op, []).append(name)
         if node.role == "variable" and node.variable is not None:
             plain.variables.setdefault(node.variable, []).append(name)
-        if node.tensor is not None:
+        if node.tensor is not None and (node.role != "variable" or node.tensor in trace.reads):
             plain.holders.setdefault(node.tensor, []).append(name)
+
+
+def _index_groups(plain: Plain) -> None:
+    """What happens inside a folded group is shown on the group."""
+    groups = [node for node in map(plain.node, plain.boxes) if node.members]
+    if not groups:
+        return
+    trace = plain.trace
+    ops = {op_id(op.id): op for op in trace.ops.values()}
+    versions = {version_id(v): v for one in trace.variables.values() for v in one.versions}
+    for group in groups:
+        for member in group.members:
+            if member in ops:
+                plain.ops.setdefault(ops[member].id, []).append(group.id)
+                for tensor in ops[member].outputs:
+                    plain.insides.setdefault(tensor, []).append(group.id)
+            elif member in versions:
+                handle = TensorId(versions[member].variable)
+                plain.insides.setdefault(handle, []).append(group.id)
 
 
 def _add_wires(plain: Plain) -> None:
@@ -105,7 +132,7 @@ def _add_wires(plain: Plain) -> None:
                     holders.append(source)
 
 
-def _box(node: Node, rect: Rect, trace: Trace) -> Box:
+def _box(node: Node, rect: Rect, trace: Trace, has_stats: bool) -> Box:
     content = content_of(node, trace)
     return Box(
         node=node.id,
@@ -116,8 +143,8 @@ def _box(node: Node, rect: Rect, trace: Trace) -> Box:
         value=content.value,
         picture=_picture(node, trace) if content.cells else None,
         is_pale=not node.is_recorded,
-        is_dashed=node.assigns,
-        tooltip=node_tooltip(node, trace),
+        is_dashed=is_write(node),
+        tooltip=node_tooltip(node, trace, has_stats),
     )
 
 
@@ -128,7 +155,7 @@ def _picture(node: Node, trace: Trace) -> Picture | None:
 
 def _wire(key: EdgeKey, edge: Edge, points: tuple[Point, ...], axis: Axis, trace: Trace) -> Wire:
     state: WireState = "unrecorded" if edge.state == "unrecorded" else "recorded"
-    words = "a variable's state" if edge.tensor is None else tensor_words(edge.tensor, trace)
+    words = "a variable's state" if edge.tensor is None else tensor_words(edge.tensor, trace, False)
     more = len({tensor for tensor, _ in edge.folded if tensor not in (None, edge.tensor)})
     if more:
         words += f"\nand {more} more"

@@ -72,7 +72,7 @@ def _at(plain: Plain, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]
     touches, else the first."""
     versions = plain.variables.get(VariableId(tensor), [])
     if not versions:
-        return tuple(plain.holders.get(tensor, ())[:1])
+        return tuple((plain.holders.get(tensor) or plain.insides.get(tensor, []))[:1])
     for links in (shown.flow.walked.keys(), shown.flow.cuts.keys()):
         touched = tuple(name for name in versions if _touches(plain, name, links))
         if touched:

@@ -13,20 +13,23 @@ from .text import clean, shorten
 _LONGEST = 120
 
 
-def node_tooltip(node: Node, trace: Trace) -> str:
-    """The title whole, what it is, its value in short, and its line of the snippet."""
+def node_tooltip(node: Node, trace: Trace, has_stats: bool = True) -> str:
+    """The title whole, what it is, its value in short, and its line of the snippet.
+
+    ``has_stats``: with the statistics of an array, which take a look at each element.
+    """
     lines = [clean(node.title)]
     if node.subtitle:
         lines.append(clean(node.subtitle))
     if node.tensor is not None:
-        lines.append(tensor_words(node.tensor, trace))
+        lines.append(tensor_words(node.tensor, trace, has_stats))
     if node.role in ("op", "group") and not node.is_recorded:
         lines.append("no tape recorded it")
     lines.append(source_line(trace, node.line))
     return "\n".join(_unique(lines))
 
 
-def tensor_words(tensor: TensorId, trace: Trace) -> str:
+def tensor_words(tensor: TensorId, trace: Trace, has_stats: bool = True) -> str:
     """``y: float32 2×2, min 0, max 4, mean 1.5``; a single element in full."""
     known = trace.tensors.get(tensor)
     if known is None:
@@ -37,7 +40,7 @@ def tensor_words(tensor: TensorId, trace: Trace) -> str:
         value = trace.value(tensor)
         if value is not None and value.size:
             words += f" = {shorten(str(value.flat[0]), 40)}"
-    else:
+    elif has_stats:
         words += stats_words(trace.stats(tensor))
     return f"{clean(name)}: {words}" if name else words
 

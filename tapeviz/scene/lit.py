@@ -1,0 +1,165 @@
+"""Plain parts and a gradient call in, wires, boxes and marks with its flow on them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.model import CallDiagnosis
+from ..graph.model import EdgeKey
+from ..layout.model import Point, Rect
+from ..trace.model import TensorId
+from .boxes import PLATE_DROP, RING_GAP, outer_rect
+from .geometry import cut_back, end_direction
+from .lighting import Lighting, light
+from .model import Box, Mark, Picture, Wire
+from .numbers import gradient_text
+from .pictures import picture_of
+from .placing import around, clear_point
+from .plain import WIDTHS, Plain
+from .plates import PLATE_HEIGHT
+from .rings import Ring, rings_of
+from .strokes import MARK_RADIUS
+from .tooltips import cause_tooltip, stats_words
+
+_MOST_BRIDGE = 3.2
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A gradient as it stands on a box: its text, its picture, its words in the tooltip."""
+
+    text: str
+    picture: Picture | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """Everything that a call adds, for all of its steps.
+
+    ``pending``: wires of the flow as they are before the stepper has walked them; ``rects``:
+    (left, top, right, bottom) of the boxes and of all that may stand around them; ``written``:
+    gradients that were asked for already.
+    """
+
+    plain: Plain
+    shown: CallDiagnosis | None
+    show_bridge: bool
+    lighting: Lighting
+    wires: dict[EdgeKey, Wire]
+    pending: dict[EdgeKey, Wire]
+    boxes: dict[str, Box]
+    marks: tuple[Mark, ...]
+    rects: NDArray[np.float64]
+    bounds: Rect
+    written: dict[TensorId, Written] = field(default_factory=dict)
+
+    def write(self, gradient: TensorId) -> Written:
+        if gradient not in self.written:
+            trace = self.plain.trace
+            value, stats = trace.value(gradient), trace.stats(gradient)
+            text = gradient_text(value, stats)
+            picture = None if value is None else picture_of(value)
+            self.written[gradient] = Written(text, picture, f"gradient {text}{stats_words(stats)}")
+        return self.written[gradient]
+
+
+def light_up(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Lit:
+    """Nothing here depends on the step or the selection."""
+    lighting = light(plain, shown, show_bridge)
+    rings = rings_of(plain, shown)
+    wires = _wires(plain, lighting, rings, shown)
+    least = WIDTHS["recorded"]
+    pending = {
+        key: replace(wires[key], is_lit=False, width=min(width, least))
+        for key, width in lighting.gradient.items()
+    }
+    boxes = dict(plain.boxes)
+    for name, ring in rings.items():
+        boxes[name] = replace(boxes[name], ring=ring.kind, ring_label=ring.label)
+    rects = _outer_rects(plain, [boxes[name] for name in rings])
+    marks = _marks(plain, lighting, wires, shown, rects)
+    bounds = _bounds(plain.layout.bounds, rects[len(plain.rects) :], marks)
+    return Lit(plain, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds)
+
+
+def _wires(
+    plain: Plain, lighting: Lighting, rings: Mapping[str, Ring], shown: CallDiagnosis | None
+) -> dict[EdgeKey, Wire]:
+    wires = dict(plain.wires)
+    for key, width in lighting.gradient.items():
+        wires[key] = replace(wires[key], state="gradient", width=width)
+    for key, cause in lighting.cut.items():
+        if shown is not None:
+            words = cause_tooltip(cause, shown, plain.trace)
+            wires[key] = replace(wires[key], state="cut", width=WIDTHS["cut"], tooltip=words)
+    for key, width in lighting.bridge.items():
+        wires[key] = replace(wires[key], state="bridge", width=min(width, _MOST_BRIDGE))
+    graph = plain.graph
+    for name in rings:
+        for key in (*graph.in_edges(name, keys=True), *graph.out_edges(name, keys=True)):
+            if key in wires and key[0] != key[1]:
+                wires[key] = _stopped_at_ring(wires[key], name)
+    return wires
+
+
+def _stopped_at_ring(wire: Wire, name: str) -> Wire:
+    """An arrow ends at the ring around its box, not under it."""
+    points = wire.points
+    if wire.edge[1] == name:
+        points = cut_back(points, end_direction(points, wire.axis), RING_GAP)
+    if wire.edge[0] == name:
+        backwards: tuple[Point, ...] = points[::-1]
+        points = cut_back(backwards, end_direction(backwards, wire.axis), RING_GAP)[::-1]
+    return replace(wire, points=points)
+
+
+def _marks(
+    plain: Plain,
+    lighting: Lighting,
+    wires: Mapping[EdgeKey, Wire],
+    shown: CallDiagnosis | None,
+    rects: NDArray[np.float64],
+) -> tuple[Mark, ...]:
+    marks: list[Mark] = []
+    half = (MARK_RADIUS + 3, MARK_RADIUS + 3)
+    taken: list[tuple[float, float, float, float]] = []
+    for key, cause in lighting.cut.items():
+        x, y = clear_point(wires[key], rects, taken, half)
+        words = cause_tooltip(cause, shown, plain.trace) if shown is not None else ""
+        marks.append(Mark("scissors", x, y, key, words))
+        taken.append(around((x, y), half))
+    return tuple(marks)
+
+
+def _outer_rects(plain: Plain, ringed: list[Box]) -> NDArray[np.float64]:
+    """Of every box, and of every ringed one with its ring and words."""
+    outer = [outer_rect(box) for box in ringed]
+    extra = np.array([(r.left, r.top, r.right, r.bottom) for r in outer], np.float64)
+    return np.vstack([plain.rects, extra.reshape(-1, 4)])
+
+
+def _bounds(layout: Rect, ringed: NDArray[np.float64], marks: tuple[Mark, ...]) -> Rect:
+    """The layout's, and what rings, their words and marks add to it."""
+    half = (MARK_RADIUS, MARK_RADIUS)
+    corners = [(layout.left, layout.top, layout.right, layout.bottom)]
+    corners += [around((mark.x, mark.y), half) for mark in marks]
+    return hull(np.vstack([np.array(corners, np.float64), ringed]))
+
+
+def hull(rects: NDArray[np.float64]) -> Rect:
+    """The least rectangle around (left, top, right, bottom) rows."""
+    left, top = (float(n) for n in rects[:, :2].min(axis=0))
+    right, bottom = (float(n) for n in rects[:, 2:].max(axis=0))
+    return Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+
+
+def with_plates(rects: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rectangles with the room below each that a gradient's plate may take."""
+    roomy = rects.copy()
+    roomy[:, 3] += PLATE_DROP + PLATE_HEIGHT / 2 + 1
+    return roomy

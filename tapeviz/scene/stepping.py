@@ -1,0 +1,74 @@
+"""The first steps of a backward pass in, what they have walked and where gradients stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from ..analysis.model import CallDiagnosis, WalkStep
+from ..graph.model import EdgeKey
+from ..trace.model import TensorId
+from .plain import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``walked``: wires that a gradient has passed; ``shares``: what each wire of a fan-out adds
+    to a sum, in the order of the steps; ``arrived``: the gradient that a box has, once it is
+    complete; ``current``: the boxes where the last step ran."""
+
+    walked: Collection[EdgeKey]
+    shares: Mapping[EdgeKey, TensorId]
+    arrived: Mapping[str, TensorId]
+    current: Sequence[str]
+
+
+def advance(plain: Plain, shown: CallDiagnosis, step: int, fans: Collection[str]) -> Progress:
+    """After the first ``step`` steps."""
+    steps = shown.steps[:step]
+    walked: set[EdgeKey] = set()
+    shares: dict[EdgeKey, TensorId] = {}
+    for one in steps:
+        for link, gradient in zip_longest(one.links, one.gradients):
+            for key in plain.edges.get(link, ()):
+                walked.add(key)
+                if gradient is not None and key[0] in fans:
+                    shares[key] = gradient
+    return Progress(walked, shares, _arrived(plain, shown, steps, fans), _current(plain, steps))
+
+
+def _current(plain: Plain, steps: Sequence[WalkStep]) -> Sequence[str]:
+    if not steps:
+        return ()
+    last = steps[-1]
+    if last.op is not None:
+        return plain.ops.get(last.op, ())
+    return () if last.at is None else plain.holders.get(last.at, ())
+
+
+def _arrived(
+    plain: Plain, shown: CallDiagnosis, steps: Sequence[WalkStep], fans: Collection[str]
+) -> dict[str, TensorId]:
+    """Of a fan-out only once its sum is made."""
+    summed = {
+        name
+        for step in shown.steps
+        if step.kind == "sum" and step.at is not None
+        for name in plain.holders.get(step.at, ())
+    }
+    waiting = summed.intersection(fans)
+    arrived: dict[str, TensorId] = {}
+    for step in steps:
+        op = plain.trace.ops.get(step.op) if step.op is not None else None
+        outputs = zip(op.outputs if op else (), step.upstream, strict=False)
+        inputs = ((link[0], one) for link, one in zip(step.links, step.gradients, strict=False))
+        for tensor, gradient in (*outputs, *inputs):
+            if tensor is not None and gradient is not None:
+                for name in plain.holders.get(tensor, ()):
+                    if name not in waiting:
+                        arrived[name] = gradient
+        if step.kind == "sum" and step.at is not None:
+            for total in (one for one in step.downstream if one is not None):
+                arrived.update(dict.fromkeys(plain.holders.get(step.at, ()), total))
+    return arrived
