@@ -160,6 +160,6 @@ def hull(rects: NDArray[np.float64]) -> Rect:
 
 def with_plates(rects: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rectangles with the room below each that a gradient's plate may take."""
-    roomy = rects.copy()
+    roomy: NDArray[np.float64] = rects.copy()
     roomy[:, 3] += PLATE_DROP + PLATE_HEIGHT / 2 + 1
     return roomy
