@@ -36,10 +36,14 @@ class Evidence:
 
     @cached_property
     def returned(self) -> Mapping[OpId, Step]:
-        """For each op that was differentiated the step: TensorFlow's own before a replayed one."""
+        """For each op that was differentiated the step.
+
+        A replayed one before TensorFlow's own, which gives None also for inputs that the tape
+        did not follow.
+        """
         replayed = self.call.replay.steps if self.call.replay else ()
-        steps = {step.op: step for step in replayed if step.op is not None}
-        steps.update({step.op: step for step in self.call.steps if step.op is not None})
+        steps = {step.op: step for step in self.call.steps if step.op is not None}
+        steps.update({step.op: step for step in replayed if step.op is not None})
         return steps
 
     @cached_property

@@ -1,0 +1,457 @@
+"""Snippets whose gradient is missing, each with its cause; and near misses, in which it flows.
+
+The line that has to be named carries the mark ``# cut``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import dedent
+
+MARK = "# cut"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    kind: str | None
+    """The cause; None: the gradient flows."""
+    text: str
+    bridged: object = None
+
+    @property
+    def line(self) -> int | None:
+        lines = self.text.splitlines()
+        return next((n for n, line in enumerate(lines, 1) if MARK in line), None)
+
+
+def _case(name: str, kind: str | None, text: str, bridged: object = None) -> Case:
+    return Case(name, kind, "import tensorflow as tf\n" + dedent(text).strip() + "\n", bridged)
+
+
+CASES = (
+    _case(
+        "assign",
+        "assign",
+        """
+        p = tf.Variable(2.0)
+        q = tf.Variable(0.0)
+        with tf.GradientTape() as t:
+            q.assign(3.0 * p)  # cut
+            out = q * q
+        t.gradient(out, p)
+        """,
+        36.0,
+    ),
+    _case(
+        "assign, but the tensor itself is used",
+        None,
+        """
+        p = tf.Variable(2.0)
+        q = tf.Variable(0.0)
+        with tf.GradientTape() as t:
+            r = 3.0 * p
+            q.assign(r)
+            out = r * r
+        t.gradient(out, p)
+        """,
+    ),
+    _case(
+        "assign_add",
+        "assign",
+        """
+        p = tf.Variable(2.0)
+        q = tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            q.assign_add(p * p)  # cut
+            out = 2.0 * q
+        t.gradient(out, p)
+        """,
+        8.0,
+    ),
+    _case(
+        "assign_sub",
+        "assign",
+        """
+        p = tf.Variable(2.0)
+        q = tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            q.assign_sub(p * p)  # cut
+            out = 2.0 * q
+        t.gradient(out, p)
+        """,
+        -8.0,
+    ),
+    _case(
+        "slice assign",
+        "assign",
+        """
+        table = tf.Variable(tf.ones([2, 3]))
+        row = tf.Variable([1.0, 2.0, 3.0])
+        with tf.GradientTape() as t:
+            table[0].assign(row * 2.0)  # cut
+            out = tf.reduce_sum(table ** 2)
+        t.gradient(out, row)
+        """,
+        [8.0, 16.0, 24.0],
+    ),
+    _case(
+        "scatter_nd_update",
+        "assign",
+        """
+        table = tf.Variable([1.0, 2.0, 3.0])
+        new = tf.Variable([5.0])
+        with tf.GradientTape() as t:
+            table.scatter_nd_update([[1]], new)  # cut
+            out = tf.reduce_sum(table * table)
+        t.gradient(out, new)
+        """,
+        [10.0],
+    ),
+    _case(
+        "chain of assigns",
+        "assign",
+        """
+        a = tf.Variable(2.0)
+        b = tf.Variable(0.0)
+        c = tf.Variable(0.0)
+        with tf.GradientTape() as t:
+            b.assign(a * 3.0)
+            c.assign(b * b)  # cut
+            out = c * 1.0
+        t.gradient(out, a)
+        """,
+        36.0,
+    ),
+    _case(
+        "assign in a loop of two lists",
+        "assign",
+        """
+        old = [tf.Variable(1.0), tf.Variable(2.0)]
+        new = [tf.Variable(0.0), tf.Variable(0.0)]
+        k = tf.Variable(0.5)
+        with tf.GradientTape() as t:
+            for o, n in zip(old, new):
+                n.assign(o * k)  # cut
+            out = tf.add_n([n * 1.0 for n in new])
+        t.gradient(out, k)
+        """,
+        3.0,
+    ),
+    _case(
+        "new variable",
+        "new-variable",
+        """
+        p = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            v = tf.Variable(p * 5.0)  # cut
+            out = v * v
+        t.gradient(out, p)
+        """,
+        100.0,
+    ),
+    _case(
+        "variable made before its use as source",
+        None,
+        """
+        p = tf.Variable(2.0)
+        v = tf.Variable(p * 5.0)
+        with tf.GradientTape() as t:
+            out = v * v
+        t.gradient(out, v)
+        """,
+    ),
+    _case(
+        "stop_gradient",
+        "stop-gradient",
+        """
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            y = x * x
+            z = tf.stop_gradient(y)  # cut
+            out = z * 3.0
+        t.gradient(out, x)
+        """,
+    ),
+    _case(
+        "stop_gradient on one of two ways",
+        None,
+        """
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            out = tf.stop_gradient(x) * x
+        t.gradient(out, x)
+        """,
+    ),
+    _case(
+        "constant nobody watched",
+        "not-watched",
+        """
+        x = tf.constant(3.0)  # cut
+        with tf.GradientTape() as t:
+            y = x * x
+        t.gradient(y, x)
+        """,
+        6.0,
+    ),
+    _case(
+        "watched constant",
+        None,
+        """
+        x = tf.constant(3.0)
+        with tf.GradientTape() as t:
+            t.watch(x)
+            y = x * x
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "watched after its use",
+        "not-watched",
+        """
+        x = tf.constant(3.0)
+        with tf.GradientTape() as t:
+            y = x * x
+            t.watch(x)  # cut
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "non-trainable variable",
+        "not-watched",
+        """
+        x = tf.Variable(3.0, trainable=False)  # cut
+        with tf.GradientTape() as t:
+            y = x * x
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "tape that does not watch",
+        "not-watched",
+        """
+        w = tf.Variable(3.0)
+        u = tf.Variable(4.0)  # cut
+        with tf.GradientTape(watch_accessed_variables=False) as t:
+            t.watch(w)
+            y = w * u
+        t.gradient(y, u)
+        """,
+    ),
+    _case(
+        "before the block",
+        "outside-tape",
+        """
+        x = tf.Variable(3.0)
+        y = x * x  # cut
+        with tf.GradientTape() as t:
+            z = y + 1.0
+        t.gradient(z, x)
+        """,
+        6.0,
+    ),
+    _case(
+        "after the block",
+        "outside-tape",
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            y = x * x
+        z = tf.sin(y)  # cut
+        w = z * 2.0
+        t.gradient(w, x)
+        """,
+    ),
+    _case(
+        "stop_recording",
+        "outside-tape",
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            with t.stop_recording():
+                y = x * x  # cut
+            z = y + 1.0
+        t.gradient(z, x)
+        """,
+    ),
+    _case(
+        "reset",
+        "outside-tape",
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            y = x * x  # cut
+            t.reset()
+            z = y + 1.0
+        t.gradient(z, x)
+        """,
+    ),
+    _case(
+        "inner gradient outside the outer tape",
+        "outside-tape",
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = x * x * x
+        first = inner.gradient(y, x)  # cut
+        outer.gradient(first, x)
+        """,
+    ),
+    _case(
+        "inner gradient inside the outer tape",
+        None,
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = x * x * x
+            first = inner.gradient(y, x)
+        outer.gradient(first, x)
+        """,
+    ),
+    _case(
+        "unused variable",
+        "not-connected",
+        """
+        used = tf.Variable(3.0)
+        unused = tf.Variable(4.0)
+        with tf.GradientTape() as t:
+            y = used * used
+        t.gradient(y, unused)  # cut
+        """,
+    ),
+    _case(
+        "target is a constant",
+        "not-connected",
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            y = tf.constant(1.0)
+        t.gradient(y, x)  # cut
+        """,
+    ),
+    _case(
+        "argmax",
+        "not-differentiable",
+        """
+        x = tf.Variable([1.0, 5.0, 2.0])
+        with tf.GradientTape() as t:
+            k = tf.argmax(x)  # cut
+            y = tf.cast(k, tf.float32) * 2.0
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "argmax beside a way that flows",
+        None,
+        """
+        x = tf.Variable([1.0, 5.0, 2.0])
+        with tf.GradientTape() as t:
+            y = tf.gather(x, tf.argmax(x)) * 2.0
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "round",
+        "not-differentiable",
+        """
+        x = tf.Variable(2.6)
+        with tf.GradientTape() as t:
+            y = tf.round(x) * 3.0  # cut
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "floor division",
+        "not-differentiable",
+        """
+        x = tf.Variable(7.0)
+        with tf.GradientTape() as t:
+            y = x // 2.0  # cut
+            z = y * y
+        t.gradient(z, x)
+        """,
+    ),
+    _case(
+        "comparison",
+        "not-differentiable",
+        """
+        x = tf.Variable([0.2, 0.7])
+        with tf.GradientTape() as t:
+            hit = x > 0.5  # cut
+            y = tf.reduce_mean(tf.cast(hit, tf.float32))
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "integer source",
+        "integer",
+        """
+        x = tf.Variable(3)  # cut
+        with tf.GradientTape() as t:
+            y = x * x
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "cast to integer",
+        "integer",
+        """
+        x = tf.Variable(3.5)
+        with tf.GradientTape() as t:
+            n = tf.cast(x, tf.int32)  # cut
+            y = tf.cast(n, tf.float32) * 2.0
+        t.gradient(y, x)
+        """,
+    ),
+    _case(
+        "numpy()",
+        "left-tensorflow",
+        """
+        import numpy as np
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            y = x * 2.0
+            n = y.numpy()  # cut
+            m = np.sqrt(n)
+            z = tf.reduce_sum(m)
+        t.gradient(z, x)
+        """,
+    ),
+    _case(
+        "numpy() inline",
+        "left-tensorflow",
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            y = tf.constant(x.numpy())  # cut
+            z = tf.reduce_sum(y * y)
+        t.gradient(z, x)
+        """,
+    ),
+    _case(
+        "numpy() only for printing",
+        None,
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            y = x * 2.0
+            print(y.numpy())
+            z = tf.reduce_sum(y * y)
+        t.gradient(z, x)
+        """,
+    ),
+    _case(
+        "float()",
+        "left-tensorflow",
+        """
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            scale = float(x * 3.0)  # cut
+            out = scale * tf.ones([2])
+            total = tf.reduce_sum(out)
+        t.gradient(total, x)
+        """,
+    ),
+)
