@@ -71,6 +71,7 @@ class Wire:
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
         self._parent: Any = kernel.get_parent()
+        self._lock = threading.RLock()
         self._recorder: Any = None
         self._filename = ""
         self._allowance = WaitingAllowance()
@@ -101,9 +102,10 @@ class Wire:
 
     def publish(self, kind: str, content: Mapping[str, Any], buffers: Sequence[Any] = ()) -> None:
         kernel = self._kernel
-        kernel.session.send(
-            kernel.iopub_socket, kind, dict(content), self._parent, buffers=list(buffers)
-        )
+        with self._lock:  # recorder, output and snippet publish from threads of their own
+            kernel.session.send(
+                kernel.iopub_socket, kind, dict(content), self._parent, buffers=list(buffers)
+            )
 
     def send(self, lines: Sequence[str], blob: bytes = b"") -> None:
         """What the recorder publishes events with: JSON texts and the bytes they speak of."""
