@@ -100,15 +100,14 @@ def find_bookkeeping(trace: Trace, shown: Iterable[Op], wanted: frozenset[Tensor
 def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> set[OpId]:
     """Ops with integer results only, made from shapes and unnamed constants."""
     produced = trace.producers
-    reads = trace.reads
     candidates: set[OpId] = set()
     for op in ops:
         if not op.outputs or op.is_recorded_operation:
             continue
         if op.type not in _SHAPES and not all(
             produced[tensor] in candidates
-            if tensor in produced
-            else tensor not in reads and not trace.names.get(tensor)
+            if tensor in produced and tensor not in trace.reads
+            else tensor not in trace.names and not _is_data(trace, tensor)
             for tensor in op.inputs
         ):
             continue
@@ -118,6 +117,13 @@ def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> s
         ):
             candidates.add(op.id)
     return candidates
+
+
+def _is_data(trace: Trace, tensor: TensorId) -> bool:
+    """Read from a variable that is more than a counter (Keras's seeds, steps of an optimizer)."""
+    version = trace.reads.get(tensor)
+    variable = trace.variables.get(version.variable) if version is not None else None
+    return variable is not None and (variable.trainable or variable.dtype not in _INTEGERS)
 
 
 def _is_integer(trace: Trace, tensor: TensorId) -> bool:

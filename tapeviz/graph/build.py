@@ -9,10 +9,12 @@ import networkx as nx
 
 from ..trace.model import Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
+from .loose_ends import drop_loose_ends
 from .model import Edge, EdgeState, Link, Node, NodeId
 from .nodes import Nodes, constant_id, entry_words, is_recorded, op_id, version_id
-from .relevance import NO_LINKS, Links, VersionKey
+from .relevance import NO_LINKS, Links, VersionKey, version_before
 from .select import Selection, select
+from .words import ranked_names
 
 
 def build(
@@ -27,8 +29,12 @@ def build(
     Nodes stand in the order in which they came to be. The graph's own attribute ``entries`` has
     title and subtitle of every recorded operation, by its op.
     """
-    trace = replace(trace, producers=_makers(trace))
-    return _Wiring(trace, select(trace, links, shows_all=shows_all), links).graph
+    trace = replace(trace, producers=_makers(trace), names=ranked_names(trace))
+    wiring = _Wiring(trace, select(trace, links, shows_all=shows_all), links)
+    wiring.wire()
+    if not shows_all and trace.calls:
+        drop_loose_ends(wiring.graph, *wiring.asked())
+    return wiring.graph
 
 
 def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
@@ -56,18 +62,29 @@ class _Wiring:
         for op in selection.ops:
             for tensor in op.inputs:
                 self._uses[tensor] = self._uses.get(tensor, 0) + 1
-        versions = [self._version(key) for key in sorted(selection.kept.versions)]
+
+    def wire(self) -> None:
+        """All of it, in the order in which the parts need each other."""
+        chosen = self._selection
+        versions = [self._version(key) for key in sorted(chosen.kept.versions)]
         self._add_nodes(versions)
         for version in versions:
             self._join_initial(version)
-        for tensor in sorted(selection.kept.tensors & selection.asked):
+        for tensor in sorted(chosen.kept.tensors & chosen.asked):
             self._supplier(tensor, None)
         entries: dict[OpId, tuple[str, str]] = {}
-        for op in trace.ops.values():
+        for op in self._trace.ops.values():
             if op.body:
                 self._join_entry(op)
-                entries[op.id] = entry_words(op)
+                entries[op.id] = entry_words(self._trace, op)
         self.graph.graph["entries"] = entries
+
+    def asked(self) -> tuple[set[NodeId], set[VariableId]]:
+        """Nodes of the tensors that the snippet named to a tape, and variables that it named."""
+        asked = self._selection.asked
+        makers = (self._trace.producers.get(tensor) for tensor in asked)
+        nodes = {op_id(maker) for maker in makers if maker is not None}
+        return nodes | set(map(constant_id, asked)), set(map(VariableId, asked))
 
     def _version(self, key: VersionKey) -> Version:
         return self._trace.variables[key[0]].versions[key[1]]
@@ -190,6 +207,8 @@ class _Wiring:
         version = self._trace.reads.get(tensor)
         if version is not None:
             return version_id(version)
+        if VariableId(tensor) in self._trace.variables:
+            return None
         if producer is None:
             return self._constant(tensor, consumer)
         if producer in chosen.bookkeeping.ops:
@@ -214,5 +233,9 @@ class _Wiring:
             for left in self._links.get(tensor, ()):
                 # Ids count up: a constant that is older cannot have been made from the other.
                 if left < tensor:
-                    self._edge(self._supplier(left, None), node, left, None)
+                    self._edge(self._left_from(left, tensor), node, left, None)
         return node
+
+    def _left_from(self, left: TensorId, returned: TensorId) -> NodeId | None:
+        version = version_before(self._trace, left, returned)
+        return version_id(version) if version is not None else self._supplier(left, None)

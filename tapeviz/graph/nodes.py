@@ -50,10 +50,13 @@ def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
     return f"{above}{entry_name(entry)}@{entry.id}"
 
 
-def entry_words(entry: Op) -> tuple[str, str]:
-    """Title and subtitle of a recorded operation drawn as one node."""
+def entry_words(trace: Trace, entry: Op) -> tuple[str, str]:
+    """Title and subtitle of a recorded operation drawn as one node: as of any op."""
     compiled = entry.type.startswith(("__", "PartitionedCall", "StatefulPartitionedCall"))
     kind = "tf.function" if compiled else "custom_gradient"
+    names = list(dict.fromkeys(filter(None, (user_name(trace, one) for one in entry.outputs))))
+    if names:
+        return ", ".join(names), joined((entry_name(entry), kind))
     return entry_name(entry), joined((kind, line_words(entry.line)))
 
 

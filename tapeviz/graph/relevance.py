@@ -45,10 +45,11 @@ def shown_calls(trace: Trace) -> tuple[Call, ...]:
 
 
 def asked_for(trace: Trace) -> frozenset[TensorId]:
-    """Tensors that the snippet named to a tape: targets, sources and what was watched."""
+    """Tensors that the snippet named to a tape: targets, sources and what it watched itself."""
     calls = shown_calls(trace)
     asked = {one.tensor for call in calls for one in (*call.targets, *call.sources)}
-    asked |= {watch.tensor for tape in trace.tapes.values() for watch in tape.watches}
+    watches = (watch for tape in trace.tapes.values() for watch in tape.watches)
+    asked |= {watch.tensor for watch in watches if not watch.automatic}
     return frozenset(tensor for tensor in asked if tensor is not None)
 
 
@@ -116,7 +117,7 @@ class Relevance:
             if version is None and op is None:
                 self._seen.add(tensor)
                 kept.tensors.add(tensor)
-                waiting.extend(self._links.get(tensor, ()))
+                waiting.extend(self._left_for(tensor))
                 continue
             if op is not None and past_write and self._is_left_behind(op):
                 continue
@@ -125,6 +126,14 @@ class Relevance:
                 waiting.extend(self.keep_version(version))
             if op is not None:
                 waiting.extend(self.keep_op(op))
+
+    def _left_for(self, returned: TensorId) -> list[TensorId]:
+        """The tensors whose values came back as this constant; variables are kept at once."""
+        further: list[TensorId] = []
+        for left in self._links.get(returned, ()):
+            version = version_before(self._trace, left, returned)
+            further.extend([left] if version is None else self.keep_version(version))
+        return further
 
     def _is_left_behind(self, op: Op) -> bool:
         return op.id in self._descent.backward and not op.tapes
@@ -168,6 +177,18 @@ class Relevance:
 
     def _initial(self, value: TensorId) -> list[TensorId]:
         return [value] if value in self._descent.carrying else []
+
+
+def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version | None:
+    """If ``handle`` is a variable's: the version that was read last before a tensor was made.
+
+    Tensors' ids count up.
+    """
+    variable = trace.variables.get(VariableId(handle))
+    if variable is None or not variable.versions:
+        return None
+    before = [one for one in variable.versions if any(read < tensor for read in one.reads)]
+    return before[-1] if before else variable.versions[0]
 
 
 def choose(trace: Trace, links: Links) -> tuple[Kept, Descent]:

@@ -75,10 +75,28 @@ def version_name(name: str, index: int) -> str:
     return f"{name}⁽{str(index).translate(_SUPERSCRIPTS)}⁾"
 
 
+def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
+    """Each tensor's names, the one that a reader knows it by first.
+
+    A plain name (``y``) before one with keys (``c[0]``); then the one that was bound farthest out:
+    what a function calls its parameter says less than what its caller calls the value.
+    """
+    ranks: dict[TensorId, dict[str, tuple[bool, int]]] = {}
+    for binding in trace.bindings:
+        depth = len(binding.site.frames)
+        for tensor, name in binding.tensors:
+            known = ranks.setdefault(tensor, {})
+            rank = (not name.isidentifier(), depth)
+            known[name] = min(rank, known.get(name, rank))
+    return {
+        tensor: tuple(sorted(names, key=lambda name: ranks.get(tensor, {}).get(name, (True, 0))))
+        for tensor, names in trace.names.items()
+    }
+
+
 def user_name(trace: Trace, tensor: TensorId) -> str:
-    """The snippet's own name of a tensor; a plain one (``y``) before one with keys (``c[0]``)."""
-    names = trace.names.get(tensor, ())
-    return next((name for name in names if name.isidentifier()), names[0] if names else "")
+    """The snippet's own name of a tensor, the best one if it has several; else empty."""
+    return next(iter(trace.names.get(tensor, ())), "")
 
 
 def variable_names(trace: Trace) -> dict[VariableId, str]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 
+import msgspec
 import networkx as nx
 
 from tapeviz.graph.build import build
@@ -292,3 +293,40 @@ def test_a_long_recording_is_built_in_seconds() -> None:
     assert time.perf_counter() - start < 6
     assert graph.number_of_nodes() > 28_000
     assert [*graph] == [*build(trace)]
+
+
+def test_state_that_only_serves_bookkeeping_is_left_out() -> None:
+    """A random generator's counter is read, turned into a seed, and written."""
+    s = Script()
+    counter = s.variable("seed", (2,), trainable=False)
+    s.events[-2] = msgspec.structs.replace(s.events[-2], dtype="int32")  # type: ignore[type-var]
+    w = s.variable("w", value=[1.0])
+    tape = s.tape()
+    for _ in range(2):
+        state = s.op("ReadVariableOp", [counter], (2,), dtype="int32")
+        seed = s.op("Mul", [state, s.tensor(value=3, dtype="int32")], (2,), dtype="int32", line=4)
+        one = s.tensor((2,), dtype="int32")
+        s.op("AssignAddVariableOp", [counter, one], outputs=0, line=4)
+        shape = s.tensor((1,), dtype="int32")
+        mask = s.op("StatelessRandomUniform", [shape, seed], (1,), line=5)
+        y = s.op("Mul", [s.read(w, (1,)), mask], (1,), line=6, name="y")
+    with s.call(tape, [y], [w], variables=[w]) as results:
+        results.append(0)
+    graph = build(s.trace())
+    assert arrows(graph) == {("w", "y"), ("RandomUniform", "y")}
+    assert any(node.title == "seed" for _, node in build(s.trace(), shows_all=True).nodes("node"))
+
+
+def test_a_variable_that_left_is_linked_in_the_version_that_was_read() -> None:
+    s = Script()
+    v = s.variable("v", value=2.0)
+    s.op("AssignAddVariableOp", [v, s.tensor(value=1.0)], outputs=0, line=2)
+    s.read(v, line=3)
+    back = s.tensor(value=9.0)
+    s.op("AssignAddVariableOp", [v, s.tensor(value=1.0)], outputs=0, line=4)
+    tape = s.tape()
+    y = s.op("Exp", [back], line=4, name="y")
+    with s.call(tape, [y], [v], variables=[v]) as results:
+        results.append(0)
+    graph = build(s.trace(), links={TensorId(back): (TensorId(v),)})
+    assert ("v′", "9.0") in arrows(graph)
