@@ -44,7 +44,10 @@ def read_facts(statement: Statement) -> Facts:
     reads: set[str] = set()
     calls: set[str] = set()
     asks: list[tuple[str, frozenset[str]]] = []
+    declared: set[str] = set()
     for node in ast.walk(statement.tree):
+        if isinstance(node, ast.AnnAssign) and node.value is None:
+            declared |= _names(node.target)  # `x: int` binds nothing
         binds.update(_bound(node))
         changes.update(_changed(node))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -58,6 +61,7 @@ def read_facts(statement: Statement) -> Facts:
             elif method in _ASKING and tape:
                 targets = [word.value for word in node.keywords if word.arg == "target"]
                 asks.append((tape, _names(targets[0]) if targets else _NOTHING))
+    binds -= declared
     return Facts(
         frozenset(binds),
         frozenset(binds | changes),

@@ -13,6 +13,7 @@ from itertools import pairwise
 from tapeviz.repair.facts import read_facts
 from tapeviz.repair.page import Edit, Page, aside
 from tapeviz.repair.punctuation import fold
+from tapeviz.repair.scanning import CLOSED, Open, scan
 from tapeviz.repair.statements import Statement, read_statements
 
 _WHAT = "not Python: kept as a comment"
@@ -23,14 +24,17 @@ _BULLET = re.compile(r"^\s*(?:[-*+•·◦▪●○■□►▶➢✓–—]|\(?
 _WORD = r"[A-Za-z]+(?:['’-][A-Za-z]+)*"
 _PLAIN = re.compile(r"^\(?(?:[aI]|[A-Za-z]['’]?[A-Za-z][A-Za-z'’-]*)[.:;!?)]*$")
 _SIGNS = re.compile(r"[=()\[\]{}*/+<>%&|^~@\\_\d]|\w\.\w")
+_LABEL = re.compile(r"\s*([A-Za-z]\w*)(?:[ -][A-Za-z]\w*){0,4}\s?:(?!=)")
 _FOOTER = re.compile(
     r"\s*(?:(?:asked|answered|edited|modified|posted|viewed|active)\s.*\d.*"
-    r"|[\d.,k+ ]+(?!(?:if|and|or|in|is|not|else)\b)[A-Za-z]{3,}[A-Za-z ]*"
-    r"|@[\w-]+[,:]?\s+[A-Za-z]+\s+[A-Za-z].*)\s*$"
+    r"|\d[\d.,k+ ]*(?!(?:if|and|or|in|is|not|else)\b)[A-Za-z]{3,}[A-Za-z ]*"
+    r"|\d[\d.,k]* (?:gold|silver|bronze) badges?.*"
+    r"|@[\w-]+[,:]?\s+[A-Za-z]+\s+[A-Za-z].*)\s*$",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[A-Za-z`)\"”][.!?]\s*$")
 _URL = re.compile(r"^\s*(?:https?://|www\.)\S+\s*$")
-_SLASHES = re.compile(r"^\s*(?://|/\*|\*/|<!--|-->|</?[a-z][a-z0-9]*[\s>/])")
+_SLASHES = re.compile(r"^\s*(?:`|//|/\w|/\*|\*/|<!--|-->|</?[a-z][a-z0-9]*[\s>/])")
 
 # What a line of code starts with, however badly it goes on.
 _CODE_START = re.compile(
@@ -51,11 +55,11 @@ _BUILTINS = frozenset(dir(builtins))
 _PROVIDED = frozenset({"tf", "np", "keras", "tensorflow", "numpy"}) | _BUILTINS
 _OPENERS = re.compile(
     r"""the|an?|this|that|these|those|here|there|we|you|it|he|she|they|but|so|then|thus|hence|however
-    |because|note|see|maybe|perhaps|also|now|next|first|second|finally|please|let|what|why|how|when
-    |where|which|who|who's|i|i'm|it's|let's|my|our|your|their|its|both|each|every|all|any|some
-    |suppose|consider|example|output|result|answer|question""",
+    |because|see|maybe|perhaps|also|now|finally|please|let|what|why|how|when|where|which|who
+    |who's|i|i'm|it's|let's|my|our|your|their|its|both|each|every|all|any|some|suppose|consider""",
     re.VERBOSE,
 )
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 
 
 def set_aside_prose(page: Page) -> Iterator[Edit]:
@@ -66,9 +70,8 @@ def set_aside_prose(page: Page) -> Iterator[Edit]:
     known = _PROVIDED.union(*(read_facts(one).binds for one in statements))
     found = [
         one
-        for one in statements
-        if one.tree is None
-        and (is_prose(one.text, known) or _is_stray_sign(page.pasted[one.first]))
+        for one in _outside_brackets(statements)
+        if is_prose(one.text, known) or _is_stray_sign(page.pasted[one.first])
     ]
     if found:
         # Among sentences, a line of words that happens to parse is one, too.
@@ -80,12 +83,29 @@ def set_aside_prose(page: Page) -> Iterator[Edit]:
                 yield aside(page, index, _WHAT)
 
 
+def _outside_brackets(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements that do not parse and do not stand in a bracket that such a one left open."""
+    left: Open = CLOSED
+    next_line = -1
+    for statement in statements:
+        goes_on = statement.first == next_line and left.brackets
+        next_line = statement.last + 1
+        if goes_on:
+            left = scan(statement.text, left).after
+        elif statement.tree is None:
+            yield statement
+            is_code = _CODE_START.match(statement.text) is not None
+            left = scan(statement.text).after if is_code else CLOSED
+        else:
+            left = CLOSED
+
+
 def is_prose(line: str, known: Iterable[str] = ()) -> bool:
     """Whether a line that does not parse is a sentence; ``known`` are the names of the code."""
     if _URL.match(line) or _SLASHES.match(line):
         return True
     bullet = _BULLET.match(line)
-    text = line[bullet.end() :] if bullet else line
+    text = line[bullet.end() :].replace("**", "").replace("`", "") if bullet else line
     bare = _STRING.sub(" ", fold(text))
     if _FOREIGN.search(bare):
         return not _starts_code(bare[: _first_foreign(bare)], set(known))
@@ -121,13 +141,15 @@ def _is_english(bare: str, known: set[str], *, is_item: bool) -> bool:
     words = re.findall(_WORD, bare)
     if not words:
         return False
-    if _FOOTER.match(bare):
+    if _FOOTER.match(bare) or _is_labelled(bare, known):
         return True
     if _CODE_START.match(bare):
         return pairs >= 4 and not _ASSIGNS.match(bare)
-    first = words[0].lower()
-    is_opener = first not in known and len(words) > 1 and _OPENERS.fullmatch(first)
-    if pairs >= 3 or (is_item and pairs >= 1) or is_opener:
+    if any(word in _KEYWORDS for word in words) and pairs < 2 and words[0].islower():
+        return bool(_OPENERS.fullmatch(words[0])) and len(words[0]) > 1 and not _assigns(bare)
+    if pairs >= 3 or (is_item and pairs >= 1) or _opens_sentence(bare, words[0], known, pairs):
+        return True
+    if _lacks_code(bare, known):
         return True
     if _SIGNS.search(bare):
         return pairs == 2 and (words[0][0].isupper() or bool(_SENTENCE_END.search(bare)))
@@ -136,9 +158,50 @@ def _is_english(bare: str, known: set[str], *, is_item: bool) -> bool:
     return mistyped_keyword(words[0]) is None and (pairs >= 2 or not _names_code(words, known))
 
 
+def _opens_sentence(bare: str, first: str, known: set[str], pairs: int) -> bool:
+    """Whether the first word is one that begins sentences, and no statement with a slip."""
+    if first in known or not _OPENERS.fullmatch(first.lower()) or _assigns(bare):
+        return False
+    return pairs > 0 or (len(first) > 1 and bare.strip() != first)
+
+
+def _assigns(bare: str) -> bool:
+    """Whether there is an ``=`` outside all brackets."""
+    while (inner := _BRACKETS.sub("", bare)) != bare:
+        bare = inner
+    return "=" in bare
+
+
+def _is_labelled(bare: str, known: set[str]) -> bool:
+    """``shape: (3, 2), dtype: float32``, as people print it: no name, no call, no assignment."""
+    label = _LABEL.match(bare)
+    if label is None or label[1] in _KEYWORDS or mistyped_keyword(label[1]):
+        return False
+    value = bare[label.end() :].strip()
+    if not value or value.endswith(":") or re.search(r"=|\w\(", value):
+        return False
+    return not set(re.findall(r"\w+", value)) & (known - _BUILTINS)
+
+
+def _lacks_code(bare: str, known: set[str]) -> bool:
+    """Whether nothing in several words is a name of the code, a call or an assignment."""
+    words = re.findall(r"[^\W\d]\w*", bare)
+    if len(words) < 2 or re.search(r"=|\w\(", bare) or mistyped_keyword(words[0]):
+        return False
+    names = known - _BUILTINS - {"a"}
+    return not any(word in names or _is_letter(word) for word in words)
+
+
 def _names_code(words: Sequence[str], known: set[str]) -> bool:
     """Whether words in a row may be a statement with a slip: ``prnt loss``."""
-    return words[0] in _TYPED or any(word in known - _BUILTINS for word in words)
+    return words[0] in _TYPED or any(
+        word in known - _BUILTINS or _is_letter(word) for word in words
+    )
+
+
+def _is_letter(word: str) -> bool:
+    """Whether a word is as short as names are, and words are not."""
+    return len(word) == 1 and word not in "aI"
 
 
 def _neighbours(bare: str) -> int:
@@ -152,10 +215,13 @@ def _neighbours(bare: str) -> int:
 
 def mistyped_keyword(word: str) -> str | None:
     """The keyword (or ``print``) that a word is nearly; None for a keyword itself."""
-    if word in _BUILTINS:
+    if word in _BUILTINS or word in _TYPED:
         return None
+    for one in _KEYWORDS:
+        if sorted(one) == sorted(word) and one != word:
+            return one
     near = difflib.get_close_matches(word, _TYPED, n=1, cutoff=0.75)
-    return near[0] if near and word not in _TYPED else None
+    return near[0] if near else None
 
 
 def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
@@ -167,6 +233,8 @@ def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
             parts = [target, *ast.walk(note)]
         case _:
             return False
+    if any(isinstance(part, ast.Name) and mistyped_keyword(part.id) for part in parts):
+        return False
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     if any(not name.isascii() and name not in known for name in names):
         return True
@@ -182,13 +250,13 @@ def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
 
 
 def _formulas(page: Page, statements: Sequence[Statement]) -> Iterator[Statement]:
-    """``      = 0.5 * grads`` under the line that it goes on with: mathematics as it is written."""
-    last, indent = -1, 0
+    """``      = 0.5 * grads`` under the ``=`` that it goes on with: written mathematics."""
+    sign, last = -1, -1
     for statement in statements:
-        goes_on = statement.first == last + 1 and statement.indent > indent
+        goes_on = statement.first == last + 1 and statement.indent == sign
         line = page.lines[statement.first]
         last = statement.last
         if goes_on and statement.tree is None and _CONTINUES_FORMULA.match(line):
             yield statement
         else:
-            indent = statement.indent
+            sign = line.find("=")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import random
+
 import pytest
+import snippets
 
 from tapeviz.repair import repair
+
+KEYS = "abcdefghijklmnopqrstuvwxyz ()[]:=.,"
 
 CASES = {
     "a bracket left open": ("y = tf.square(x\nz = y\n", 1, "never closed"),
@@ -74,3 +80,48 @@ def test_a_mistyped_line_is_never_taken_for_a_sentence(line: str) -> None:
     found = repair(text)
     assert found.error is not None
     assert found.error.line == 4
+
+
+def mistype(line: str, chance: random.Random) -> str:
+    """The line with one slip of a finger: a key left out, swapped, added or missed."""
+    at = chance.randrange(len(line))
+    key = chance.choice(KEYS)
+    return chance.choice(
+        [
+            line[:at] + line[at + 1 :],
+            line[:at] + line[at + 1 : at + 2] + line[at] + line[at + 2 :],
+            line[:at] + key + line[at:],
+            line[:at] + key + line[at + 1 :],
+        ]
+    )
+
+
+def parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def test_a_slip_of_the_finger_does_not_lose_its_line() -> None:
+    chance = random.Random(20)
+    slips = lost = on_line = told = 0
+    for code in list(snippets.ALL.values()) * 60:
+        lines = code.splitlines()
+        at = chance.choice([index for index, line in enumerate(lines) if line.strip()])
+        lines[at] = mistype(lines[at], chance)
+        text = "\n".join(["Is there anything wrong with this code?", "", *lines])
+        if parses("\n".join(lines)):
+            continue
+        slips += 1
+        found = repair(text)
+        if found.error is None:
+            line = found.text.split("\n")[at + 2].strip()
+            lost += not line or line.startswith("#")
+        else:
+            told += 1
+            on_line += found.error.line == at + 3
+    assert slips > 150
+    assert lost <= slips * 0.01
+    assert on_line > told * 0.85  # Python sees some slips only later
