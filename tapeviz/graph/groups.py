@@ -110,7 +110,8 @@ def _grouped(graph: nx.MultiDiGraph, trace: Trace, grouping: Grouping) -> Paths:
         # The weights of a layer belong to it; elsewhere a source is what the picture starts from.
         in_sight = grouping is not by_layer and len(graph) <= LARGE
         _take_in(graph, paths, asked_for(trace) if in_sight else frozenset())
-    return split(graph, paths)
+    # The update of a weight belongs to its iteration, though state alone links the two.
+    return split(graph, paths, connected=grouping is not by_iteration)
 
 
 def _ops(graph: nx.MultiDiGraph, trace: Trace) -> Iterator[tuple[NodeId, Op]]:

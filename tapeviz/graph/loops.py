@@ -18,6 +18,7 @@ _LEAST_OPS = 4
 def find_loop(keys: Sequence[Hashable]) -> list[str]:
     """For each element the path of its iteration: ``iterations 1–10/iteration 3``; else empty.
 
+    A loop inside an iteration follows as ``iteration 3/iteration 3.1``.
     A loop is a stretch that repeats with a period, at least twice. Of all periods the one that
     covers most wins, the shortest among equals; several stretches of it are several loops.
     """
@@ -31,13 +32,16 @@ def find_loop(keys: Sequence[Hashable]) -> list[str]:
             best = (covered, period)
     if not best[1]:
         return paths
-    stretches = _stretches(codes, best[1])
+    period = best[1]
+    stretches = _stretches(codes, period)
     for number, (start, end) in enumerate(stretches, 1):
         prefix = f"loop {number}/" if len(stretches) > 1 else ""
-        count = -(-(end - start) // best[1])
-        names = [prefix + path for path in _range_paths(count)]
+        inside = find_loop(codes[start : start + period].tolist())
+        names = [prefix + path for path in _range_paths(-(-(end - start) // period))]
         for position in range(start, end):
-            paths[position] = names[(position - start) // best[1]]
+            index, offset = divmod(position - start, period)
+            inner = inside[offset].replace("iteration ", f"iteration {index + 1}.")
+            paths[position] = f"{names[index]}/{inner}" if inner else names[index]
     return paths
 
 

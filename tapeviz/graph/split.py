@@ -1,8 +1,7 @@
 """Groups of a graph in, the same groups split so that folding leaves no cycle out.
 
-A group of nodes that are not connected is several groups (two calls of one layer). Where paths
-leave a group and come back into it, it is split once more, by how often they have changed groups
-before.
+Nodes of one path that are not connected are several groups (two calls of one layer). Where paths
+leave a group and come back into it, it is split, by how often they have changed groups before.
 """
 
 from __future__ import annotations
@@ -17,9 +16,12 @@ Block = tuple[str, int, int]
 """Path so far, component, part."""
 
 
-def split(graph: nx.MultiDiGraph, paths: Mapping[NodeId, str]) -> dict[NodeId, str]:
-    """Paths whose groups are connected; contracting those of any depth leaves ``graph`` acyclic.
+def split(
+    graph: nx.MultiDiGraph, paths: Mapping[NodeId, str], *, connected: bool = True
+) -> dict[NodeId, str]:
+    """Paths such that contracting groups of any depth leaves ``graph`` acyclic.
 
+    ``connected``: a group's members hang together, else it is several groups.
     The parts of ``a`` are called ``a``, ``a #2``, … in the order of the graph. ``graph`` itself
     must be acyclic. It is enough to see to each depth by itself: a cycle through groups of several
     depths would be one among the outermost, or all inside of one.
@@ -34,7 +36,8 @@ def split(graph: nx.MultiDiGraph, paths: Mapping[NodeId, str]) -> dict[NodeId, s
             node: (f"{names[node]}/{parts[node][depth]}" if depth else parts[node][0], 0, 0)
             for node in inside
         }
-        blocks = _components(graph, inside, blocks)
+        if connected:
+            blocks = _components(graph, inside, blocks)
         blocks = _without_cycles(graph, order, blocks)
         names.update(_named(inside, blocks))
         depth += 1

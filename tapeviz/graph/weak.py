@@ -62,7 +62,7 @@ def readable_depth(groups: Mapping[NodeId, str], nodes: int) -> tuple[int, int]:
         return best, nodes
     while best + 1 in depths and depths[best + 1] <= READABLE:
         best += 1
-    if depths[best] < _FEW and depths.get(best + 1, nodes) <= _BEARABLE:
+    if depths[best] < _FEW and best + 1 in depths and depths[best + 1] <= _BEARABLE:
         best += 1
     return best, depths.get(best, nodes)
 

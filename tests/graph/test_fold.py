@@ -48,7 +48,7 @@ def random_graph(seed: int, count: int = 40) -> tuple[nx.MultiDiGraph, dict[str,
 @pytest.mark.parametrize("seed", range(40))
 def test_folding_any_groups_leaves_no_cycle_and_loses_no_edge(seed: int) -> None:
     graph, paths = random_graph(seed)
-    groups = split(graph, paths)
+    groups = split(graph, paths, connected=seed % 2 == 0)
     rng = random.Random(-seed)
     every = sorted({"/".join(p.split("/")[: n + 1]) for p in groups.values() for n in range(3)})
     for share in (0.0, 0.3, 0.7, 1.0):
@@ -168,6 +168,12 @@ def test_every_grouping_folds_a_real_shape() -> None:
 )
 def test_a_loop_is_found_by_its_period(keys: str, paths: list[str]) -> None:
     assert find_loop(keys) == paths
+
+
+def test_a_loop_in_a_loop_is_inside_of_its_iterations() -> None:
+    paths = find_loop("xabababy" * 3)
+    assert paths[:3] == ["iteration 1", "iteration 1/iteration 1.1", "iteration 1/iteration 1.1"]
+    assert paths[-2] == "iteration 3/iteration 3.3"
 
 
 def test_many_iterations_are_ranges_of_ranges() -> None:
