@@ -20,14 +20,17 @@ _RECORDER = Path(__file__).parents[1] / "recorder"
 # delay the picture.
 _REFILL_AFTER = 0.5
 _MOST_SUPPLIES = 2
+# Ended runs whose process is kept for questions although nobody released it; the oldest goes.
+_MOST_KEPT = 8
 
 
 class KernelPool:
     """Kernels of one choice, for an app session or one call of the command line.
 
     ``reserve`` kernels wait, warm; with ``runs`` given, none is made beyond so many runs.
-    ``on_status`` is called on background threads. :meth:`close` leaves no process, thread or file
-    behind.
+    ``on_status`` is called on background threads. The process of an ended run stays for
+    ``Run.fetch`` until ``Run.release``, or until eight later ones have ended. :meth:`close`
+    leaves no process, thread or file behind.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class KernelPool:
         # By the settings their TensorFlow was loaded under; the one used last is the last.
         self._supplies: dict[frozenset[tuple[str, str]], Supply] = {}
         self._retiring: list[threading.Thread] = []
+        self._kept: list[Run] = []
         self._waiting: list[tuple[Run, Supply]] = []
         self._refill: threading.Timer | None = None
         self._context: zmq.Context[Any] = zmq.Context()
@@ -167,6 +171,14 @@ class KernelPool:
             self._fill_later()
             run.assign(kernel)
             kernel.run(run)
+            self._keep(run)
+
+    def _keep(self, run: Run) -> None:
+        self._kept.append(run)
+        ended = [kept for kept in self._kept if kept.has_ended]
+        for old in ended[: max(0, len(ended) - _MOST_KEPT)]:
+            self._kept.remove(old)
+            old.release()
 
     def _fill(self, supply: Supply) -> None:
         waiting = len(self._waiting_for(supply))

@@ -80,6 +80,10 @@ class Run:
     # The rest is for the kernel's thread.
 
     @property
+    def has_ended(self) -> bool:
+        return self._end is not None
+
+    @property
     def source(self) -> str:
         return self._request.source
 

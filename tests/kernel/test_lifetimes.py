@@ -318,3 +318,13 @@ def test_settings_for_the_import_are_there_in_time(make_pool, tmp_path):
     assert play(pool, see.format("os.environ['KERAS_BACKEND'] = 'jax'\n")).text() == "None\n"
     assert len(pool._supplies) == 2
     wait_until(lambda: not any(folder.exists() for folder in folders))
+
+
+def test_processes_that_nobody_releases_do_not_pile_up(make_pool, monkeypatch):
+    monkeypatch.setattr(pool_module, "_MOST_KEPT", 1)
+    pool = make_pool()
+    first, second, third = (play(pool, "import os; pid = os.getpid()") for _ in range(3))
+    assert third.run.fetch("value", {"name": "pid"})
+    assert second.run.fetch("value", {"name": "pid"})
+    with pytest.raises(TapevizError, match="gone"):
+        first.run.fetch("value", {"name": "pid"})
