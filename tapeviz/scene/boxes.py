@@ -8,9 +8,9 @@ from ..layout.model import Rect
 from .geometry import grown, line, rounded
 from .model import Box, Picture
 from .plates import LABEL_SIZE, PLATE_HEIGHT, plate, plate_width
-from .primitives import Outline, Path, Primitive, Style, TextRun
+from .primitives import Anchor, Outline, Path, Primitive, Style, TextRun
 from .sizes import CHIP_SIZE, PADDING, SUBTITLE_SIZE, TITLE_SIZE, VALUE_SIZE, cell_size
-from .text import cap_height, fit
+from .text import cap_height, fit, text_width
 from .theme import Theme, mix
 
 RING_GAP = 4.5
@@ -37,11 +37,11 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
         yield from _sheets(box, style)
         body = Rect(box.rect.x, box.rect.y + _SHEET, box.rect.width, box.rect.height - 2 * _SHEET)
     yield Path(_role(box), rounded(body, _radius(box)), style)
-    if box.shape == "chip":
+    if box.is_small:
         yield from _chip_text(box, theme)
-        return
-    yield from _words(box, body, theme)
-    yield from _value(box, body, theme, style.fill or theme.background)
+    else:
+        yield from _words(box, body, theme)
+        yield from _value(box, body, theme, style.fill or theme.background)
     if box.gradient:
         x = box.rect.right - plate_width(box.gradient) / 2 - 8
         yield from plate(x, box.rect.bottom + PLATE_DROP, box.gradient, theme)
@@ -54,18 +54,28 @@ def ring_rect(box: Box) -> Rect:
 def outer_rect(box: Box) -> Rect:
     """Everything that the box covers: ring, its words, plate."""
     rect = box.rect
-    top, bottom = rect.top, rect.bottom
+    left, right, top, bottom = rect.left, rect.right, rect.top, rect.bottom
     if box.gradient:
         bottom += PLATE_HEIGHT / 2 + PLATE_DROP + 1
-    left, right = rect.left, rect.right
     if box.ring:
         edge = RING_GAP + RING_WIDTH / 2
         left, right = left - edge, right + edge
         top, bottom = min(top, rect.top - edge), max(bottom, rect.bottom + edge)
-        if box.ring_label:
-            room = LABEL_SIZE + 5
-            top, bottom = (top, bottom + room) if _labels_below(box) else (top - room, bottom)
+    if box.ring_label:
+        label = label_rect(box)
+        left, right = min(left, label.left), max(right, label.right)
+        top, bottom = min(top, label.top), max(bottom, label.bottom)
     return Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+
+
+def label_rect(box: Box) -> Rect:
+    """Where the words of the ring stand."""
+    ring = ring_rect(box)
+    width = text_width(box.ring_label, "sans", LABEL_SIZE) * 1.05
+    is_left, is_below = box.label_side.endswith("left"), box.label_side.startswith("below")
+    x = ring.left + 8 + width / 2 if is_left else ring.right - 8 - width / 2
+    y = ring.bottom + LABEL_SIZE if is_below else ring.top - LABEL_SIZE
+    return Rect(x, y, width, LABEL_SIZE + 5)
 
 
 def _radius(box: Box) -> float:
@@ -84,7 +94,7 @@ def _style(box: Box, theme: Theme) -> Style:
         "chip": (theme.constant_fill, theme.constant_stroke),
         "stack": (theme.group_fill, theme.group_stroke),
     }[box.shape]
-    width = 1.0 if box.shape == "chip" else 1.25
+    width = 1.0 if box.is_small else 1.25
     if box.is_pale or box.is_dashed:
         fill = theme.background
         stroke = theme.recorded if box.is_dashed else theme.unrecorded
@@ -121,22 +131,20 @@ def _ring(box: Box, theme: Theme) -> Iterator[Primitive]:
     radius = min(_radius(box) + RING_GAP, 16.0)
     yield Path(f"ring-{box.ring}", rounded(rect, radius), Style(None, colour, RING_WIDTH))
     if box.ring_label:
-        below = rect.bottom + LABEL_SIZE + 3.5
-        y = below if _labels_below(box) else rect.top - 5
-        x = rect.left + 8
-        yield TextRun("ring-label", x, y, box.ring_label, "sans", LABEL_SIZE, words, 500)
-
-
-def _labels_below(box: Box) -> bool:
-    """Targets stand at the end of the flow: the room below them is free."""
-    return box.ring == "target"
+        label = label_rect(box)
+        y = label.y + cap_height("sans", LABEL_SIZE) / 2
+        is_left = box.label_side.endswith("left")
+        x = label.left if is_left else label.right
+        anchor: Anchor = "start" if is_left else "end"
+        yield TextRun("ring-label", x, y, box.ring_label, "sans", LABEL_SIZE, words, 500, anchor)
 
 
 def _chip_text(box: Box, theme: Theme) -> Iterator[Primitive]:
     room = box.rect.width - 8
     text = fit(box.title, "mono", CHIP_SIZE, room)
     baseline = box.rect.y + cap_height("mono", CHIP_SIZE) / 2
-    colour = theme.text if box.is_selected else theme.text_muted
+    is_pale = box.shape == "chip" and not box.is_selected
+    colour = theme.text_muted if is_pale else theme.text
     yield TextRun(
         "constant-text",
         box.rect.x,

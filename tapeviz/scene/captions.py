@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..analysis.model import CallDiagnosis, Finding
+from ..trace.model import Trace
 from .model import LegendEntry, Wire
-from .rings import STATUS_WORDS
+from .rings import status_words
 from .strokes import wire_look
 from .text import clean, shorten
 
@@ -19,6 +20,7 @@ _WORDS = {
     "bridge": "across the cut",
 }
 _MOST = 3
+_LONGEST = 28
 
 
 def legend_of(wires: Iterable[Wire]) -> tuple[LegendEntry, ...]:
@@ -27,29 +29,34 @@ def legend_of(wires: Iterable[Wire]) -> tuple[LegendEntry, ...]:
     return tuple(LegendEntry(look, words) for look, words in _WORDS.items() if look in looks)
 
 
-def title_of(shown: CallDiagnosis | None) -> str:
+def title_of(shown: CallDiagnosis | None, trace: Trace) -> str:
     """``∂o/∂patch · None``; ``∂loss/∂(w, b) · flows``; empty without a call."""
     if shown is None or not shown.findings:
         return ""
     findings = shown.findings
-    targets = list(dict.fromkeys(shorten(clean(f.target), 24) for f in findings))
-    sources = list(dict.fromkeys(shorten(clean(f.source), 24) for f in findings))
-    return f"∂{_joined(targets)}/∂{_joined(sources)} · {_outcome(findings)}"
+    targets = list(dict.fromkeys(clean(f.target) for f in findings))
+    sources = list(dict.fromkeys(clean(f.source) for f in findings))
+    return f"∂{_joined(targets)}/∂{_joined(sources)} · {_outcome(findings, trace)}"
 
 
 def _joined(names: Sequence[str]) -> str:
     if len(names) == 1:
-        name = names[0]
+        name = shorten(names[0], _LONGEST)
         return f"({name})" if "," in name and not name.endswith(")") else name
-    shown = ", ".join(names[:_MOST])
+    shown = ", ".join(_last_part(name) for name in names[:_MOST])
     return f"({shown}, …)" if len(names) > _MOST else f"({shown})"
 
 
-def _outcome(findings: Sequence[Finding]) -> str:
-    statuses = [f.status for f in findings]
+def _last_part(name: str) -> str:
+    """Of a path of Keras its last two words; the whole of a long name is its tooltip's matter."""
+    return shorten("/".join(name.split("/")[-2:]), _LONGEST // 2 + 2)
+
+
+def _outcome(findings: Sequence[Finding], trace: Trace) -> str:
+    statuses = [finding.status for finding in findings]
     worst = next((s for s in ("none", "nonfinite", "zero") if s in statuses), None)
     if worst is None:
         return "flows"
-    words = STATUS_WORDS[worst]
-    count = statuses.count(worst)
-    return words if count == len(statuses) else f"{count} of {len(statuses)} {words}"
+    bad = [finding for finding in findings if finding.status == worst]
+    words = " or ".join(dict.fromkeys(status_words(finding, trace) for finding in bad))
+    return words if len(bad) == len(statuses) else f"{len(bad)} of {len(statuses)} {words}"

@@ -53,7 +53,9 @@ def compose(
         if name in boxes:
             boxes[name] = replace(boxes[name], is_selected=True)
     drawn = _ordered(wires.values())
-    return Scene(bounds, drawn, tuple(boxes.values()), lit.marks, legend_of(drawn), title_of(shown))
+    return Scene(
+        bounds, drawn, tuple(boxes.values()), lit.marks, legend_of(drawn), title_of(shown, trace)
+    )
 
 
 _latest: list[Lit] = []
@@ -113,6 +115,8 @@ def _stepped_wires(lit: Lit, progress: Progress) -> dict[EdgeKey, Wire]:
 
 def _step_boxes(lit: Lit, progress: Progress, boxes: dict[str, Box]) -> None:
     for name, gradient in progress.arrived.items():
+        if name in lit.silent:
+            continue
         boxes[name] = _with_gradient(lit, boxes[name], gradient)
     for name in progress.current:
         boxes[name] = replace(boxes[name], is_current=True)

@@ -18,13 +18,17 @@ SUBTITLE_LENGTH = 36
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """``value``: a number as text; ``cells``: rows and columns of the picture, if there is one."""
+    """``value``: a number as text; ``cells``: rows and columns of the picture, if there is one.
+
+    ``is_small``: one line of text, the title, and nothing else.
+    """
 
     shape: BoxShape
     title: str
     subtitle: str
     value: str = ""
     cells: tuple[int, int] | None = None
+    is_small: bool = False
 
 
 SHAPES: dict[str, BoxShape] = {
@@ -41,7 +45,9 @@ def content_of(node: Node, trace: Trace) -> Content:
     tensor = None if node.tensor is None else trace.tensors.get(node.tensor)
     title = shorten(node.title, TITLE_LENGTH)
     if shape == "chip":
-        return Content(shape, _chip_text(node, tensor, trace), "")
+        return Content(shape, _chip_text(node, tensor, trace), "", is_small=True)
+    if node.is_chip:
+        return Content(shape, title, "", is_small=True)
     subtitle = shorten(node.subtitle, SUBTITLE_LENGTH, "end")
     if tensor is None or is_write(node):
         return Content(shape, title, subtitle)

@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import networkx as nx
+
 from ..analysis.model import CallDiagnosis, Cause, Flow, Link
 from ..graph.model import EdgeKey
 from .plain import WIDTHS, Plain
+from .rings import boxes_of
 
 LEAST_WIDTH, MOST_WIDTH = 1.5, 5.0
 _LEAST_SPAN = math.log(1000.0)
@@ -30,22 +33,64 @@ UNLIT = Lighting()
 
 
 def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Lighting:
-    """The whole flow of a call."""
+    """The whole flow of a call.
+
+    Where an edge stands for several values and one of them is cut, it is drawn as cut. What a
+    constant would get is nobody's question: its wire stays plain unless it is a source.
+    """
     if shown is None:
         return UNLIT
     flow = shown.flow
     widths = flow_widths(flow)
-    gradient = _widest(plain, flow.walked, widths)
+    asked = {name for tensor in flow.sources for name in boxes_of(plain, tensor, shown)}
+    gradient = {
+        key: width
+        for key, width in _widest(plain, flow.walked, widths).items()
+        if key[0] in asked or not is_constant(plain, key[0])
+    }
+    cut = {key: cause for link, cause in flow.cuts.items() for key in plain.edges.get(link, ())}
+    cut |= _cut_at_source(plain, shown, cut)
     bridge: dict[EdgeKey, float] = {}
     if show_bridge:
         bridge = _widest(plain, flow.bridges, widths) | _through_state(plain, flow)
-    cut = {key: cause for link, cause in flow.cuts.items() for key in plain.edges.get(link, ())}
+    gradient = {key: width for key, width in gradient.items() if key not in cut}
     return Lighting(
         gradient,
         {key: width for key, width in bridge.items() if key not in gradient},
-        {key: cause for key, cause in cut.items() if key not in gradient},
+        cut,
         _fan_outs(plain, flow),
     )
+
+
+def is_constant(plain: Plain, name: str) -> bool:
+    return plain.boxes[name].shape == "chip"
+
+
+def _cut_at_source(
+    plain: Plain, shown: CallDiagnosis, known: Mapping[EdgeKey, Cause]
+) -> dict[EdgeKey, Cause]:
+    """Of a source without a gradient whose cause names no edge: the wires on which its value
+    sets out towards a target. Its own nature is the cut: an integer, a tensor nobody watched."""
+    causes = list(known.values())
+    found: dict[EdgeKey, Cause] = {}
+    lacking = [
+        (operand.tensor, finding.cause)
+        for operand, finding in zip(shown.call.sources, shown.findings, strict=False)
+        if finding.status == "none" and finding.cause not in causes
+    ]
+    if not lacking:
+        return found
+    targets = {name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)}
+    behind = set(targets)
+    for name in targets:
+        behind |= nx.ancestors(plain.graph, name)
+    for tensor, cause in lacking:
+        if tensor is not None and cause is not None:
+            for name in boxes_of(plain, tensor, shown):
+                for key in plain.graph.out_edges(name, keys=True):
+                    if key[1] in behind and key in plain.wires and key not in known:
+                        found[key] = cause
+    return found
 
 
 def flow_widths(flow: Flow) -> dict[float | None, float]:

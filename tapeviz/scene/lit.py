@@ -12,10 +12,10 @@ from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
 from ..layout.model import Point, Rect
 from ..trace.model import TensorId
-from .boxes import PLATE_DROP, RING_GAP, outer_rect
-from .geometry import cut_back, end_direction
-from .lighting import Lighting, light
-from .model import Box, Mark, Picture, Wire
+from .boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
+from .geometry import curve, cut_back, end_direction, flattened
+from .lighting import Lighting, is_constant, light
+from .model import Box, LabelSide, Mark, Picture, Wire
 from .numbers import gradient_text
 from .pictures import picture_of
 from .placing import around, clear_point
@@ -26,6 +26,7 @@ from .strokes import MARK_RADIUS
 from .tooltips import cause_tooltip, stats_words
 
 _MOST_BRIDGE = 3.2
+_SIDES: tuple[LabelSide, ...] = ("above-left", "above-right", "below-left", "below-right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Lit:
 
     ``pending``: wires of the flow as they are before the stepper has walked them; ``rects``:
     (left, top, right, bottom) of the boxes and of all that may stand around them; ``written``:
-    gradients that were asked for already.
+    gradients that were asked for already; ``silent``: constants that no one asked about.
     """
 
     plain: Plain
@@ -56,6 +57,7 @@ class Lit:
     marks: tuple[Mark, ...]
     rects: NDArray[np.float64]
     bounds: Rect
+    silent: frozenset[str]
     written: dict[TensorId, Written] = field(default_factory=dict)
 
     def write(self, gradient: TensorId) -> Written:
@@ -80,11 +82,17 @@ def light_up(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Li
     }
     boxes = dict(plain.boxes)
     for name, ring in rings.items():
-        boxes[name] = replace(boxes[name], ring=ring.kind, ring_label=ring.label)
+        ringed = replace(boxes[name], ring=ring.kind, ring_label=ring.label)
+        boxes[name] = _with_label_aside(plain, ringed, wires)
     rects = _outer_rects(plain, [boxes[name] for name in rings])
     marks = _marks(plain, lighting, wires, shown, rects)
     bounds = _bounds(plain.layout.bounds, rects[len(plain.rects) :], marks)
-    return Lit(plain, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds)
+    silent = frozenset(
+        name for name, box in boxes.items() if is_constant(plain, name) and not box.ring
+    )
+    return Lit(
+        plain, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds, silent
+    )
 
 
 def _wires(
@@ -105,6 +113,36 @@ def _wires(
             if key in wires and key[0] != key[1]:
                 wires[key] = _stopped_at_ring(wires[key], name)
     return wires
+
+
+def _with_label_aside(plain: Plain, box: Box, wires: Mapping[EdgeKey, Wire]) -> Box:
+    """The ring's words where no wire of its box runs and no other box stands, if there is such a
+    side. Sources have free room above, targets below."""
+    if not box.ring_label:
+        return box
+    graph, name = plain.graph, box.node
+    keys = (*graph.in_edges(name, keys=True), *graph.out_edges(name, keys=True))
+    paths = [flattened(curve(wires[key].points, wires[key].axis)) for key in keys if key in wires]
+    points = np.array([point for path in paths for point in path], np.float64).reshape(-1, 2)
+    sides = _SIDES if box.ring != "target" else (*_SIDES[2:], *_SIDES[:2])
+    for side in sides:
+        tried = replace(box, label_side=side)
+        rect = label_rect(tried)
+        if not _holds(rect, points) and not _covers(rect, plain.rects):
+            return tried
+    return replace(box, label_side=sides[0])
+
+
+def _holds(rect: Rect, points: NDArray[np.float64]) -> bool:
+    across = np.abs(points[:, 0] - rect.x) < rect.width / 2 + 2
+    down = np.abs(points[:, 1] - rect.y) < rect.height / 2
+    return bool((across & down).any())
+
+
+def _covers(rect: Rect, rects: NDArray[np.float64]) -> bool:
+    across = (rects[:, 0] < rect.right) & (rects[:, 2] > rect.left)
+    down = (rects[:, 1] < rect.bottom) & (rects[:, 3] > rect.top)
+    return bool((across & down).any())
 
 
 def _stopped_at_ring(wire: Wire, name: str) -> Wire:

@@ -15,6 +15,7 @@ BoxShape = Literal["rounded", "capsule", "chip", "stack"]
 """op, variable, constant, folded group"""
 WireState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
 Axis = Literal["", "x", "y"]
+LabelSide = Literal["above-left", "above-right", "below-left", "below-right"]
 MarkKind = Literal["scissors", "source", "target", "nonfinite"]
 
 
@@ -27,10 +28,11 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node. ``ring``: the mark around it (source, target, cut source); ``is_pale``: not recorded;
-    ``is_dashed``: a write to a variable's state. ``value``: a number as text;
-    ``gradient``: the gradient that reached it, as text, once the step has; ``gradient_picture``:
-    the same as a picture, drawn in place of the value's. ``ring_label``: the ring in words.
+    """A node. ``ring``: the mark around it (source, target, cut source), ``ring_label``: what it
+    means in words, at ``label_side``. ``is_pale``: not recorded; ``is_dashed``: a write to a
+    variable's state; ``is_small``: one line of text, the title, and nothing else. ``value``: a
+    number as text. ``gradient``: the gradient that reached it, as text, once the step has;
+    ``gradient_picture``: the same as a picture, drawn in place of the value's.
     """
 
     node: str
@@ -49,6 +51,8 @@ class Box:
     tooltip: str = ""
     ring_label: str = ""
     gradient_picture: Picture | None = None
+    is_small: bool = False
+    label_side: LabelSide = "above-left"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..analysis.model import CallDiagnosis, Link, Status
-from ..trace.model import TensorId, VariableId
+from ..analysis.model import CallDiagnosis, Finding, Link, Status
+from ..trace.model import TensorId, Trace, VariableId
 from .plain import Plain
 
 RingKind = Literal["source", "target", "cut", "nonfinite"]
-STATUS_WORDS: Mapping[Status, str] = {
-    "flows": "",
-    "none": "None",
-    "zero": "zero",
-    "nonfinite": "NaN or Inf",
-}
+_ORDER: tuple[Status, ...] = ("flows", "zero", "nonfinite", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,43 +26,58 @@ def rings_of(plain: Plain, shown: CallDiagnosis | None) -> dict[str, Ring]:
     rings: dict[str, Ring] = {}
     if shown is None or not plain.boxes:
         return rings
+    trace = plain.trace
     for finding in shown.findings:
         if finding.status == "nonfinite" and finding.cause and finding.cause.op_id is not None:
             for name in plain.ops.get(finding.cause.op_id, ()):
-                rings[name] = Ring("nonfinite", STATUS_WORDS["nonfinite"])
-    for tensor, status in _sources(shown).items():
-        for name in _at(plain, tensor, shown):
-            rings[name] = _source_ring(status)
+                rings[name] = Ring("nonfinite", status_words(finding, trace))
+    for tensor, found in _sources(shown).items():
+        for place, name in enumerate(boxes_of(plain, tensor, shown)):
+            ring = _source_ring(found, trace)
+            # Copies of a widely used value are ringed too; one of them says what that means.
+            is_copy = place > 0 and plain.node(name).is_chip
+            rings[name] = replace(ring, label="") if is_copy else ring
     for tensor in shown.flow.targets:
-        for name in _at(plain, tensor, shown):
+        for name in boxes_of(plain, tensor, shown):
             rings[name] = Ring("target", "target")
     return rings
 
 
-def _source_ring(status: Status) -> Ring:
+def status_words(finding: Finding, trace: Trace) -> str:
+    """``None``, ``zero``, ``NaN``, ``Inf``; empty for a gradient that flows."""
+    if finding.status != "nonfinite":
+        return {"flows": "", "none": "None", "zero": "zero"}[finding.status]
+    stats = None if finding.tensor is None else trace.stats(finding.tensor)
+    if stats is None or (stats.nan and stats.inf):
+        return "NaN or Inf"
+    return "NaN" if stats.nan else "Inf"
+
+
+def _source_ring(finding: Finding | None, trace: Trace) -> Ring:
+    status = "flows" if finding is None else finding.status
     kind: RingKind = "source"
     if status == "none":
         kind = "cut"
     elif status == "nonfinite":
         kind = "nonfinite"
-    words = STATUS_WORDS[status]
+    words = "" if finding is None else status_words(finding, trace)
     return Ring(kind, f"source · {words}" if words else "source")
 
 
-def _sources(shown: CallDiagnosis) -> dict[TensorId, Status]:
-    """The worst status of each source: findings are in the order of the call's sources."""
-    order: tuple[Status, ...] = ("flows", "zero", "nonfinite", "none")
-    statuses: dict[TensorId, Status] = {}
+def _sources(shown: CallDiagnosis) -> dict[TensorId, Finding | None]:
+    """The worst finding of each source: findings are in the order of the call's sources."""
+    worst: dict[TensorId, Finding | None] = {}
     for operand, finding in zip(shown.call.sources, shown.findings, strict=False):
         if operand.tensor is not None:
-            known = statuses.get(operand.tensor, "flows")
-            statuses[operand.tensor] = max(known, finding.status, key=order.index)
+            known = worst.get(operand.tensor)
+            if known is None or _ORDER.index(finding.status) > _ORDER.index(known.status):
+                worst[operand.tensor] = finding
     for tensor in shown.flow.sources:
-        statuses.setdefault(tensor, "flows")
-    return statuses
+        worst.setdefault(tensor, None)
+    return worst
 
 
-def _at(plain: Plain, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
+def boxes_of(plain: Plain, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
     """The boxes that stand for a tensor. Of a variable: its versions that the flow or a cut
     touches, else the first."""
     versions = plain.variables.get(VariableId(tensor), [])

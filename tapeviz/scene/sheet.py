@@ -22,6 +22,8 @@ _SAMPLE_GAP = 8.0
 _ENTRY_GAP = 20.0
 _PADDING = 14.0
 _LEAST = 160.0
+_MOST_TITLE = 640.0
+"""A title makes a narrow picture wider up to here, then it is shortened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,12 @@ def lay_sheet(
     """The drawing with its title above and its legend below, all margins equal."""
     left, top = scene.bounds.left, scene.bounds.top
     right, bottom = scene.bounds.right, scene.bounds.bottom
-    legend_size = legend_extent(scene.legend, max(right - left, _LEAST))
-    width = max(right - left, legend_size[0] if has_legend else 0.0, _LEAST)
+    width = max(right - left, _LEAST)
+    if has_title:
+        title = text_width(clean(scene.title), "mono", TITLE_SIZE) + 2
+        width = max(width, min(title, _MOST_TITLE))
+    legend_size = legend_extent(scene.legend, width)
+    width = max(width, legend_size[0] if has_legend else 0.0)
     spare = (width - (right - left)) / 2
     left, right = left - spare, right + spare
     drawn = list(groups(scene, theme))

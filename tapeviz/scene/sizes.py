@@ -37,10 +37,10 @@ def with_sizes(graph: nx.MultiDiGraph, trace: Trace) -> nx.MultiDiGraph:
 
 def size_of(content: Content) -> tuple[float, float]:
     """Width and height in px of the box that says this."""
-    padding = PADDING[content.shape]
-    if content.shape == "chip":
-        width = text_width(content.title, "mono", CHIP_SIZE) + 2 * padding
+    if content.is_small:
+        width = text_width(content.title, "mono", CHIP_SIZE) + 2 * PADDING["chip"]
         return _even(max(width, CHIP_HEIGHT)), CHIP_HEIGHT
+    padding = PADDING[content.shape]
     words = words_width(content)
     value = value_width(content)
     width = words + 2 * padding + (value + GAP if value else 0.0)
