@@ -17,7 +17,7 @@ from .loops import find_loop
 from .model import Node, NodeId
 from .relevance import asked_for
 from .split import split
-from .weak import LARGE, READABLE, readable_depth
+from .weak import FEW, LARGE, READABLE, readable_depth
 
 Paths = Mapping[NodeId, str]
 Grouping = Callable[[nx.MultiDiGraph, Trace], Paths]
@@ -70,7 +70,6 @@ GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
 )
 """In the order of the menu."""
 _AUTOMATIC = ("layer", "iteration", "function", "line")
-_LEAST_IN_SIGHT = 6
 
 
 def group(graph: nx.MultiDiGraph, trace: Trace, grouping: str) -> Paths:
@@ -94,7 +93,7 @@ def _most_readable(graph: nx.MultiDiGraph, trace: Trace) -> Paths:
         _, in_sight = readable_depth(paths, len(graph))
         if in_sight < fewest:
             best, fewest = paths, in_sight
-        if _LEAST_IN_SIGHT <= in_sight <= READABLE:
+        if FEW <= in_sight <= READABLE:
             return paths
     return best
 

@@ -14,7 +14,8 @@ LARGE = 300
 """Above so many nodes a graph is folded before it is first shown."""
 READABLE = 120
 """As many nodes as a first view should have."""
-_FEW = 12
+FEW = 6
+"""Fewer are not worth a look: the next depth is opened."""
 _BEARABLE = 3 * READABLE
 
 
@@ -62,7 +63,7 @@ def readable_depth(groups: Mapping[NodeId, str], nodes: int) -> tuple[int, int]:
         return best, nodes
     while best + 1 in depths and depths[best + 1] <= READABLE:
         best += 1
-    if depths[best] < _FEW and best + 1 in depths and depths[best + 1] <= _BEARABLE:
+    if depths[best] < FEW and best + 1 in depths and depths[best + 1] <= _BEARABLE:
         best += 1
     return best, depths.get(best, nodes)
 
