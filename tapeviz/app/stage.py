@@ -64,10 +64,10 @@ class Stage(QMainWindow):
     def share_room(self) -> None:
         """The proportions of first sight, for the size that the window has."""
         docks, width, height = self.docks, max(self.width(), 900), max(self.height(), 600)
-        sides = [round(width * 0.25), round(width * 0.235)]
+        sides = [round(width * 0.255), round(width * 0.235)]
         across = Qt.Orientation.Horizontal
         self.resizeDocks([docks["source"], docks["diagnosis"]], sides, across)
-        self.resizeDocks([docks["backprop"]], [round(height * 0.335)], Qt.Orientation.Vertical)
+        self.resizeDocks([docks["backprop"]], [round(height * 0.31)], Qt.Orientation.Vertical)
         halves = [round(width * 0.5), round(width * 0.5)]
         self.resizeDocks([docks["backprop"], docks["tensor"]], halves, across)
 

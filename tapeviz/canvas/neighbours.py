@@ -43,5 +43,5 @@ def _best(prepared: Prepared, here: Rect, nodes: set[str], direction: Direction)
         forward = (rect.x - here.x) * x + (rect.y - here.y) * y
         aside = abs((rect.x - here.x) * y) + abs((rect.y - here.y) * x)
         if forward > 1 and forward * 3 >= aside:
-            found.append((forward + aside, node))
+            found.append((forward + aside / 2, node))
     return min(found)[1] if found else None

@@ -45,11 +45,14 @@ class BackpropPanel(Panel):
         self.body.addWidget(self.note)
         self.table.clicked.connect(lambda index: document.set_step(index.row() + 1))
         document.diagnosis_changed.connect(self._show_steps)
+        document.diagnosis_changed.connect(self._show_calls)
         document.step_changed.connect(self._show_steps)
+        document.call_reveal_requested.connect(self._show_calls)
         document.selection_changed.connect(self._show_selection)
         document.status_changed.connect(self._show_note)
         document.run_started.connect(self.pause)
         self._show_steps()
+        self._show_calls()
 
     def _make_buttons(self) -> None:
         document = self.document
@@ -142,7 +145,6 @@ class BackpropPanel(Panel):
         if steps is not self._shown:
             self._shown = steps
             self.model.show_steps(steps)
-            self._show_calls()
         else:
             self.model.repaint()
         self.table.setVisible(bool(steps))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from ..analysis.model import EMPTY_DIAGNOSIS, Finding, Fix
@@ -31,6 +31,7 @@ class DiagnosisPanel(Panel):
         super().__init__(document, theme)
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self._scroll)
         self._waiting: Iterator[Callable[[], QWidget]] = iter(())
         self._refresh_later = QTimer(self)
@@ -41,6 +42,7 @@ class DiagnosisPanel(Panel):
         document.diagnosis_changed.connect(self._refresh_later.start)
         document.status_changed.connect(self._show_summary)
         document.call_reveal_requested.connect(self._show_call)
+        document.view_changed.connect(self._mark_current)
 
     def set_theme(self, theme: Theme) -> None:
         super().set_theme(theme)
@@ -104,9 +106,18 @@ class DiagnosisPanel(Panel):
             self._cards.append(card)
             self._column.insertWidget(self._column.indexOf(self._more), card)
             self._made += 1
+        self._mark_current()
         rest = len(self._makers) - self._made
         self._more.setText(f"Show {min(rest, PAGE)} more of {rest}")
         self._more.setVisible(rest > 0)
+
+    def _mark_current(self) -> None:
+        """Where there are several calls, the cards of the one in the graph are marked."""
+        current = self.document.current_call
+        is_one_of_many = len(self.document.diagnosis.calls) > 1
+        for card in self._cards:
+            if isinstance(card, FindingCard):
+                card.set_current(is_one_of_many and card.call is current)
 
     def _show_call(self, call: CallId) -> None:
         for card in self.cards:

@@ -12,7 +12,7 @@ from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
 from ..document import Document
 from ..resource_files import resource
 from ..scene.numbers import array_text, shape_text, type_text
-from .look import Theme, colour
+from .look import Theme, colour, mix
 from .values import MOST_CELLS, ValueTable
 from .widgets import STATUS_TEXTS, Badge, link_button, plain_label
 
@@ -34,14 +34,23 @@ class Card(QFrame):
         self._theme = theme
         edges = {"trouble": theme.trouble, "warning": theme.gradient, "good": theme.success}
         self._edge = edges[state]
+        self._is_current = False
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(14, 12, 12, 12)
         self.column.setSpacing(9)
 
+    def set_current(self, is_current: bool) -> None:
+        """Marks the card of the call that the graph shows."""
+        if is_current != self._is_current:
+            self._is_current = is_current
+            self.update()
+
     def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._theme
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(colour(self._theme.border), 1))
+        border = mix(theme.panel, theme.text, 0.45) if self._is_current else theme.border
+        painter.setPen(QPen(colour(border), 1))
         painter.setBrush(colour(self._theme.panel))
         rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(rect, 6, 6)
@@ -169,10 +178,7 @@ class FindingCard(Card):
         cells = ValueTable(self._theme, True, (54, 27))
         cells.soften()
         cells.show_array(shown, True)
-        row = QHBoxLayout()
-        row.addWidget(cells)
-        row.addStretch(1)
-        self.column.addLayout(row)
+        self.column.addWidget(cells)
         if shown.size < value.size:
             self.column.addWidget(plain_label(f"the first of {shape_text(value.shape)}", "faint"))
 
@@ -217,7 +223,7 @@ class FindingCard(Card):
             if not line.startswith(("---", "+++", "@@")):
                 name = {"-": "removed", "+": "added"}.get(line[:1], "code")
                 column.addWidget(plain_label(line, name, wraps=True))
-        value = None if fix.value is None else self._document.value_of(fix.value)
+        value = fix.value
         if value is not None and array_text(value, 60):
             column.addWidget(
                 plain_label(f"{title_of(finding, ' ')} = {array_text(value, 60)}", "code")

@@ -47,6 +47,8 @@ class GraphPanel(Panel):
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
         self._connect()
+        self._show_scene()
+        self._show_step()
         self.view.installEventFilter(self)
 
     def _connect(self) -> None:

@@ -15,7 +15,7 @@ from .look import Theme, font, mix
 from .widgets import plain_label
 
 BINS = 32
-FEW = 12
+FEW = 8
 """Up to so many different values get a bar each."""
 MOST_BINNED = 2_000_000
 """Elements that are counted; of more, evenly spaced ones."""
@@ -36,12 +36,12 @@ def count_bins(array: Array) -> tuple[Any, Any]:
     flat = flat[np.isfinite(flat)]
     if not flat.size:
         return np.zeros(1), np.array([[0.0], [1.0]])
+    low, high = float(flat.min()), float(flat.max())
+    if not np.isfinite(high - low):
+        flat, low, high = flat / 4, low / 4, high / 4
     values, counts = np.unique(flat, return_counts=True) if flat.size <= 1_000 else (flat, flat)
     if 1 < values.size <= FEW:
         return _bars_at(values, counts)
-    low, high = flat.min(), flat.max()
-    if not np.isfinite(high - low):
-        flat, low, high = flat / 4, low / 4, high / 4
     if low == high:
         half = abs(low) * 0.5 or 0.5
         return np.array([flat.size]), np.array([[low - half], [low + half]])

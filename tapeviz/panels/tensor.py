@@ -40,6 +40,7 @@ class TensorPanel(Panel):
         self._array: Array | None = None
         self._shown: TensorId | None = None
         self._painted: tuple[Any, ...] = ()
+        self._is_painted_as_gradient = False
         self._make_header()
         self.slices = Slices()
         self.slices.changed.append(self._show_slice)
@@ -115,6 +116,8 @@ class TensorPanel(Panel):
 
     def _show(self) -> None:
         document, selection = self.document, self.document.selection
+        if selection.tensor is None and self._show_result():
+            return
         gradient = document.gradient_of(selection.tensor)
         tensor = gradient if self.is_gradient else selection.tensor
         self.value_button.setChecked(not self.is_gradient)
@@ -125,6 +128,26 @@ class TensorPanel(Panel):
         if tensor is None:
             self._show_words(self._missing_words(selection.tensor), "")
             return
+        self._look_at(tensor)
+
+    def _show_result(self) -> bool:
+        """With nothing selected: the gradient that was asked for, or what it would be."""
+        call = self.document.current_call
+        finding = next(iter(call.findings), None) if call else None
+        tensor = (finding.tensor or finding.bridged) if finding else None
+        if finding is None or tensor is None:
+            return False
+        across = "" if finding.tensor else " across the cut"
+        self.about.setText(f"∂{finding.target} / ∂{finding.source}{across}")
+        self.gradient_button.setChecked(True)
+        for button in (self.value_button, self.gradient_button):
+            button.setEnabled(False)
+        self._look_at(tensor, is_gradient=True)
+        return True
+
+    def _look_at(self, tensor: TensorId, is_gradient: bool | None = None) -> None:
+        document = self.document
+        self._is_painted_as_gradient = self.is_gradient if is_gradient is None else is_gradient
         self._shown = tensor
         value = document.value_of(tensor)
         known = document.trace.tensors.get(tensor)
@@ -178,7 +201,7 @@ class TensorPanel(Panel):
         array = self._array
         if array is None:
             return
-        wanted = (array, self.slices.index, self.theme, self.is_gradient)
+        wanted = (array, self.slices.index, self.theme, self._is_painted_as_gradient)
         if (
             len(self._painted) == 4
             and all(a is b or a == b for a, b in zip(wanted[1:], self._painted[1:], strict=True))
@@ -198,14 +221,14 @@ class TensorPanel(Panel):
 
     def _show_cells(self, part: Array) -> None:
         table = part if part.ndim < 3 else part.reshape(-1, part.shape[-1])
-        self.cells.show_array(table[:200] if table.ndim else table, self.is_gradient)
+        self.cells.show_array(table[:200] if table.ndim else table, self._is_painted_as_gradient)
         self.pages.setCurrentWidget(self.cells)
 
     def _show_picture(self, part: Array) -> None:
         if self.picture is None:
             self.picture = ArrayPlot(self.theme)
             self.pages.addWidget(self.picture)
-        self.picture.show_array(part, self.theme, self.is_gradient)
+        self.picture.show_array(part, self.theme, self._is_painted_as_gradient)
         self.pages.setCurrentWidget(self.picture)
 
     def _show_histogram(self, array: Array) -> None:
@@ -216,7 +239,7 @@ class TensorPanel(Panel):
         if self.histogram is not None:
             self.histogram.setVisible(is_worth)
             if is_worth:
-                self.histogram.show_array(array, self.theme, self.is_gradient)
+                self.histogram.show_array(array, self.theme, self._is_painted_as_gradient)
 
     def copy_array(self) -> None:
         """Puts the values on the clipboard as ``np.array(…)``."""

@@ -37,6 +37,16 @@ def shades(table: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
     return sizes / top if top > 0 else sizes
 
 
+def short_number(value: Any, longest: int) -> str:
+    """As TensorFlow prints it, else with as many digits as fit into ``longest`` characters."""
+    text = scalar_text(value, longest)
+    for digits in (5, 4, 3, 2):
+        if len(text) <= longest or not isinstance(value, float | np.floating):
+            break
+        text = f"{value:.{digits}g}"
+    return text
+
+
 class ValueTable(QWidget):
     """``ramp``: the colour of the largest element. ``cell_hovered``: row and column, -1 outside."""
 
@@ -50,6 +60,7 @@ class ValueTable(QWidget):
         self._cell = cell
         self._gap = 3
         self._strength = 0.84
+        self._longest = 10
         self._stretches = False
         self._table: Array = np.zeros((0, 0))
         self._texts: list[list[str]] = []
@@ -57,8 +68,10 @@ class ValueTable(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def soften(self) -> None:
-        """Pale cells: the numbers matter more than the colours."""
+        """Pale cells with short numbers, which give way where there is little room."""
         self._strength = 0.3
+        self._longest = 7
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def stretch(self) -> None:
         """Cells grow with the room there is."""
@@ -73,7 +86,7 @@ class ValueTable(QWidget):
         self._is_gradient = is_gradient
         self._table = as_table(array)
         self._shades = shades(self._table)
-        self._texts = [[scalar_text(value, 8) for value in row] for row in self._table]
+        self._texts = [[short_number(value, self._longest) for value in row] for row in self._table]
         texts = [text for row in self._texts for text in row]
         widest = max((len(text) for text in texts), default=1)
         self._cell = (max(34, 8 * widest + 14), self._cell[1])
@@ -90,12 +103,17 @@ class ValueTable(QWidget):
         )
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(40, 20) if self._stretches else self.sizeHint()
+        if self._stretches:
+            return QSize(40, 20)
+        return QSize(min(self.sizeHint().width(), 40), self.sizeHint().height())
 
     def _cell_size(self) -> tuple[float, float]:
         rows, columns = self._table.shape
-        if not self._stretches or not rows or not columns:
+        if not rows or not columns:
             return self._cell
+        if not self._stretches:
+            room = (self.width() + self._gap) / columns - self._gap
+            return min(self._cell[0], room), self._cell[1]
         width = (self.width() + self._gap) / columns - self._gap
         height = (self.height() + self._gap) / rows - self._gap
         return min(max(width, 4.0), 130.0), min(max(height, 4.0), 84.0)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.document.sample import SOURCE, SamplePipeline, make_stages
 from tapeviz.app.main import make_application
 from tapeviz.app.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
+from tests.document.sample import SOURCE, SamplePipeline, make_stages
 
 
 @pytest.fixture(scope="session")
@@ -20,12 +20,12 @@ def qapp() -> object:
     return make_application()
 
 
-@pytest.fixture()
+@pytest.fixture
 def pipeline() -> SamplePipeline:
     return SamplePipeline()
 
 
-@pytest.fixture()
+@pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setenv("TAPEVIZ_HOME", str(tmp_path / "home"))
     made = Settings()
@@ -33,7 +33,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return made
 
 
-@pytest.fixture()
+@pytest.fixture
 def window(qtbot: QtBot, pipeline: SamplePipeline, settings: Settings) -> Iterator[Window]:
     window = Window(Document(pipeline, make_stages()), settings)
     qtbot.addWidget(window)
@@ -42,10 +42,10 @@ def window(qtbot: QtBot, pipeline: SamplePipeline, settings: Settings) -> Iterat
     window.show()
     qtbot.waitExposed(window)
     window.document.open_source(SOURCE, name="assign_cut.py")
-    yield window
+    return window
 
 
-@pytest.fixture()
+@pytest.fixture
 def ran(qtbot: QtBot, window: Window) -> Window:
     """The window after its snippet ran."""
     window.run()

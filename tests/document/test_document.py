@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
+from tapeviz.document import Document
+from tapeviz.errors import TapevizError
+from tapeviz.trace.model import TensorId
 from tests.document.sample import (
     CAUSE,
     SOURCE,
@@ -14,9 +17,6 @@ from tests.document.sample import (
     make_stages,
     make_trace,
 )
-from tapeviz.document import Document
-from tapeviz.errors import TapevizError
-from tapeviz.trace.model import TensorId
 
 
 @pytest.fixture

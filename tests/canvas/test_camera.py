@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tapeviz.canvas.camera import LEAST_SCALE, MOST_SCALE, Camera
+from tapeviz.layout.model import Rect
+
+numbers = st.floats(-1e4, 1e4)
+scales = st.floats(0.01, 4.0)
+
+
+@given(numbers, numbers, scales, numbers, numbers)
+def test_screen_and_scene_are_inverse(
+    x: float, y: float, scale: float, px: float, py: float
+) -> None:
+    camera = Camera(x, y, scale, 800, 600)
+    assert camera.to_screen(camera.to_scene((px, py))) == pytest.approx((px, py), abs=1e-6)
+
+
+@given(scales, st.floats(0.2, 5.0), st.floats(0, 800), st.floats(0, 600))
+def test_a_zoom_keeps_the_point_under_the_pointer(
+    scale: float, factor: float, px: float, py: float
+) -> None:
+    camera = Camera(10, 20, scale, 800, 600)
+    before = camera.to_scene((px, py))
+    assert camera.zoomed(factor, (px, py)).to_scene((px, py)) == pytest.approx(before, abs=1e-6)
+
+
+def test_a_zoom_has_ends() -> None:
+    assert Camera().zoomed(1e9).scale == MOST_SCALE
+    assert Camera().zoomed(1e-9).scale == LEAST_SCALE
+
+
+def test_a_fit_shows_all_above_the_legend() -> None:
+    camera = Camera(width=800, height=600).fitted(Rect(50, 50, 4000, 1000), 20, below=60)
+    left, top = camera.to_screen((50 - 2000, 50 - 500))
+    right, bottom = camera.to_screen((50 + 2000, 50 + 500))
+    assert left >= 19.9
+    assert right <= 780.1
+    assert top >= 19.9
+    assert bottom <= 600 - 80 + 0.1
+
+
+def test_a_fit_does_not_magnify() -> None:
+    assert Camera(width=800, height=600).fitted(Rect(0, 0, 10, 10)).scale == 1.0
+    assert Camera(width=800, height=600).fitted(Rect(0, 0, 0, 0)).scale == 1.0
+
+
+def test_a_glide_begins_and_ends_where_it_should() -> None:
+    one, other = Camera(0, 0, 0.1, 800, 600), Camera(500, 900, 2.0, 800, 600)
+    assert one.between(other, 0.0).scale == pytest.approx(one.scale)
+    assert one.between(other, 1.0) == other
+    half = one.between(other, 0.5)
+    assert 0 < half.x < 500
+    assert one.between(Camera(80, 0, 0.1, 800, 600), 0.5).x == pytest.approx(40)

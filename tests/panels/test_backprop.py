@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from tapeviz.analysis.model import Diagnosis
+from tapeviz.document import Document
+from tapeviz.panels.backprop import BackpropPanel
+from tapeviz.panels.look import Theme
+from tapeviz.panels.walk_model import FORMULA, IN, LINE, OP, OUT
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, ran: Document, light: Theme) -> BackpropPanel:
+    panel = BackpropPanel(ran, light)
+    qtbot.addWidget(panel)
+    panel.resize(800, 320)
+    panel.header.setParent(panel)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def row(panel: BackpropPanel, number: int) -> list[str]:
+    model = panel.model
+    return [model.data(model.index(number - 1, column)) for column in (OP, IN, FORMULA, OUT, LINE)]
+
+
+def test_rows_tell_gradient_in_formula_and_out(panel: BackpropPanel) -> None:
+    assert panel.model.rowCount() == 5
+    assert row(panel, 1) == ["Mean", "1.0", "ḡ / n", "0.25 · ones 2×2", "7"]
+    assert row(panel, 2)[3] == "2×3 , 3×2"
+    assert row(panel, 4)[:2] == ["Σ at x′", "2 shares"]
+    assert row(panel, 4)[3] == "[[1,2,52],[1,2,52]]"
+    assert row(panel, 5)[2:4] == ["stops here", "–"]
+
+
+def test_buttons_walk(qtbot: QtBot, panel: BackpropPanel) -> None:
+    for name, step in (
+        ("first", 1),
+        ("forward", 2),
+        ("forward", 3),
+        ("back", 2),
+        ("last", 5),
+        ("forward", 5),
+    ):
+        qtbot.mouseClick(panel.buttons[name], LEFT)
+        assert panel.document.step == step
+        assert panel.table.currentIndex().row() == step - 1
+
+
+def test_a_row_clicked_is_walked_to(qtbot: QtBot, panel: BackpropPanel) -> None:
+    rect = panel.table.visualRect(panel.model.index(2, OP))
+    qtbot.mouseClick(panel.table.viewport(), LEFT, pos=rect.center())
+    assert panel.document.step == 3
+    assert panel.document.selection.nodes == {"op3"}
+
+
+def test_keys_walk_and_leave(qtbot: QtBot, panel: BackpropPanel) -> None:
+    for key, step in (
+        (Qt.Key.Key_Down, 1),
+        (Qt.Key.Key_Down, 2),
+        (Qt.Key.Key_Up, 1),
+        (Qt.Key.Key_End, 5),
+        (Qt.Key.Key_Home, 1),
+        (Qt.Key.Key_Escape, None),
+    ):
+        qtbot.keyClick(panel.table, key)
+        assert panel.document.step == step
+
+
+def test_the_way_not_walked_is_pale_and_a_stop_is_red(panel: BackpropPanel, light: Theme) -> None:
+    panel.document.set_step(2)
+    role = Qt.ItemDataRole.ForegroundRole
+    tones = [panel.model.data(panel.model.index(n, OP), role).name() for n in range(5)]
+    assert tones[:2] == [light.text] * 2
+    assert tones[2:4] == [light.text_faint] * 2
+    assert tones[4] == light.trouble_text
+
+
+def test_play_walks_to_the_end_and_stops(qtbot: QtBot, panel: BackpropPanel) -> None:
+    panel.speed.setCurrentIndex(3)
+    qtbot.mouseClick(panel.buttons["play"], LEFT)
+    assert panel.is_playing
+    assert panel.buttons["play"].text() == "pause"
+    qtbot.waitUntil(lambda: not panel.is_playing, timeout=5000)
+    assert panel.document.step == 5
+    qtbot.mouseClick(panel.buttons["play"], LEFT)
+    assert panel.document.step == 0
+    panel.toggle_play()
+
+
+def test_the_selection_is_marked_and_walked_to(qtbot: QtBot, panel: BackpropPanel) -> None:
+    panel.document.select_nodes(frozenset(("op4",)))
+    role = Qt.ItemDataRole.BackgroundRole
+    marked = [panel.model.data(panel.model.index(n, OP), role) is not None for n in range(5)]
+    assert marked == [False, True, False, False, False]
+    qtbot.mouseClick(panel.buttons["selection"], LEFT)
+    assert panel.document.step == 2
+
+
+def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPanel) -> None:
+    document = panel.document
+    call = document.diagnosis.calls[0]
+    steps = tuple(replace(call.steps[n % 4], index=n) for n in range(100_000))
+    begin = time.perf_counter()
+    document._take_diagnosis(Diagnosis((replace(call, steps=steps),)))
+    panel.table.repaint()
+    document.set_step(90_000)
+    panel.table.repaint()
+    assert time.perf_counter() - begin < 3
+    assert panel.table.currentIndex().row() == 89_999
+
+
+def test_the_calls_can_be_chosen(qtbot: QtBot, panel: BackpropPanel) -> None:
+    call = panel.document.diagnosis.calls[0]
+    other = replace(call, call=replace(call.call, id=7), steps=call.steps[:2])  # type: ignore[arg-type]
+    panel.document._take_diagnosis(Diagnosis((call, other)))
+    assert panel.calls.isVisibleTo(panel.header)
+    panel.calls.setCurrentIndex(1)
+    panel.calls.activated.emit(1)
+    assert panel.document.view.overlay.call == 7
+    assert panel.model.rowCount() == 2
+
+
+def test_no_step_is_said(qtbot: QtBot, panel: BackpropPanel) -> None:
+    call = panel.document.diagnosis.calls[0]
+    panel.document._take_diagnosis(Diagnosis((replace(call, steps=()),)))
+    assert panel.empty.isVisible()
+    assert "no backward step" in panel.empty.text()
+    assert not panel.buttons["forward"].isEnabled()

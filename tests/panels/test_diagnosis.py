@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from tapeviz.analysis.model import Diagnosis, ExplainedError
+from tapeviz.document import Document
+from tapeviz.panels.diagnosis import PAGE, DiagnosisPanel
+from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard, plain_prose
+from tapeviz.panels.look import Theme
+from tests.document.sample import FIX
+
+
+def words(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel))
+
+
+def button(widget: QWidget, text: str) -> QPushButton:
+    return next(one for one in widget.findChildren(QPushButton) if one.text() == text)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, ran: Document, light: Theme) -> DiagnosisPanel:
+    panel = DiagnosisPanel(ran, light)
+    qtbot.addWidget(panel)
+    panel.resize(340, 700)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def show(qtbot: QtBot, panel: DiagnosisPanel, diagnosis: Diagnosis) -> None:
+    panel.document.diagnosis = diagnosis
+    panel.document.diagnosis_changed.emit()
+    qtbot.wait(20)
+
+
+def test_a_none_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    card, warning = panel.cards
+    assert isinstance(card, FindingCard)
+    assert isinstance(warning, WarningCard)
+    assert card.accessibleName() == "∂o / ∂patch: None"
+    text = words(card)
+    assert "Line 5 copies the value" in text
+    assert "Across the cut it would be" in text
+    assert "∂o / ∂patch = [[1,2],[1,2]]" in text
+    assert "1 call · 1 source · 1 without a gradient" in words(panel)
+
+
+def test_its_links_lead_to_the_cut_and_the_line(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    document, card = panel.document, panel.cards[0]
+    with qtbot.waitSignal(document.reveal_requested) as heard:
+        qtbot.mouseClick(button(card, "Show the cut"), Qt.MouseButton.LeftButton)
+    assert heard.args == [frozenset(("patch", "op1"))]
+    with qtbot.waitSignal(document.line_requested) as heard:
+        qtbot.mouseClick(button(card, "Line 5"), Qt.MouseButton.LeftButton)
+    assert heard.args == [5]
+
+
+def test_a_fix_can_be_applied_and_compared(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    card = panel.cards[0]
+    with qtbot.waitSignal(panel.apply_requested) as heard:
+        qtbot.mouseClick(button(card, "Apply"), Qt.MouseButton.LeftButton)
+    assert heard.args == [FIX]
+    with qtbot.waitSignal(panel.compare_requested) as heard:
+        qtbot.mouseClick(button(card, "Compare side by side"), Qt.MouseButton.LeftButton)
+    assert heard.args[1] == FIX
+
+
+def test_an_error_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    error = ExplainedError("RuntimeError", "A non-persistent …", 9, "It was used twice.")
+    show(qtbot, panel, replace(panel.document.diagnosis, error=error))
+    card = panel.cards[0]
+    assert isinstance(card, ErrorCard)
+    assert "It was used twice." in words(card)
+    assert button(card, "Line 9")
+
+
+@pytest.mark.parametrize("status", ["flows", "zero", "nonfinite", "none"])
+def test_every_status_has_word_and_icon(
+    qtbot: QtBot, panel: DiagnosisPanel, status: str, theme: Theme
+) -> None:
+    call = panel.document.diagnosis.calls[0]
+    finding = replace(call.findings[0], status=status, tensor=16, cause=None)  # type: ignore[arg-type]
+    panel.set_theme(theme)
+    show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
+    assert status in {"none": "none"} or "Gradient · float32 2×2" in words(panel.cards[0])
+    panel.grab()
+
+
+def test_users_names_are_never_markup(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    call = panel.document.diagnosis.calls[0]
+    finding = replace(call.findings[0], source="<lambda>", message="<img src='x'> & <b>bold</b>")
+    show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
+    formats = {label.textFormat() for label in panel.findChildren(QLabel)}
+    assert formats == {Qt.TextFormat.PlainText}
+    assert "<lambda>" in words(panel)
+
+
+def test_hundreds_of_cards_do_not_freeze(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    call = panel.document.diagnosis.calls[0]
+    findings = call.findings * 500
+    begin = time.perf_counter()
+    show(qtbot, panel, Diagnosis((replace(call, findings=findings),)))
+    assert time.perf_counter() - begin < 3
+    assert len(panel.cards) == PAGE
+    qtbot.mouseClick(button(panel, f"Show {PAGE} more of {500 - PAGE}"), Qt.MouseButton.LeftButton)
+    assert len(panel.cards) == 2 * PAGE
+
+
+def test_nothing_asked_for_is_said(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    show(qtbot, panel, Diagnosis())
+    assert panel.cards == []
+    assert "asked for no gradient" in words(panel)
+
+
+def test_the_card_of_the_shown_call_is_marked(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    call = panel.document.diagnosis.calls[0]
+    other = replace(call, call=replace(call.call, id=2))  # type: ignore[arg-type]
+    show(qtbot, panel, Diagnosis((call, other)))
+    qtbot.mouseClick(panel.cards[1], Qt.MouseButton.LeftButton, pos=panel.cards[1].rect().center())
+    assert panel.document.view.overlay.call == 2
+    marked = [card._is_current for card in panel.cards]  # type: ignore[attr-defined]
+    assert marked == [False, True]
+
+
+def test_explanations_lose_their_signs() -> None:
+    assert plain_prose("# Why\n\nIt is **not** `recorded`.") == "Why\n\nIt is not recorded."

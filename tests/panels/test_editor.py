@@ -1,0 +1,174 @@
+"""Typing into the editor as a person would."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QTextCursor
+from pytestqt.qtbot import QtBot
+
+from tapeviz.panels.editing import replace_text
+from tapeviz.panels.editor import Editor
+from tapeviz.panels.highlighter import read_spans, role_of
+from tapeviz.panels.line_marks import LineMark
+from tapeviz.panels.look import THEMES
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def editor(qtbot: QtBot) -> Editor:
+    editor = Editor(THEMES["light"])
+    qtbot.addWidget(editor)
+    editor.resize(500, 400)
+    editor.show()
+    qtbot.waitExposed(editor)
+    editor.setFocus()
+    return editor
+
+
+def press(qtbot: QtBot, editor: Editor, *keys: Qt.Key) -> None:
+    for key in keys:
+        qtbot.keyClick(editor, key)
+
+
+def test_return_keeps_the_indentation_and_a_colon_adds_to_it(qtbot: QtBot, editor: Editor) -> None:
+    qtbot.keyClicks(editor, "with tf.GradientTape() as g:  # the tape")
+    press(qtbot, editor, Qt.Key.Key_Return)
+    qtbot.keyClicks(editor, "y = x")
+    press(qtbot, editor, Qt.Key.Key_Return)
+    qtbot.keyClicks(editor, "return y")
+    press(qtbot, editor, Qt.Key.Key_Return)
+    qtbot.keyClicks(editor, "z")
+    assert editor.toPlainText() == (
+        "with tf.GradientTape() as g:  # the tape\n    y = x\n    return y\nz"
+    )
+
+
+def test_tab_and_backspace_move_by_four(qtbot: QtBot, editor: Editor) -> None:
+    press(qtbot, editor, Qt.Key.Key_Tab)
+    qtbot.keyClicks(editor, "a")
+    assert editor.toPlainText() == "    a"
+    press(qtbot, editor, Qt.Key.Key_Left, Qt.Key.Key_Backspace)
+    assert editor.toPlainText() == "a"
+
+
+def test_selected_lines_move_in_and_out_as_one(qtbot: QtBot, editor: Editor) -> None:
+    editor.setPlainText("a\n\n  b\nc")
+    cursor = editor.textCursor()
+    cursor.setPosition(0)
+    cursor.setPosition(7, QTextCursor.MoveMode.KeepAnchor)
+    editor.setTextCursor(cursor)
+    press(qtbot, editor, Qt.Key.Key_Tab)
+    assert editor.toPlainText() == "    a\n\n      b\nc"
+    press(qtbot, editor, Qt.Key.Key_Backtab)
+    assert editor.toPlainText() == "a\n\n  b\nc"
+    editor.undo()
+    assert editor.toPlainText() == "    a\n\n      b\nc"
+
+
+def test_comments_go_in_and_out(qtbot: QtBot, editor: Editor) -> None:
+    editor.setPlainText("if a:\n    b\n\n    c")
+    editor.selectAll()
+    editor.toggle_comment()
+    assert editor.toPlainText() == "# if a:\n#     b\n\n#     c"
+    editor.toggle_comment()
+    assert editor.toPlainText() == "if a:\n    b\n\n    c"
+
+
+def test_replacing_is_one_step_and_keeps_the_rest(qtbot: QtBot, editor: Editor) -> None:
+    editor.setPlainText("a = “1”\nb 😀\nc")
+    replace_text(editor.document(), 'a = "1"\nb 😀\ncd')
+    assert editor.toPlainText() == 'a = "1"\nb 😀\ncd'
+    editor.undo()
+    assert editor.toPlainText() == "a = “1”\nb 😀\nc"
+    replace_text(editor.document(), "a = “1”\nb 🎉\nc")
+    assert editor.toPlainText() == "a = “1”\nb 🎉\nc"
+
+
+def test_spans_know_strings_keywords_and_numbers() -> None:
+    lines = read_spans('with x as g:\n    """a\nb""" + 1.5\n# no')
+    roles = [[(start, length, role_of(token)) for start, length, token in line] for line in lines]
+    assert (0, 4, "code_keyword") in roles[0]
+    assert roles[1][0][2] == "code_string"
+    assert roles[2][0] == (0, 4, "code_string")
+    assert roles[2][-1][2] == "code_number"
+    assert roles[3] == [(0, 4, "code_comment")]
+
+
+def foreground(editor: Editor, line: int, column: int) -> str:
+    block = editor.document().findBlockByNumber(line - 1)
+    for span in block.layout().formats():
+        if span.start <= column < span.start + span.length:
+            return span.format.foreground().color().name()
+    return ""
+
+
+def test_colours_follow_an_opened_string(qtbot: QtBot, editor: Editor) -> None:
+    editor.setPlainText("a = 1\nb = 2\nc = 3")
+    assert foreground(editor, 3, 4) == THEMES["light"].code_number
+    editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.keyClicks(editor, '"""')
+    assert foreground(editor, 3, 4) == THEMES["light"].code_string
+    editor.setPlainText("for x in y: 3")
+    assert foreground(editor, 1, 0) == THEMES["light"].code_keyword
+    editor.set_theme(THEMES["dark"])
+    assert foreground(editor, 1, 0) == THEMES["dark"].code_keyword
+
+
+def test_a_long_text_stays_quick_to_type_in(qtbot: QtBot, editor: Editor) -> None:
+    editor.setPlainText("x = tf.constant(1.0)  # and a comment\n" * 6_000)
+    editor.moveCursor(QTextCursor.MoveOperation.Start)
+    begin = time.perf_counter()
+    qtbot.keyClicks(editor, "y = 'a' + \"b\"")
+    assert time.perf_counter() - begin < 3
+
+
+def test_zoom_has_bounds(qtbot: QtBot, editor: Editor) -> None:
+    for _ in range(60):
+        editor.zoom(1)
+    assert editor.size_px == 32
+    assert editor.font().pixelSize() == 32
+    editor.zoom(-100)
+    assert editor.size_px == 8
+
+
+def test_marks_are_painted_and_told(qtbot: QtBot, editor: Editor) -> None:
+    editor.setPlainText("a\nb\nc\nd")
+    before = editor.grab().toImage()
+    editor.set_marks(
+        (
+            LineMark(2, "trouble", True, "✂", tip="cut <b>here</b>"),
+            LineMark(3, "call", badge="None", tip="asked here"),
+            LineMark(4, sign="target"),
+            LineMark(1, sign="source"),
+            LineMark(99, "trouble", True, "✕"),
+        )
+    )
+    assert editor.grab().toImage() != before
+    rows = {b.blockNumber() + 1: rect for b, rect in editor.visible_lines()}
+    assert editor.tip_at(rows[2].center().y()) == "cut <b>here</b>"
+    assert editor.tip_at(rows[4].center().y()) == ""
+
+
+def test_a_click_on_a_number_goes_to_the_line(qtbot: QtBot, editor: Editor) -> None:
+    editor.setPlainText("a\nb\nc")
+    rect = editor.visible_lines()[2][1]
+    with qtbot.waitSignal(editor.line_reached) as heard:
+        qtbot.mouseClick(
+            editor.margin, Qt.MouseButton.LeftButton, pos=QPoint(10, round(rect.center().y()))
+        )
+    assert heard.args == [3]
+
+
+def test_dropped_files_are_not_pasted_as_text(qtbot: QtBot, editor: Editor) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/tmp/a.py")])
+    editor.insertFromMimeData(data)
+    assert editor.toPlainText() in ("", "file:///tmp/a.py")
+    with qtbot.waitSignal(editor.pasted):
+        data = QMimeData()
+        data.setText("a\nb")
+        editor.insertFromMimeData(data)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from tapeviz.document import Document
+from tapeviz.panels.graph import GraphPanel
+from tapeviz.panels.look import Theme
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, ran: Document, light: Theme) -> GraphPanel:
+    panel = GraphPanel(ran, light)
+    qtbot.addWidget(panel)
+    panel.view.has_glides = False
+    panel.resize(700, 560)
+    panel.show()
+    qtbot.waitExposed(panel)
+    ran.scene_changed.emit()
+    return panel
+
+
+def at(panel: GraphPanel, node: str) -> QPoint:
+    prepared = panel.view.prepared
+    rect = prepared.scene.boxes[prepared.indices[node]].rect
+    x, y = panel.view.camera.to_screen((rect.x, rect.y))
+    return QPoint(round(x), round(y))
+
+
+def test_a_click_selects_node_line_and_tensor(qtbot: QtBot, panel: GraphPanel) -> None:
+    qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at(panel, "op5"))
+    selection = panel.document.selection
+    assert (selection.nodes, selection.line, selection.tensor) == ({"op5"}, 7, 6)
+    ctrl = Qt.KeyboardModifier.ControlModifier
+    qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, ctrl, at(panel, "op4"))
+    assert panel.document.selection.nodes == {"op4", "op5"}
+    qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, ctrl, at(panel, "op5"))
+    assert panel.document.selection.nodes == {"op4"}
+
+
+def test_arrows_walk_along_edges(qtbot: QtBot, panel: GraphPanel) -> None:
+    panel.document.select_nodes(frozenset(("op1",)))
+    panel.view.setFocus()
+    for key, node in (
+        (Qt.Key.Key_Down, "x1"),
+        (Qt.Key.Key_Down, "op3"),
+        (Qt.Key.Key_Down, "op4"),
+        (Qt.Key.Key_Down, "op5"),
+    ):
+        qtbot.keyClick(panel.view, key)
+        assert panel.document.selection.nodes == {node}
+    qtbot.keyClick(panel.view, Qt.Key.Key_Escape)
+    assert panel.document.selection.nodes == frozenset()
+
+
+def test_the_step_is_told(panel: GraphPanel) -> None:
+    assert panel.step_label.text() == "5 steps"
+    panel.document.set_step(3)
+    assert panel.step_label.text() == "step 3 of 5"
+
+
+def test_showing_the_cut_zooms_to_it(panel: GraphPanel) -> None:
+    finding = panel.document.diagnosis.calls[0].findings[0]
+    assert finding.cause is not None
+    panel.document.show_cause(finding.cause)
+    sight = panel.view.camera.sight
+    assert sight.top < 158 < sight.bottom
+    assert panel.view.camera.scale > 1
+
+
+def test_the_fit_leaves_room_for_the_legend(panel: GraphPanel) -> None:
+    assert panel.legend.isVisible()
+    assert at(panel, "op5").y() + 26 * panel.view.camera.scale < panel.legend.y() + 2
+
+
+def test_an_empty_graph_says_how_to_begin(qtbot: QtBot, document: Document, theme: Theme) -> None:
+    panel = GraphPanel(document, theme)
+    qtbot.addWidget(panel)
+    panel.resize(600, 400)
+    panel.show()
+    assert panel.empty.isVisible()
+    assert "Run" in panel.empty.title.text()
+    document.run()
+    assert panel.empty.title.text() == "Running …"
+    qtbot.waitUntil(lambda: not panel.empty.isVisible())
+
+
+def test_the_scene_speaks_for_itself_to_a_screen_reader(panel: GraphPanel) -> None:
+    assert panel.view.accessibleDescription() == "7 nodes, 7 edges"

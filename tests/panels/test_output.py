@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from pytestqt.qtbot import QtBot
+
+from tapeviz.document import Document
+from tapeviz.panels.look import Theme
+from tapeviz.panels.output import LONGEST_LINE, MOST_LINES, OutputPanel, break_lines
+from tapeviz.trace.model import Ending, Failure
+from tests.document.sample import SamplePipeline, make_trace
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, document: Document, theme: Theme) -> OutputPanel:
+    panel = OutputPanel(document, theme)
+    qtbot.addWidget(panel)
+    panel.resize(600, 300)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def settled(panel: OutputPanel) -> bool:
+    return not panel._waiting
+
+
+def test_what_is_printed_appears(qtbot: QtBot, panel: OutputPanel) -> None:
+    panel.add("stdout", "one ")
+    panel.add("stdout", "line\nsecond")
+    panel.add("stderr", "\nwarning\n")
+    qtbot.waitUntil(lambda: settled(panel))
+    assert panel.text.toPlainText() == "one line\nsecond\nwarning\n"
+
+
+def test_a_line_of_a_megabyte_is_broken(qtbot: QtBot, panel: OutputPanel) -> None:
+    begin = time.perf_counter()
+    panel.add("stdout", "x" * 1_000_000)
+    qtbot.waitUntil(lambda: settled(panel), timeout=10_000)
+    assert time.perf_counter() - begin < 8
+    longest = max(len(line) for line in panel.text.toPlainText().split("\n"))
+    assert longest <= LONGEST_LINE
+    assert panel.text.toPlainText().count("x") == 1_000_000
+
+
+def test_a_line_that_comes_in_pieces_is_broken_too(qtbot: QtBot, panel: OutputPanel) -> None:
+    for _ in range(50):
+        panel.add("stdout", "y" * 100)
+    qtbot.waitUntil(lambda: settled(panel))
+    assert max(map(len, panel.text.toPlainText().split("\n"))) <= LONGEST_LINE
+
+
+def test_a_flood_is_bounded(qtbot: QtBot, panel: OutputPanel) -> None:
+    begin = time.perf_counter()
+    for _ in range(100):
+        panel.add("stdout", "a line of output\n" * 5_000)
+    assert time.perf_counter() - begin < 1
+    qtbot.waitUntil(lambda: settled(panel), timeout=60_000)
+    assert panel.text.blockCount() <= MOST_LINES
+    assert "characters left out" in panel.text.toPlainText()[-200:]
+
+
+def test_breaking_keeps_every_character() -> None:
+    text = "a" * 2500 + "\n" + "b" * 10 + "\n\n" + "c" * 1000
+    broken = break_lines(text)
+    assert broken.replace("\n", "") == text.replace("\n", "")
+    assert max(map(len, broken.split("\n"))) <= 1000
+    assert break_lines("short\n\n") == "short\n\n"
+
+
+def test_an_error_stands_in_full_and_leads_to_its_line(
+    qtbot: QtBot, panel: OutputPanel, pipeline: SamplePipeline
+) -> None:
+    failure = Failure("ValueError", "no", 6, "Traceback (most recent call last)\nValueError: no")
+    pipeline.trace = replace(make_trace(), failure=failure)
+    panel.document.run()
+    qtbot.waitUntil(lambda: "Go to line 6" in panel.text.toPlainText(), timeout=5000)
+    assert "ValueError: no" in panel.text.toPlainText()
+    cursor = panel.text.document().find("Go to line 6")
+    cursor.setPosition(cursor.selectionStart() + 3, QTextCursor.MoveMode.MoveAnchor)
+    spot = panel.text.cursorRect(cursor).center()
+    with qtbot.waitSignal(panel.document.line_requested) as heard:
+        qtbot.mouseClick(panel.text.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert heard.args == [6]
+
+
+def test_a_new_run_begins_with_an_empty_page(qtbot: QtBot, panel: OutputPanel) -> None:
+    panel.add("stdout", "old\n")
+    panel.document.run()
+    qtbot.waitUntil(lambda: not panel.document.is_running)
+    qtbot.waitUntil(lambda: "None" in panel.text.toPlainText())
+    assert "old" not in panel.text.toPlainText()
+
+
+def test_how_a_run_ended_is_said(
+    qtbot: QtBot, panel: OutputPanel, pipeline: SamplePipeline
+) -> None:
+    pipeline.trace = replace(make_trace(), ending=Ending("died", 1.0, "killed by signal 9"))
+    panel.document.run()
+    qtbot.waitUntil(lambda: "killed by signal 9" in panel.text.toPlainText(), timeout=5000)
+
+
+def test_a_loaded_recording_brings_its_output(qtbot: QtBot, panel: OutputPanel) -> None:
+    panel.document.open_trace(replace(make_trace(), printed=(("stdout", "from the file\n"),)))
+    qtbot.waitUntil(lambda: "from the file" in panel.text.toPlainText())

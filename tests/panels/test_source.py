@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tapeviz.document import Document
+from tapeviz.document.pipeline import Repairs
+from tapeviz.panels.line_marks import marks_of
+from tapeviz.panels.look import Theme
+from tapeviz.panels.source import SourcePanel
+from tapeviz.trace.model import Failure
+from tests.document.sample import SOURCE, SamplePipeline, make_trace
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, ran: Document, light: Theme) -> SourcePanel:
+    panel = SourcePanel(ran, light)
+    qtbot.addWidget(panel)
+    panel.resize(420, 500)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def by_line(document: Document) -> dict[int, list[str]]:
+    marks: dict[int, list[str]] = {}
+    for mark in marks_of(document):
+        marks.setdefault(mark.line, []).append(mark.badge or mark.sign)
+    return marks
+
+
+def test_cut_call_source_and_target_are_marked(ran: Document) -> None:
+    marks = by_line(ran)
+    assert marks[5] == ["✂"]
+    assert marks[8] == ["None"]
+    assert marks[3] == ["source"]
+    assert marks[7] == ["target"]
+    ran.set_step(2)
+    assert by_line(ran)[6] == ["step"]
+
+
+def test_marks_move_with_their_lines_and_go_with_an_edit(ran: Document) -> None:
+    ran.set_source("# above\n" + SOURCE)
+    assert by_line(ran)[6] == ["✂"]
+    ran.set_source(SOURCE.replace("assign(patch)", "assign(other)"))
+    assert 5 not in by_line(ran)
+    assert by_line(ran)[8] == ["None"]
+
+
+def test_an_error_is_marked_on_its_line(
+    qtbot: QtBot, ran: Document, pipeline: SamplePipeline
+) -> None:
+    failure = Failure("ValueError", "shapes do not fit", 6, "Traceback …\nValueError")
+    ran.take_trace(replace(make_trace(), failure=failure))
+    qtbot.waitUntil(lambda: not ran.background.busy)
+    assert "✕" in by_line(ran)[6]
+
+
+def test_the_text_typed_is_the_documents(qtbot: QtBot, panel: SourcePanel) -> None:
+    panel.editor.setFocus()
+    qtbot.keyClick(panel.editor, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(panel.editor, "# end")
+    assert panel.document.source == SOURCE + "# end"
+    assert panel.document.is_stale
+
+
+def test_the_cursors_line_lights_its_nodes(qtbot: QtBot, panel: SourcePanel) -> None:
+    panel.editor.setFocus()
+    qtbot.waitUntil(panel.editor.hasFocus)
+    for _ in range(6):
+        qtbot.keyClick(panel.editor, Qt.Key.Key_Down)
+    assert panel.document.selection.nodes == {"op5"}
+    assert panel.document.selection.line == 7
+
+
+def test_a_pasted_page_is_repaired_and_can_be_undone(
+    qtbot: QtBot, panel: SourcePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = panel.document
+
+    def repair(text: str) -> Repairs:
+        mended = text.replace(">>> ", "")
+        found = tuple(
+            (n, "removed the prompt >>>")
+            for n, line in enumerate(text.split("\n"), start=1)
+            if line.startswith(">>> ")
+        )
+        return Repairs(mended, found)
+
+    document.stages = replace(document.stages, repair=repair)
+    document.open_source("")
+    pasted = ">>> x = 1\n>>> y = 2\n"
+    QApplication.clipboard().setText(pasted)
+    panel.editor.setFocus()
+    panel.editor.paste()
+    assert document.source == "x = 1\ny = 2\n"
+    assert panel.repair_strip.isVisible()
+    assert panel.repair_strip.words.text() == "Repaired 2 things"
+    qtbot.mouseClick(panel.repair_strip.details, Qt.MouseButton.LeftButton)
+    assert panel.repair_strip.list.text().startswith("line 1: removed the prompt")
+    qtbot.mouseClick(panel.repair_strip.undo, Qt.MouseButton.LeftButton)
+    assert document.source == pasted
+    assert not panel.repair_strip.isVisible()
+    panel.editor.undo()
+    assert document.source == ""
+
+
+def test_typing_is_never_repaired(qtbot: QtBot, panel: SourcePanel) -> None:
+    panel.editor.setFocus()
+    QApplication.clipboard().setText("one word")
+    panel.editor.paste()
+    assert panel.document.repairs is None
+    assert not panel.repair_strip.isVisible()
+
+
+def test_what_is_beyond_repair_is_said_and_kept(
+    qtbot: QtBot, panel: SourcePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = panel.document
+    document.stages = replace(
+        document.stages, repair=lambda text: Repairs(text, (), "line 2: a bracket is open")
+    )
+    document.open_source("")
+    QApplication.clipboard().setText("f(\n\n")
+    panel.editor.paste()
+    assert document.source == "f(\n\n"
+    assert panel.repair_strip.words.text() == "line 2: a bracket is open"
+    assert panel.repair_strip.isVisible()
+
+
+def test_a_line_asked_for_is_gone_to(qtbot: QtBot, panel: SourcePanel) -> None:
+    panel.document.go_to_line(5)
+    assert panel.editor.textCursor().blockNumber() == 4
+    assert panel.document.selection.nodes == {"op1", "x1"}

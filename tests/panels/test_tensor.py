@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tapeviz.document import Document
+from tapeviz.panels.look import Theme
+from tapeviz.panels.plots import count_bins
+from tapeviz.panels.tensor import TensorPanel, as_code, describe
+from tapeviz.panels.values import as_table, shades, short_number
+from tapeviz.trace.model import Stats, TensorId
+from tests.document.sample import SamplePipeline, make_trace
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, ran: Document, theme: Theme) -> TensorPanel:
+    panel = TensorPanel(ran, theme)
+    qtbot.addWidget(panel)
+    panel.header.setParent(panel)
+    panel.resize(800, 330)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def look_at(panel: TensorPanel, array: Any) -> None:
+    panel._show_array(np.asarray(array), "")
+
+
+def test_it_shows_the_selected_value_or_gradient(qtbot: QtBot, panel: TensorPanel) -> None:
+    panel.document.select_nodes(frozenset(("x1",)))
+    assert panel.about.text() == "of x′"
+    assert panel.stats.text().startswith("float32 · 2×3 · min 0 · max 100")
+    qtbot.mouseClick(panel.gradient_button, LEFT)
+    assert panel.stats.text() == "float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite"
+    qtbot.mouseClick(panel.value_button, LEFT)
+    assert "max 100" in panel.stats.text()
+
+
+def test_with_nothing_selected_it_shows_what_was_asked_for(panel: TensorPanel) -> None:
+    assert panel.about.text() == "∂o / ∂patch across the cut"
+    assert panel.pages.currentWidget() is panel.cells
+
+
+def test_a_step_shows_its_gradient(panel: TensorPanel) -> None:
+    panel.document.set_step(4)
+    assert panel.about.text() == "of x′ (step 4)"
+    assert "mean 18.3" in panel.stats.text()
+
+
+def test_no_gradient_is_said(panel: TensorPanel) -> None:
+    panel.document.select_nodes(frozenset(("x",)))
+    panel.document.set_side("gradient")
+    assert panel.pages.currentWidget() is panel.words
+    assert "No gradient" in panel.words.text()
+
+
+def test_the_copy_makes_the_same_array(qtbot: QtBot, panel: TensorPanel) -> None:
+    panel.document.select_nodes(frozenset(("x1",)))
+    qtbot.mouseClick(panel.copy_button, LEFT)
+    made = eval(QApplication.clipboard().text(), {"np": np})
+    np.testing.assert_array_equal(made, panel.document.value_of(TensorId(3)))
+    assert made.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[np.nan, np.inf], [-np.inf, 0.1]], np.float32),
+        np.array([True, False]),
+        np.arange(3000, dtype=np.int64),
+        np.array(1 + 2j),
+        np.float64(0.1),
+    ],
+    ids=str,
+)
+def test_code_is_exact(array: Any) -> None:
+    array = np.asarray(array)
+    made = eval(as_code(array), {"np": np})
+    np.testing.assert_array_equal(made, array)
+    assert made.dtype == array.dtype
+
+
+@pytest.mark.parametrize(
+    ("array", "page"),
+    [
+        (np.float32(3.5), "cells"),
+        (np.arange(6.0).reshape(2, 3), "cells"),
+        (np.array([["a", "b<i>"]], object), "cells"),
+        (np.zeros((0, 3)), "words"),
+        (np.arange(5000.0), "picture"),
+        (np.random.default_rng(0).normal(size=(60, 80)), "picture"),
+        (np.full((40, 40), np.nan), "picture"),
+        (np.arange(4000).reshape(2, 2, 10, 100) % 7 > 3, "picture"),
+    ],
+    ids=["scalar", "matrix", "text", "empty", "vector", "image", "nan", "four"],
+)
+def test_each_kind_of_array_has_its_page(
+    qtbot: QtBot, panel: TensorPanel, array: Any, page: str
+) -> None:
+    look_at(panel, array)
+    assert panel.pages.currentWidget() is getattr(panel, page)
+    panel.grab()
+
+
+def test_sliders_choose_the_slice(qtbot: QtBot, panel: TensorPanel) -> None:
+    array = np.arange(3 * 4 * 30 * 40.0).reshape(3, 4, 30, 40)
+    look_at(panel, array)
+    assert panel.slices.isVisible()
+    panel.slices._sliders[0].setValue(2)
+    panel.slices._sliders[1].setValue(1)
+    assert panel.slices.index == (2, 1)
+    assert panel.picture is not None
+    np.testing.assert_array_equal(panel.picture._array, array[2, 1])
+    look_at(panel, np.arange(4.0))
+    assert not panel.slices.isVisible()
+
+
+def test_a_value_that_stayed_in_the_run_is_fetched(
+    qtbot: QtBot, panel: TensorPanel, pipeline: SamplePipeline
+) -> None:
+    document = panel.document
+    pipeline.trace = replace(make_trace(), places={})
+    document.run()
+    qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
+    pipeline.recordings[-1].fetched[5] = np.ones((2, 2), np.float32)
+    with qtbot.waitSignal(document.tensor_fetched):
+        document.select_nodes(frozenset(("op4",)))
+        assert "Fetching" in panel.words.text()
+    assert panel.pages.currentWidget() is panel.cells
+
+
+def test_the_value_under_the_pointer_is_told(qtbot: QtBot, panel: TensorPanel) -> None:
+    look_at(panel, np.arange(12.0).reshape(3, 4))
+    width, height = panel.cells._cell_size()
+    assert panel.cells.cell_at(QPoint(round(width * 1.5), round(height * 0.5))) == (0, 1)
+    assert panel.cells.cell_at(QPoint(10_000, 10)) is None
+
+
+def test_bins_count_finite_elements() -> None:
+    counts, _ = count_bins(np.array([1.0, 1.0, 2.0, np.nan, np.inf]))
+    assert counts.tolist() == [2, 1]
+    counts, ends = count_bins(np.random.default_rng(0).normal(size=10_000))
+    assert counts.sum() == 10_000
+    assert (ends[1] > ends[0]).all()
+    assert count_bins(np.array([5.0]))[0].tolist() == [1]
+    assert count_bins(np.array([np.nan]))[0].tolist() == [0]
+    assert count_bins(np.array([-1e308, 1e308, 0]))[0].sum() == 3
+
+
+def test_statistics_in_words() -> None:
+    stats = Stats(1.0, 52.0, 18.333, 73.0, 2, 1)
+    assert describe("float32", (2, 3), stats) == (
+        "float32 · 2×3 · min 1 · max 52 · mean 18.3 · 2 NaN, 1 Inf"
+    )
+    assert describe("string", (), None) == "string · scalar"
+
+
+def test_tables_and_shades() -> None:
+    assert as_table(np.zeros((2, 3, 4))).shape == (6, 4)
+    assert as_table(np.float32(1)).shape == (1, 1)
+    assert shades(np.array([[0.0, -2.0, 1.0]])).tolist() == [[0.0, 1.0, 0.5]]
+    assert np.isnan(shades(np.array([[np.nan, 1.0]]))[0, 0])
+    assert short_number(np.float32(-0.0358666), 7) == "-0.0359"
+    assert short_number(np.float32(2709.0), 7) == "2709.0"
