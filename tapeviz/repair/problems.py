@@ -7,8 +7,8 @@ import unicodedata
 
 from tapeviz.repair.page import Page, SyntaxProblem
 from tapeviz.repair.parsing import Failure
-from tapeviz.repair.prose import mistyped_keyword
 from tapeviz.repair.scanning import scan
+from tapeviz.repair.sentences import mistyped_keyword
 from tapeviz.repair.statements import read_statements
 
 # In order: the first that is found in Python's message (3.10 to 3.13) gives the words.

@@ -4,62 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
-import keyword
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 
 from tapeviz.repair.facts import read_facts
 from tapeviz.repair.page import Edit, Page, aside
-from tapeviz.repair.punctuation import fold
 from tapeviz.repair.scanning import CLOSED, Open, scan
+from tapeviz.repair.sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword
 from tapeviz.repair.statements import Statement, read_statements
 
 _WHAT = "not Python: kept as a comment"
-
-_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
-_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
-_BULLET = re.compile(r"^\s*(?:[-*+•·◦▪●○■□►▶➢✓–—]|\(?\d{1,3}[.)、]|#{1,6}|>)\s+(?=\S)")
-_WORD = r"[A-Za-z]+(?:['’-][A-Za-z]+)*"
-_PLAIN = re.compile(r"^\(?(?:[aI]|[A-Za-z]['’]?[A-Za-z][A-Za-z'’-]*)[.:;!?)]*$")
-_SIGNS = re.compile(r"[=()\[\]{}*/+<>%&|^~@\\_\d]|\w\.\w")
-_LABEL = re.compile(r"\s*([A-Za-z]\w*)(?:[ -][A-Za-z]\w*){0,4}\s?:(?!=)")
-_FOOTER = re.compile(
-    r"\s*(?:(?:asked|answered|edited|modified|posted|viewed|active)\s.*\d.*"
-    r"|\d[\d.,k+ ]*(?!(?:if|and|or|in|is|not|else)\b)[A-Za-z]{3,}[A-Za-z ]*"
-    r"|\d[\d.,k]* (?:gold|silver|bronze) badges?.*"
-    r"|@[\w-]+[,:]?\s+[A-Za-z]+\s+[A-Za-z].*)\s*$",
-    re.IGNORECASE,
-)
-_SENTENCE_END = re.compile(r"[A-Za-z`)\"”][.!?]\s*$")
-_URL = re.compile(r"^\s*(?:https?://|www\.)\S+\s*$")
-_SLASHES = re.compile(r"^\s*(?:`|//|/\w|/\*|\*/|<!--|-->|</?[a-z][a-z0-9]*[\s>/])")
-
-# What a line of code starts with, however badly it goes on.
-_CODE_START = re.compile(
-    r"""^\s*(?:
-    [A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:\s*,\s*[A-Za-z_][\w.]*)*\s*(?:[-+*/@%&|^]|//|\*\*)?=(?!=)\s*\S
-    |(?:with|for|while|if|elif|def|class|import|from|return|print|assert|del|else|try|except|raise
-       |lambda|global|yield|async|await|pass|break|continue|finally|nonlocal|not)\b
-    |[A-Za-z_][\w.]*[(\[]
-    |[@)\]}]
-    )""",
-    re.VERBOSE,
-)
-_ASSIGNS = re.compile(r"^\s*[A-Za-z_][\w.]*(?:\[[^\]]*\])?\s*[-+*/]?=(?!=)")
-_CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
-_KEYWORDS = frozenset(keyword.kwlist)
-_TYPED = sorted((_KEYWORDS | {"print", "case", "match"}) - {"is", "in", "as", "or", "if"})
 _BUILTINS = frozenset(dir(builtins))
-_PROVIDED = frozenset({"tf", "np", "keras", "tensorflow", "numpy"}) | _BUILTINS
-_OPENERS = re.compile(
-    r"""the|an?|this|that|these|those|here|there|we|you|it|he|she|they|but|so|then|thus|hence|however
-    |because|see|maybe|perhaps|also|now|finally|please|let|what|why|how|when|where|which|who
-    |who's|i|i'm|it's|let's|my|our|your|their|its|both|each|every|all|any|some|suppose|consider""",
-    re.VERBOSE,
-)
-_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+_CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
 
 
 def set_aside_prose(page: Page) -> Iterator[Edit]:
@@ -67,15 +23,15 @@ def set_aside_prose(page: Page) -> Iterator[Edit]:
     statements = read_statements(page.lines)
     if all(statement.tree for statement in statements):
         return
-    known = _PROVIDED.union(*(read_facts(one).binds for one in statements))
+    names = PROVIDED.union(*(read_facts(one).binds for one in statements)) - _BUILTINS
     found = [
         one
         for one in _outside_brackets(statements)
-        if is_prose(one.text, known) or _is_stray_sign(page.pasted[one.first])
+        if is_prose(one.text, names) or _is_stray_sign(page.pasted[one.first])
     ]
     if found:
         # Among sentences, a line of words that happens to parse is one, too.
-        found += [one for one in statements if _reads_as_words(one, known)]
+        found += [one for one in statements if _reads_as_words(one, names | _BUILTINS)]
         found += _formulas(page, statements)
     for statement in found:
         for index in range(statement.first, statement.last + 1):
@@ -94,134 +50,16 @@ def _outside_brackets(statements: Iterable[Statement]) -> Iterator[Statement]:
             left = scan(statement.text, left).after
         elif statement.tree is None:
             yield statement
-            is_code = _CODE_START.match(statement.text) is not None
+            is_code = CODE_START.match(statement.text) is not None
             left = scan(statement.text).after if is_code else CLOSED
         else:
             left = CLOSED
-
-
-def is_prose(line: str, known: Iterable[str] = ()) -> bool:
-    """Whether a line that does not parse is a sentence; ``known`` are the names of the code."""
-    if _URL.match(line) or _SLASHES.match(line):
-        return True
-    bullet = _BULLET.match(line)
-    text = line[bullet.end() :].replace("**", "").replace("`", "") if bullet else line
-    bare = _STRING.sub(" ", fold(text))
-    if _FOREIGN.search(bare):
-        return not _starts_code(bare[: _first_foreign(bare)], set(known))
-    return _is_english(bare, set(known), is_item=bullet is not None)
 
 
 def _is_stray_sign(pasted: str) -> bool:
     """``。`` alone on a line, where the page cut its sentence."""
     text = pasted.strip()
     return bool(text) and not text.isascii() and not re.search(r"\w", text)
-
-
-def _first_foreign(bare: str) -> int:
-    found = _FOREIGN.search(bare)
-    return found.start() if found else len(bare)
-
-
-def _starts_code(head: str, known: set[str]) -> bool:
-    """Whether what stands before the first foreign letter is code that a remark has run into."""
-    if _ASSIGNS.match(head):
-        return True
-    if not _CODE_START.match(head):
-        return False
-    first = re.match(r"\s*([A-Za-z_]\w*)", head)
-    if first and first[1] in _KEYWORDS | {"print"}:
-        return True
-    # `tf.GradientTape() …` in a sentence names a function; `tape.gradient(loss, x) …` calls it.
-    return bool(set(re.findall(r"\w+", head)) & (known - _PROVIDED))
-
-
-def _is_english(bare: str, known: set[str], *, is_item: bool) -> bool:
-    pairs = _neighbours(bare)
-    words = re.findall(_WORD, bare)
-    if not words:
-        return False
-    if _FOOTER.match(bare) or _is_labelled(bare, known):
-        return True
-    if _CODE_START.match(bare):
-        return pairs >= 4 and not _ASSIGNS.match(bare)
-    if any(word in _KEYWORDS for word in words) and pairs < 2 and words[0].islower():
-        return bool(_OPENERS.fullmatch(words[0])) and len(words[0]) > 1 and not _assigns(bare)
-    if pairs >= 3 or (is_item and pairs >= 1) or _opens_sentence(bare, words[0], known, pairs):
-        return True
-    if _lacks_code(bare, known):
-        return True
-    if _SIGNS.search(bare):
-        return pairs == 2 and (words[0][0].isupper() or bool(_SENTENCE_END.search(bare)))
-    if len(words) == 1:
-        return words[0][0].isupper() and bare.rstrip()[-1] in ":.!?…" and words[0] not in known
-    return mistyped_keyword(words[0]) is None and (pairs >= 2 or not _names_code(words, known))
-
-
-def _opens_sentence(bare: str, first: str, known: set[str], pairs: int) -> bool:
-    """Whether the first word is one that begins sentences, and no statement with a slip."""
-    if first in known or not _OPENERS.fullmatch(first.lower()) or _assigns(bare):
-        return False
-    return pairs > 0 or (len(first) > 1 and bare.strip() != first)
-
-
-def _assigns(bare: str) -> bool:
-    """Whether there is an ``=`` outside all brackets."""
-    while (inner := _BRACKETS.sub("", bare)) != bare:
-        bare = inner
-    return "=" in bare
-
-
-def _is_labelled(bare: str, known: set[str]) -> bool:
-    """``shape: (3, 2), dtype: float32``, as people print it: no name, no call, no assignment."""
-    label = _LABEL.match(bare)
-    if label is None or label[1] in _KEYWORDS or mistyped_keyword(label[1]):
-        return False
-    value = bare[label.end() :].strip()
-    if not value or value.endswith(":") or re.search(r"=|\w\(", value):
-        return False
-    return not set(re.findall(r"\w+", value)) & (known - _BUILTINS)
-
-
-def _lacks_code(bare: str, known: set[str]) -> bool:
-    """Whether nothing in several words is a name of the code, a call or an assignment."""
-    words = re.findall(r"[^\W\d]\w*", bare)
-    if len(words) < 2 or re.search(r"=|\w\(", bare) or mistyped_keyword(words[0]):
-        return False
-    names = known - _BUILTINS - {"a"}
-    return not any(word in names or _is_letter(word) for word in words)
-
-
-def _names_code(words: Sequence[str], known: set[str]) -> bool:
-    """Whether words in a row may be a statement with a slip: ``prnt loss``."""
-    return words[0] in _TYPED or any(
-        word in known - _BUILTINS or _is_letter(word) for word in words
-    )
-
-
-def _is_letter(word: str) -> bool:
-    """Whether a word is as short as names are, and words are not."""
-    return len(word) == 1 and word not in "aI"
-
-
-def _neighbours(bare: str) -> int:
-    """How often two plain words follow each other with nothing but a space, as in no code."""
-    plain = [
-        bool(_PLAIN.match(part)) and part.strip(".,:;!?()") not in _KEYWORDS
-        for part in bare.split()
-    ]
-    return sum(1 for pair in pairwise(plain) if all(pair))
-
-
-def mistyped_keyword(word: str) -> str | None:
-    """The keyword (or ``print``) that a word is nearly; None for a keyword itself."""
-    if word in _BUILTINS or word in _TYPED:
-        return None
-    for one in _KEYWORDS:
-        if sorted(one) == sorted(word) and one != word:
-            return one
-    near = difflib.get_close_matches(word, _TYPED, n=1, cutoff=0.75)
-    return near[0] if near else None
 
 
 def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
