@@ -15,6 +15,7 @@ import numpy as np
 
 from tapeviz.layout.acyclic import edges_to_turn
 from tapeviz.layout.arrays import Floats, GraphArrays
+from tapeviz.layout.detours import around_boxes
 from tapeviz.layout.picture import Picture
 from tapeviz.layout.ranking import longest_path
 from tapeviz.layout.spacing import GAP, spread_out
@@ -32,7 +33,8 @@ def draw_at(positions: Positions) -> Callable[[GraphArrays], Picture]:
     def draw(graph: GraphArrays) -> Picture:
         points = positions(graph) if graph.size > 1 else np.zeros((graph.size, 2))
         x, y = spread_out(graph, points[:, 0], points[:, 1])
-        return Picture(x, y, straight_routes(graph, x, y))
+        picture = Picture(x, y, straight_routes(graph, x, y))
+        return around_boxes(graph, picture) if graph.size <= SMALL else picture
 
     return draw
 

@@ -17,8 +17,10 @@ SPREAD = 24.0
 """Between two docks where there is room, px."""
 TIGHT = 14.0
 """Between two docks when one of them has a reason to stand elsewhere."""
+TIGHTEST = 6.0
+"""The same on a short side."""
 CORNER = 10.0
-"""Kept free at each end of a box's side, for its rounded corner."""
+"""Kept free at each end of a box's side, for its rounded corner; on a short side less."""
 LEVEL = 0.45
 """Two boxes out of line by less than this part of the smaller half get a straight edge."""
 
@@ -33,13 +35,35 @@ def dock(graph: GraphArrays, layers: Layers, x: Floats, place: Ints) -> tuple[Fl
     for edge, chain in enumerate(layers.chains):
         below[chain[0]].append(edge)
         above[chain[-1]].append(edge)
-    upper, lower = np.zeros(len(layers.chains)), np.zeros(len(layers.chains))
-    for sides, ends, column, near in ((below, upper, 0, 1), (above, lower, 1, -2)):
-        for vertex, edges in enumerate(sides):
-            edges.sort(key=lambda e: (place[layers.chains[e][near]], e))
-            docks = spread(float(x[vertex]), float(half[vertex]), straight[edges, column].tolist())
-            ends[edges] = list(docks)
-    return upper, lower
+    sides = [(0, below), (1, above)]
+    for side, boxes in sides:
+        for edges in boxes:
+            edges.sort(key=lambda e: (place[layers.chains[e][-2 if side else 1]], e))
+    docks = _spread_all(x, half, straight, sides)
+    # Where an edge could run straight but one end had to give way, the freer end follows.
+    crowd = np.array(
+        [(len(below[chain[0]]), len(above[chain[-1]])) for chain in layers.chains], dtype=np.intp
+    ).reshape(-1, 2)
+    direct = np.array([len(chain) == 2 for chain in layers.chains], dtype=bool)
+    crooked = np.flatnonzero(direct & (np.abs(docks[:, 0] - docks[:, 1]) > 0))
+    crooked = crooked[~np.isnan(straight[crooked, 0])]
+    for edge in crooked.tolist():
+        straight[edge] = docks[edge, int(crowd[edge, 1] >= crowd[edge, 0])]
+    if len(crooked):
+        docks = _spread_all(x, half, straight, sides)
+    return docks[:, 0], docks[:, 1]
+
+
+def _spread_all(
+    x: Floats, half: Floats, straight: Floats, sides: Sequence[tuple[int, list[list[int]]]]
+) -> Floats:
+    docks = np.zeros_like(straight)
+    for side, boxes in sides:
+        for vertex, edges in enumerate(boxes):
+            if edges:
+                wishes = straight[edges, side].tolist()
+                docks[edges, side] = list(spread(float(x[vertex]), float(half[vertex]), wishes))
+    return docks
 
 
 def _straight(chain: Sequence[int], layers: Layers, x: Floats, half: Floats) -> tuple[float, float]:
@@ -53,15 +77,19 @@ def _straight(chain: Sequence[int], layers: Layers, x: Floats, half: Floats) -> 
         return middle, middle
     ends = []
     for vertex, wire in ((upper, chain[1]), (lower, chain[-2])):
-        reachable = abs(x[vertex] - x[wire]) <= half[vertex] - CORNER
+        reachable = abs(x[vertex] - x[wire]) <= half[vertex] - corner(half[vertex])
         ends.append(float(x[wire]) if reachable else np.nan)
     return ends[0], ends[1]
+
+
+def corner(half: float) -> float:
+    return min(CORNER, 0.45 * half)
 
 
 def spread(centre: float, half: float, straight: Sequence[float]) -> Iterator[float]:
     """Docks from left to right on a side; ``straight`` has the wish of each edge, nan for none."""
     count = len(straight)
-    room = max(0.0, half - CORNER) if count > 1 else half
+    room = half - corner(half) if count > 1 else half
     step = min(SPREAD, 2 * room / max(1, count - 1))
     fixed = [k for k in range(count) if not np.isnan(straight[k])]
     wanted = []
@@ -73,7 +101,7 @@ def spread(centre: float, half: float, straight: Sequence[float]) -> Iterator[fl
             wanted.append(centre + (k - (count - 1) / 2) * step)
     weights = [1000.0 if k in fixed else 1.0 for k in range(count)]
     low, high = centre - room, centre + room
-    gap = min(TIGHT, step)
+    gap = min(TIGHT, step, max(TIGHTEST, step / 2))
     docks = keep_apart([min(max(w, low), high) for w in wanted], weights, gap)
     for k, position in enumerate(docks):
         yield min(max(position, low + k * gap), high - (count - 1 - k) * gap)

@@ -9,8 +9,10 @@ from tapeviz.layout.arrays import Floats, GraphArrays
 GAP = 28.0
 CROWDED = 0.3
 """This part of all boxes, the most crowded, is parted by pushing, the rest by scaling up."""
-PAIRWISE = 1200
+PAIRWISE = 600
 """Up to this many boxes each pair is looked at."""
+PUSHES = 20_000_000
+"""Pairs looked at in all rounds together."""
 
 
 def spread_out(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -53,7 +55,7 @@ def _pushed_apart(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Flo
     order = np.arange(graph.size)
     side = np.sign(order[:, None] - order)  # where two points coincide the later goes right
     x, y = x.copy(), y.copy()
-    for _ in range(300):
+    for _ in range(min(300, PUSHES // graph.size**2)):
         dx, dy = x[:, None] - x, y[:, None] - y
         over_x, over_y = wide - np.abs(dx), high - np.abs(dy)
         overlap = (over_x > 1e-6) & (over_y > 1e-6)

@@ -100,7 +100,8 @@ def _meetings(start, end, starts, ends):
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (between[:, 0] * others[:, 1] - between[:, 1] * others[:, 0]) / cross
         u = (between[:, 0] * along[1] - between[:, 1] * along[0]) / cross
-    meets = (np.abs(cross) > 1e-9) & (t >= 0) & (t < 1) & (u >= 0) & (u < 1)
+    meets = np.isfinite(t) & (np.abs(cross) > 1e-9) & (t >= 0) & (t < 1) & (u >= 0) & (u < 1)
+    t = np.where(meets, t, 0.0)
     return meets, start[0] + t * along[0], start[1] + t * along[1]
 
 

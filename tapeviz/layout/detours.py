@@ -1,0 +1,129 @@
+"""Routes that may run through foreign boxes in; the same routes led around them out.
+
+For layouts whose edges are straight lines. A route that hits a box becomes the shortest way over
+corners of the boxes in its way, found again with the boxes that the new way hits.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+
+from tapeviz.layout.arrays import Bools, Floats, GraphArrays
+from tapeviz.layout.model import Point
+from tapeviz.layout.picture import Line, Picture
+from tapeviz.layout.straight import on_border
+
+CLEARANCE = 6.0
+"""Routes come no nearer to foreign boxes, px."""
+MARGIN = 9.0
+"""Bends stand this far from the corner that they go around, and up to three steps farther."""
+MARGIN_STEP = 4.0
+ROUNDS = 12
+
+
+def around_boxes(graph: GraphArrays, picture: Picture) -> Picture:
+    """Lead around boxes what can be led around; a route that finds no way stays as it is."""
+    boxes = np.column_stack([picture.x, picture.y, graph.across / 2, graph.along / 2])
+    routes = []
+    for edge, line in enumerate(picture.routes):
+        ends = (int(graph.tails[edge]), int(graph.heads[edge]))
+        if _hit(line, boxes, ends).any():
+            margin = MARGIN + MARGIN_STEP * (edge % 4)
+            routes.append(_detour(boxes, ends, margin) or line)
+        else:
+            routes.append(line)
+    return Picture(picture.x, picture.y, routes)
+
+
+def _hit(line: Sequence[Point], boxes: Floats, ends: tuple[int, int]) -> Bools:
+    """Which boxes the line comes too near to, those of its own ends aside."""
+    points = np.array(line)
+    hit: Bools = np.any(segments_hit(points[:-1], points[1:], boxes), axis=0)
+    hit[list(ends)] = False
+    return hit
+
+
+def segments_hit(starts: Floats, ends: Floats, boxes: Floats) -> Bools:
+    """``hit[s, b]``: segment s comes nearer than ``CLEARANCE`` to box b (x, y, half sizes).
+
+    They are apart if they are apart along x, along y or across the segment.
+    """
+    middle = (starts + ends)[:, None] / 2 - boxes[:, :2]
+    half = np.abs(ends - starts)[:, None] / 2
+    size = boxes[:, 2:] + CLEARANCE - 1e-6
+    near_x, near_y = np.moveaxis(np.abs(middle) < size + half, 2, 0)
+    dx, dy = (ends - starts).T
+    across = middle[..., 0] * dy[:, None] - middle[..., 1] * dx[:, None]
+    reach = size[:, 0] * np.abs(dy)[:, None] + size[:, 1] * np.abs(dx)[:, None]
+    hit: Bools = near_x & near_y & (np.abs(across) < reach)
+    return hit
+
+
+def _detour(boxes: Floats, ends: tuple[int, int], margin: float) -> Line | None:
+    """The shortest way that was found clear of all boxes; None when there is none."""
+    start, end = boxes[ends[0]].tolist(), boxes[ends[1]].tolist()
+    way: list[Point] = [(start[0], start[1]), (end[0], end[1])]
+    obstacles: list[int] = []
+    for _ in range(ROUNDS):
+        hit = np.flatnonzero(_hit(way, boxes, ends)).tolist()
+        if not hit:
+            break
+        if set(hit) <= set(obstacles):
+            return None
+        obstacles += [box for box in hit if box not in obstacles]
+        found = _shortest(way[0], way[-1], boxes[obstacles], margin)
+        if found is None:
+            return None
+        way = found
+    else:
+        return None
+    first = on_border(way[0], (2 * start[2], 2 * start[3]), way[1])
+    last = on_border(way[-1], (2 * end[2], 2 * end[3]), way[-2])
+    return [first, *way[1:-1], last]
+
+
+def _shortest(start: Point, end: Point, obstacles: Floats, margin: float) -> list[Point] | None:
+    """The shortest way over the obstacles' corners, by Dijkstra's algorithm."""
+    corners = np.concatenate(
+        [
+            obstacles[:, :2] + (obstacles[:, 2:] + margin) * np.array(side)
+            for side in ((-1, -1), (1, -1), (-1, 1), (1, 1))
+        ]
+    )
+    size = obstacles[:, 2:] + CLEARANCE
+    off_x, off_y = np.moveaxis(np.abs(corners[:, None] - obstacles[:, :2]) < size - 1e-6, 2, 0)
+    inside = np.any(off_x & off_y, axis=1)
+    points = np.concatenate([np.array([start, end]), corners[~inside]])
+    first, second = np.triu_indices(len(points), 1)
+    free = ~np.any(segments_hit(points[first], points[second], obstacles), axis=1)
+    length = np.hypot(*(points[first] - points[second]).T)
+    near: list[list[tuple[int, float]]] = [[] for _ in points]
+    for a, b, d in zip(
+        first[free].tolist(), second[free].tolist(), length[free].tolist(), strict=True
+    ):
+        near[a].append((b, d))
+        near[b].append((a, d))
+    order = _dijkstra(near, 0, 1)
+    return None if order is None else [(float(points[k, 0]), float(points[k, 1])) for k in order]
+
+
+def _dijkstra(near: list[list[tuple[int, float]]], start: int, end: int) -> list[int] | None:
+    came_from: dict[int, int] = {}
+    queue = [(0.0, start, start)]
+    while queue:
+        distance, vertex, before = heapq.heappop(queue)
+        if vertex in came_from:
+            continue
+        came_from[vertex] = before
+        if vertex == end:
+            way = [end]
+            while way[-1] != start:
+                way.append(came_from[way[-1]])
+            return way[::-1]
+        for other, length in near[vertex]:
+            if other not in came_from:
+                heapq.heappush(queue, (distance + length, other, vertex))
+    return None

@@ -1,0 +1,249 @@
+"""Each step of the layered layout against a slow and simple oracle."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tape_graphs import TAPES, lstm, mlp, random_dag, residual
+
+from tapeviz.layout.acyclic import edges_to_turn
+from tapeviz.layout.arrays import GraphArrays, read_graph
+from tapeviz.layout.balance import Fences, Springs, balance, within_fences
+from tapeviz.layout.bands import levels
+from tapeviz.layout.bulk_order import inversions, order_all
+from tapeviz.layout.bulk_rows import bulk_rows, tightened_rows
+from tapeviz.layout.components import components
+from tapeviz.layout.crossings import count_crossings, pair_crossings
+from tapeviz.layout.layers import cut_into_layers
+from tapeviz.layout.ordering import effort_for, order_rows, total_crossings
+from tapeviz.layout.packing import pack
+from tapeviz.layout.ports import keep_apart, spread
+from tapeviz.layout.ranking import longest_path, rank_nodes
+from tapeviz.layout.rerouting import reroute_long_edges
+
+
+def arrays_of(graph: nx.MultiDiGraph) -> GraphArrays:
+    return components(read_graph(graph, "down"))[0].graph
+
+
+def pairs(graph: GraphArrays) -> list[tuple[int, int]]:
+    return list(zip(graph.tails.tolist(), graph.heads.tolist(), strict=True))
+
+
+@st.composite
+def dags(draw: st.DrawFn, most: int = 8) -> tuple[int, list[tuple[int, int]]]:
+    """A connected acyclic graph."""
+    count = draw(st.integers(2, most))
+    edges = [(draw(st.integers(0, k - 1)), k) for k in range(1, count)]
+    edges += [
+        (min(a, b), max(a, b))
+        for a, b in draw(st.lists(st.tuples(*[st.integers(0, count - 1)] * 2), max_size=2 * count))
+        if a != b
+    ]
+    names = draw(st.permutations(range(count)))
+    return count, [(names[a], names[b]) for a, b in edges]
+
+
+@given(dags(most=6))
+def test_rows_are_as_short_as_any_rows(case: tuple[int, list[tuple[int, int]]]) -> None:
+    count, edges = case
+    ranks = rank_nodes(count, edges, [1.0] * len(edges))
+    assert min(ranks) == 0
+    assert all(ranks[head] > ranks[tail] for tail, head in edges)
+    shortest = min(
+        sum(rows[head] - rows[tail] for tail, head in edges)
+        for rows in itertools.product(range(count), repeat=count)
+        if all(rows[head] > rows[tail] for tail, head in edges)
+    )
+    assert sum(ranks[head] - ranks[tail] for tail, head in edges) == shortest
+
+
+@pytest.mark.parametrize("name", ["mlp 4 adam", "lstm 3 gradient", "random 100 sparse"])
+def test_rows_of_tapes_are_optimal_by_their_dual(name: str) -> None:
+    """Row length is optimal when a flow of the same cost exists (linear programming duality)."""
+    graph = arrays_of(TAPES[name]())
+    edges = pairs(graph)
+    sources = set(range(graph.size)) - set(graph.heads.tolist())
+    weights = [100 - 3 * (tail in sources) for tail, _ in edges]
+    ranks = rank_nodes(graph.size, edges, [1.0] * len(edges))
+    flow = nx.DiGraph()
+    flow.add_nodes_from(range(graph.size), demand=0)
+    for (tail, head), weight in zip(edges, weights, strict=True):
+        flow.nodes[tail]["demand"] -= weight
+        flow.nodes[head]["demand"] += weight
+        flow.add_edge(tail, head, weight=-1)
+    length = sum(
+        weight * (ranks[head] - ranks[tail])
+        for (tail, head), weight in zip(edges, weights, strict=True)
+    )
+    assert length == -nx.min_cost_flow_cost(flow)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=15))
+def test_turned_edges_leave_no_cycle(edges: list[tuple[int, int]]) -> None:
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from((str(k) for k in range(7)), width=60.0, height=30.0)
+    graph.add_edges_from((str(a), str(b)) for a, b in edges)
+    arrays = read_graph(graph, "down")
+    turned = edges_to_turn(arrays)
+    left = nx.DiGraph()
+    left.add_edges_from(
+        (b, a) if k in turned else (a, b) for k, (a, b) in enumerate(pairs(arrays)) if a != b
+    )
+    assert nx.is_directed_acyclic_graph(left)
+    if nx.is_directed_acyclic_graph(nx.DiGraph([e for e in pairs(arrays) if e[0] != e[1]])):
+        assert turned == set()
+
+
+def crossings_by_hand(link: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> int:
+    ends = [
+        (i, j)
+        for i, a in enumerate(upper)
+        for j, b in enumerate(lower)
+        for _ in range(int(link[a, b]))
+    ]
+    return sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in itertools.combinations(ends, 2))
+
+
+def test_crossings_are_counted_exactly() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        link = (random.random((6, 5)) < 0.4) * random.integers(1, 3, (6, 5)).astype(float)
+        upper, lower = random.permutation(6), random.permutation(5)
+        assert count_crossings(link, upper, lower) == crossings_by_hand(link, upper, lower)
+        crossed = pair_crossings(link, lower)
+        order = list(upper)
+        total = sum(crossed[a, b] for a, b in itertools.combinations(order, 2))
+        assert total == crossings_by_hand(link, upper, lower)
+
+
+@settings(max_examples=25, deadline=None)
+@given(dags(most=6))
+def test_small_graphs_get_the_fewest_crossings(case: tuple[int, list[tuple[int, int]]]) -> None:
+    count, edges = case
+    layers = cut_into_layers(rank_nodes(count, edges, [1.0] * len(edges)), edges)
+    found = total_crossings(layers, order_rows(layers, effort_for(layers)))
+    ways = np.prod([float(np.prod(range(1, len(row) + 1))) for row in layers.rows])
+    assume(ways <= 3000)
+    fewest = min(
+        total_crossings(layers, [np.array(order) for order in orders])
+        for orders in itertools.product(
+            *(itertools.permutations(range(len(row))) for row in layers.rows)
+        )
+    )
+    assert found == fewest
+
+
+def test_rerouting_saves_what_it_says() -> None:
+    graph = arrays_of(lstm(2, backward=True))
+    edges = pairs(graph)
+    layers = cut_into_layers(rank_nodes(graph.size, edges, [1.0] * len(edges)), edges)
+    orders = [np.arange(len(row)) for row in layers.rows]
+    before = total_crossings(layers, orders)
+    after, saved = reroute_long_edges(layers, orders)
+    assert saved > 100
+    assert total_crossings(layers, after) == before - saved
+    assert all(sorted(a) == sorted(b) for a, b in zip(orders, after, strict=True))
+
+
+def test_bulk_order_counts_like_the_careful_one() -> None:
+    graph = arrays_of(random_dag(120, 1.5, 3))
+    edges = pairs(graph)
+    ranks = tightened_rows(graph.size, edges)
+    rows = bulk_rows(np.array(ranks), graph.tails, graph.heads)
+    short = [e for e in edges if ranks[e[1]] - ranks[e[0]] <= 12]
+    layers = cut_into_layers(ranks, short)
+    order = order_all(rows, np.arange(len(rows.rank), dtype=float))
+    by_row: list[list[int]] = [[] for _ in layers.rows]
+    for vertex in order.tolist():
+        by_row[rows.rank[vertex]].append(vertex)
+    orders = [np.array([layers.slot[v] for v in row]) for row in by_row]
+    assert inversions(rows, order) == total_crossings(layers, orders)
+    start = np.lexsort((np.arange(len(rows.rank)), rows.rank))
+    assert inversions(rows, order) < 0.6 * inversions(rows, start)
+
+
+def test_bulk_rows_run_forward_and_are_not_much_longer() -> None:
+    cases = [(mlp(4, backward=True), 1.1), (residual(12), 1.1), (random_dag(300, 1.2, 1), 1.5)]
+    for tape, most in cases:
+        graph = arrays_of(tape)
+        edges = pairs(graph)
+        ranks = tightened_rows(graph.size, edges)
+        assert all(ranks[head] > ranks[tail] for tail, head in edges)
+        best = rank_nodes(graph.size, edges, [1.0] * len(edges))
+        length, least = (sum(r[h] - r[t] for t, h in edges) for r in (ranks, best))
+        assert length <= most * least
+        assert length <= sum(
+            r[h] - r[t] for r in [longest_path(graph.size, edges)] for t, h in edges
+        )
+
+
+@given(
+    st.lists(st.floats(-500, 500), min_size=1, max_size=12),
+    st.floats(0, 40),
+)
+def test_docks_keep_apart_and_near_their_wishes(wanted: list[float], gap: float) -> None:
+    found = keep_apart(wanted, [1.0] * len(wanted), gap)
+    assert all(b - a >= gap - 1e-6 for a, b in itertools.pairwise(found))
+    spaced = [min(wanted) + k * gap for k in range(len(wanted))]
+    mean = sum(w - s for w, s in zip(wanted, spaced, strict=True)) / len(wanted)
+
+    def miss(positions: list[float]) -> float:
+        return sum((p - w) ** 2 for p, w in zip(positions, wanted, strict=True))
+
+    assert miss(found) <= miss([s + mean for s in spaced]) + 1e-3
+
+
+def test_docks_stay_on_their_side() -> None:
+    for count in range(1, 40):
+        docks = list(spread(100.0, 30.0, [float("nan")] * count))
+        assert docks == sorted(docks)
+        assert min(docks) >= 70
+        assert max(docks) <= 130
+        assert sum(docks) / count == pytest.approx(100)
+
+
+def test_balance_finds_what_is_known() -> None:
+    """Two children 100 apart, their parent pulled by both: the middle. A chain: straight."""
+    springs = Springs(
+        np.array([0, 0, 1, 2]), np.array([1, 2, 3, 4]), np.zeros(4), np.array([1.0, 1, 1, 1])
+    )
+    fences = Fences(np.array([1, 3]), np.array([2, 4]), np.array([100.0, 60.0]))
+    x, bend = balance(5, springs, fences, np.zeros(5))
+    x = within_fences(x, fences)
+    assert x[2] - x[1] == pytest.approx(100, abs=0.2)
+    assert x[0] == pytest.approx((x[1] + x[2]) / 2, abs=0.2)
+    assert bend[2] == bend[3] == 0
+    assert x[3] == pytest.approx(x[1], abs=0.2)
+
+
+def test_fences_are_kept_whatever_is_wanted() -> None:
+    random = np.random.default_rng(3)
+    left, right = np.triu_indices(12, 1)
+    fences = Fences(left, right, random.random(len(left)) * 50)
+    x = within_fences(random.random(12) * 300, fences)
+    assert (x[right] - x[left] >= fences.gap - 1e-9).all()
+    with pytest.raises(ValueError, match="circle"):
+        within_fences(np.zeros(2), Fences(np.array([0, 1]), np.array([1, 0]), np.ones(2)))
+
+
+def test_flat_edges_side_by_side_turn_at_different_heights() -> None:
+    left = [(400.0 + 14 * k, 14.0 * k) for k in range(4)]
+    right = [(a, b) for b, a in left]
+    assert levels(left, 24) == [0, 1, 2, 3]
+    assert levels(right, 24) == [3, 2, 1, 0]
+    assert levels([(0.0, 20.0), (100.0, 120.0)], 24) == [0, 0]
+
+
+@given(st.lists(st.tuples(st.floats(10, 900), st.floats(10, 900)), max_size=25))
+def test_packed_pictures_do_not_overlap(sizes: list[tuple[float, float]]) -> None:
+    sizes.sort(reverse=True)
+    boxes = [(x, y, x + w, y + h) for (x, y), (w, h) in zip(pack(sizes), sizes, strict=True)]
+    for a, b in itertools.combinations(boxes, 2):
+        gap = max(b[0] - a[2], a[0] - b[2], b[1] - a[3], a[1] - b[3])
+        assert gap >= 40
