@@ -43,16 +43,17 @@ def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Light
     flow = shown.flow
     widths = flow_widths(flow)
     asked = {name for tensor in flow.sources for name in boxes_of(plain, tensor, shown)}
-    gradient = {
-        key: width
-        for key, width in _widest(plain, flow.walked, widths).items()
-        if key[0] in asked or not is_constant(plain, key[0])
-    }
+
+    def widest(norms: Mapping[Link, float | None]) -> dict[EdgeKey, float]:
+        found = _widest(plain, norms, widths).items()
+        return {k: w for k, w in found if k[0] in asked or not is_constant(plain, k[0])}
+
+    gradient = widest(flow.walked)
     cut = {key: cause for link, cause in flow.cuts.items() for key in plain.edges.get(link, ())}
     cut |= _cut_at_source(plain, shown, cut)
     bridge: dict[EdgeKey, float] = {}
     if show_bridge:
-        bridge = _widest(plain, flow.bridges, widths) | _through_state(plain, flow)
+        bridge = widest(flow.bridges) | _through_state(plain, flow)
     gradient = {key: width for key, width in gradient.items() if key not in cut}
     return Lighting(
         gradient,

@@ -13,14 +13,14 @@ from ..graph.model import EdgeKey
 from ..layout.model import Point, Rect
 from ..trace.model import TensorId
 from .boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
-from .geometry import curve, cut_back, end_direction, flattened
+from .geometry import curve, cut_back, end_direction, flattened, grown
 from .lighting import Lighting, is_constant, light
 from .model import Box, LabelSide, Mark, Picture, Wire
 from .numbers import gradient_text
 from .pictures import picture_of
-from .placing import around, clear_point
+from .placing import around, clear_point, dense
 from .plain import WIDTHS, Plain
-from .plates import PLATE_HEIGHT
+from .plates import LABEL_SIZE, PLATE_HEIGHT
 from .rings import Ring, rings_of
 from .strokes import MARK_RADIUS
 from .tooltips import cause_tooltip, stats_words
@@ -123,7 +123,8 @@ def _with_label_aside(plain: Plain, box: Box, wires: Mapping[EdgeKey, Wire]) -> 
     graph, name = plain.graph, box.node
     keys = (*graph.in_edges(name, keys=True), *graph.out_edges(name, keys=True))
     paths = [flattened(curve(wires[key].points, wires[key].axis)) for key in keys if key in wires]
-    points = np.array([point for path in paths for point in path], np.float64).reshape(-1, 2)
+    near = grown(outer_rect(box), 2 * LABEL_SIZE)
+    points = np.array([point for path in paths for point in dense(path, near)]).reshape(-1, 2)
     sides = _SIDES if box.ring != "target" else (*_SIDES[2:], *_SIDES[:2])
     for side in sides:
         tried = replace(box, label_side=side)

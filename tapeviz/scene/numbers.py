@@ -74,6 +74,8 @@ def gradient_text(array: Array | None, stats: Stats | None, limit: int = 20) -> 
     """A gradient in a few characters: its elements if they are few, else what they all are
     (``all 0.25``), else its Euclidean norm (``norm 52.4``)."""
     if array is not None and array.dtype.kind in "biufc":
+        if array.size == 1:
+            return scalar_text(array.flat[0])
         short = array_text(array, limit)
         if short:
             return short

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..layout.model import Point
+from ..layout.model import Point, Rect
 from .geometry import curve, flattened, point_along
 from .model import Wire
 
 _SHARES = (0.36, 0.44, 0.5, 0.28, 0.58, 0.66, 0.22, 0.74, 0.82, 0.16)
+_SPACING = 4.0
 
 
 def clear_point(
@@ -37,6 +40,21 @@ def clear_point(
         if room > best_room:
             best, best_room = point, room
     return best
+
+
+def dense(path: Sequence[Point], within: Rect) -> Iterator[Point]:
+    """Points every few px along a polyline, of its parts that may lie ``within``."""
+    for (x0, y0), (x1, y1) in pairwise(path):
+        if (
+            max(x0, x1) >= within.left
+            and min(x0, x1) <= within.right
+            and max(y0, y1) >= within.top
+            and min(y0, y1) <= within.bottom
+        ):
+            count = min(400, int(math.dist((x0, y0), (x1, y1)) / _SPACING) + 1)
+            for step in range(count + 1):
+                share = step / count
+                yield x0 + (x1 - x0) * share, y0 + (y1 - y0) * share
 
 
 def around(centre: Point, half: tuple[float, float]) -> tuple[float, float, float, float]:
