@@ -11,7 +11,7 @@ from ..trace.model import Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .loose_ends import drop_loose_ends
 from .model import Edge, EdgeState, Link, Node, NodeId
-from .nodes import Nodes, constant_id, entry_words, is_recorded, op_id, version_id
+from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
 from .relevance import NO_LINKS, Links, VersionKey, version_before
 from .select import Selection, select
 from .words import ranked_names
@@ -27,7 +27,7 @@ def build(
 
     ``links``: for constants that came back from Python the tensors whose values had left for it.
     Nodes stand in the order in which they came to be. The graph's own attribute ``entries`` has
-    title and subtitle of every recorded operation, by its op.
+    for every recorded operation, by its op, the node that stands for all of it.
     """
     trace = replace(trace, producers=_makers(trace), names=ranked_names(trace))
     wiring = _Wiring(trace, select(trace, links, shows_all=shows_all), links)
@@ -39,12 +39,14 @@ def build(
 
 def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
     """Tensor → the op that computed it. For a tape a custom_gradient's outputs are its own; a
-    picture also shows the op inside of it that made them."""
+    picture also shows the op inside of it that made them. (A compiled function runs as an op of
+    the same type inside of its entry: there the entry itself is shown.)
+    """
     makers = dict(trace.producers)
     for entry in trace.ops.values():
         for inside in entry.body:
             op = trace.ops[inside]
-            if not op.is_recorded_operation:
+            if not op.is_recorded_operation and op.type != entry.type:
                 makers.update((one, op.id) for one in op.outputs if makers.get(one) == entry.id)
     return makers
 
@@ -72,11 +74,11 @@ class _Wiring:
             self._join_initial(version)
         for tensor in sorted(chosen.kept.tensors & chosen.asked):
             self._supplier(tensor, None)
-        entries: dict[OpId, tuple[str, str]] = {}
+        entries: dict[OpId, Node] = {}
         for op in self._trace.ops.values():
             if op.body:
                 self._join_entry(op)
-                entries[op.id] = entry_words(self._trace, op)
+                entries[op.id] = self._nodes.of_entry(op)
         self.graph.graph["entries"] = entries
 
     def asked(self) -> tuple[set[NodeId], set[VariableId]]:
@@ -180,6 +182,7 @@ class _Wiring:
         inside = [one for one in entry.body if op_id(one) in self.graph]
         if not inside:
             return
+        state: EdgeState = "recorded" if is_recorded(entry) else "unrecorded"
         members = set(map(op_id, inside))
         ways_in: dict[NodeId, tuple[NodeId, NodeId, int]] = {}
         for member in map(op_id, inside):
@@ -191,10 +194,10 @@ class _Wiring:
                 continue
             if supplier in ways_in:
                 data = self.graph.edges[ways_in[supplier]]
-                link: Link = (tensor, entry.id)
-                data["edge"] = replace(data["edge"], folded=(*data["edge"].folded, link))
+                links: tuple[Link, ...] = (*data["edge"].folded, (tensor, entry.id))
+                data["edge"] = replace(data["edge"], folded=links, state=state)
             elif tensor in self._trace.reads or self._is_older(tensor, inside[-1]):
-                self._edge(supplier, op_id(inside[-1]), tensor, entry.id, "recorded")
+                self._edge(supplier, op_id(inside[-1]), tensor, entry.id, state)
 
     # Where a tensor comes from.
 

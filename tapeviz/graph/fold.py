@@ -128,16 +128,26 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
         tensor = ends[0].tensor
     lines = tuple(sorted({line for node in members for line in node.lines}))
     first = next((node.line for node in members if node.line), 0)
-    entry, title, subtitle = _title(path, len(members), len(ops), graph.graph.get("entries", {}))
+    known = _recorded_operation(path, graph.graph.get("entries", {}))
+    if known is not None:
+        return replace(
+            known,
+            id=group_id(path),
+            lines=tuple(dict.fromkeys((*known.lines, *lines))),
+            group=path.rpartition("/")[0],
+            members=tuple(node.id for node in members),
+        )
+    count = len(ops) or len(members)
+    noun = "op" if ops else "node"
+    title = path.rpartition("/")[2]
     return Node(
         id=group_id(path),
         role="group",
         title=title,
-        subtitle=subtitle,
+        subtitle=f"{count} {noun}{'s' if count != 1 else ''}",
         type="group",
         line=first,
         tensor=tensor,
-        op=entry,
         is_recorded=any(node.is_recorded for node in ops) or not ops,
         assigns=any(node.assigns for node in ops),
         is_backward=bool(ops) and all(node.is_backward for node in ops),
@@ -145,18 +155,10 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
         lines=lines,
         group=path.rpartition("/")[0],
         members=tuple(node.id for node in members),
-        entry=entry,
     )
 
 
-def _title(
-    path: str, members: int, ops: int, entries: Mapping[OpId, tuple[str, str]]
-) -> tuple[OpId | None, str, str]:
-    last = path.rpartition("/")[2]
-    named = _ENTRY.match(last)
-    if named is not None and OpId(int(named["op"])) in entries:
-        entry = OpId(int(named["op"]))
-        return entry, *entries[entry]
-    count = ops or members
-    noun = "op" if ops else "node"
-    return None, last, f"{count} {noun}{'s' if count != 1 else ''}"
+def _recorded_operation(path: str, entries: Mapping[OpId, Node]) -> Node | None:
+    """The node that was prepared for a group that is the inside of a recorded operation."""
+    named = _ENTRY.match(path)
+    return entries.get(OpId(int(named["op"]))) if named is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace, Version
@@ -50,16 +51,6 @@ def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
     return f"{above}{entry_name(entry)}@{entry.id}"
 
 
-def entry_words(trace: Trace, entry: Op) -> tuple[str, str]:
-    """Title and subtitle of a recorded operation drawn as one node: as of any op."""
-    compiled = entry.type.startswith(("__", "PartitionedCall", "StatefulPartitionedCall"))
-    kind = "tf.function" if compiled else "custom_gradient"
-    names = list(dict.fromkeys(filter(None, (user_name(trace, one) for one in entry.outputs))))
-    if names:
-        return ", ".join(names), joined((entry_name(entry), kind))
-    return entry_name(entry), joined((kind, line_words(entry.line)))
-
-
 def entry_name(entry: Op) -> str:
     return (entry.function or friendly(entry.type)).replace("/", "|")
 
@@ -99,6 +90,15 @@ class Nodes:
             group=entry_path(entry, self._selection.entries) if entry is not None else "",
             entry=entry.id if entry is not None else None,
         )
+
+    def of_entry(self, entry: Op) -> Node:
+        """A recorded operation as one node, to be filled with its members when it is folded."""
+        node = self.of_op(entry)
+        kind = "tf.function" if entry.type.startswith("__") else "custom_gradient"
+        name = entry_name(entry)
+        is_named = node.title != name
+        subtitle = joined((name, kind) if is_named else (kind, line_words(entry.line)))
+        return replace(node, role="group", type=entry.type, subtitle=subtitle, entry=entry.id)
 
     def of_version(self, version: Version) -> Node:
         name = self._variables[version.variable]

@@ -68,6 +68,7 @@ def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
 
 
 def _entries(ops: Iterable[Op]) -> dict[OpId, Op]:
+    """A function's call inside of its own entry does not count: see ``_makers``."""
     around: dict[OpId, Op] = {}
     for op in ops:
         for inside in op.body:

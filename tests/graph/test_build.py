@@ -330,3 +330,24 @@ def test_a_variable_that_left_is_linked_in_the_version_that_was_read() -> None:
         results.append(0)
     graph = build(s.trace(), links={TensorId(back): (TensorId(v),)})
     assert ("v′", "9.0") in arrows(graph)
+
+
+def test_a_compiled_function_is_one_op() -> None:
+    s = Script()
+    w = s.variable("w", value=[1.0], line=1)
+    tape = s.tape()
+    x = s.tensor((1,), name="x", line=2)
+    first = s.next_op
+    y = s.op("__forward_energy_44", [x, w], (1,), line=5)
+    s.recorded("__forward_energy_44", [x, w], [y], first, line=5)
+    s.bind("y", y, 5)
+    with s.call(tape, [y], [w], variables=[w]) as results:
+        results.append(s.op("__backward_energy_45", [y], (1,)))
+    trace = s.trace()
+    graph = build(trace)
+    assert arrows(graph) == {("w", "y"), ("x", "y")}
+    node = nodes(graph)["y"]
+    entry = next(op for op in trace.ops.values() if op.is_recorded_operation)
+    assert (node.op, node.role, node.group, node.is_recorded) == (entry.id, "op", "", True)
+    assert {link for edge in edges(graph) for link in edge.links} == {(x, entry.id), (w, entry.id)}
+    assert {edge.state for edge in edges(graph)} == {"recorded"}
