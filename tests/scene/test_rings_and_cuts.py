@@ -1,0 +1,206 @@
+"""What the flow of a call does to sources, targets, constants and folded groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from tapeviz.analysis.model import CallDiagnosis, Cause, Flow
+from tapeviz.graph.model import Edge, Node
+from tapeviz.layout.model import Layout, Rect
+from tapeviz.scene.boxes import label_rect
+from tapeviz.scene.compose import compose
+from tapeviz.scene.geometry import curve, flattened
+from tapeviz.scene.model import Box, Overlay, Scene
+from tapeviz.scene.sizes import CHIP_HEIGHT, with_sizes
+from tapeviz.scene.strokes import box_group
+from tapeviz.scene.theme import THEMES
+from tapeviz.trace.model import OpId, TensorId
+
+from .pictured import G_X, LOSS, MATMUL, MEAN, PATCH_ID, READ, TRANSPOSE, Pictured, Y, pictured
+
+
+@pytest.fixture(scope="module")
+def example() -> Pictured:
+    return pictured()
+
+
+def scene(made: Pictured, shown: CallDiagnosis, overlay: Overlay | None = None) -> Scene:
+    return compose(made.graph, made.layout, made.trace, shown, overlay or Overlay())
+
+
+def box(drawn: Scene, node: str) -> Box:
+    return next(one for one in drawn.boxes if one.node == node)
+
+
+def states(drawn: Scene) -> dict[tuple[str, str], str]:
+    return {(one.edge[0], one.edge[1]): one.state for one in drawn.wires}
+
+
+def test_a_source_whose_own_nature_is_the_cut_is_cut_on_its_way_to_the_target(
+    example: Pictured,
+) -> None:
+    (finding,) = example.shown.findings
+    cause = Cause("integer", 3, "patch = tf.Variable([[0, 1], [2, 3]])")
+    shown = replace(
+        example.shown, findings=(replace(finding, cause=cause),), flow=Flow(targets={LOSS})
+    )
+    drawn = scene(example, shown)
+    assert states(drawn)["patch", "assign"] == "cut"
+    assert [mark.edge[:2] for mark in drawn.marks] == [("patch", "assign")]
+
+
+def test_nothing_is_cut_where_nothing_leads_to_the_target(example: Pictured) -> None:
+    (finding,) = example.shown.findings
+    cause = Cause("not-connected", 8, "g.gradient(o, patch)")
+    graph = example.graph.copy()
+    graph.remove_edge("assign", "x′")
+    made = replace(example, graph=graph)
+    shown = replace(
+        example.shown, findings=(replace(finding, cause=cause),), flow=Flow(targets={LOSS})
+    )
+    assert not scene(made, shown).marks
+
+
+def test_a_cut_on_one_of_an_edges_values_cuts_the_edge(example: Pictured) -> None:
+    graph = example.graph.copy()
+    read = OpId(99)
+    edge = graph.edges["x′", "y", 0]["edge"]
+    graph.edges["x′", "y", 0]["edge"] = replace(edge, folded=((None, read),))
+    cause = Cause("outside-tape", 6, "")
+    flow = replace(example.shown.flow, cuts={(None, read): cause})
+    drawn = scene(replace(example, graph=graph), replace(example.shown, flow=flow))
+    assert states(drawn)["x′", "y"] == "cut"
+    assert states(drawn)["x′", "transpose"] == "gradient"
+
+
+def with_constant(example: Pictured) -> Pictured:
+    """The picture with a constant that the mean takes too."""
+    graph, two = example.graph.copy(), TensorId(16)
+    graph.add_node("two", node=Node("two", "constant", "2.0", "", "Constant", 7, tensor=two))
+    graph.add_edge("two", "o", 0, edge=Edge("two", "o", 0, two, MEAN))
+    graph = with_sizes(graph, example.trace)
+    rects = {**example.layout.rects, "two": Rect(400, 375, 40, CHIP_HEIGHT)}
+    routes = {**example.layout.routes, ("two", "o", 0): ((400.0, 387.0), (300.0, 438.0))}
+    layout = replace(example.layout, rects=rects, routes=routes)
+    return replace(example, graph=graph, layout=layout)
+
+
+def test_what_a_constant_would_get_is_not_drawn(example: Pictured) -> None:
+    made, two = with_constant(example), TensorId(16)
+    flow = replace(example.shown.flow, walked={**example.shown.flow.walked, (two, MEAN): 1.0})
+    drawn = scene(made, replace(example.shown, flow=flow), Overlay(step=4))
+    assert states(drawn)["two", "o"] == "recorded"
+    assert box(drawn, "two").gradient == ""
+
+
+def test_a_constant_that_is_a_source_is_drawn_in_the_flow(example: Pictured) -> None:
+    made, two = with_constant(example), TensorId(16)
+    flow = replace(
+        example.shown.flow,
+        walked={**example.shown.flow.walked, (two, MEAN): 1.0},
+        sources=frozenset({two}),
+    )
+    drawn = scene(made, replace(example.shown, findings=(), flow=flow))
+    assert states(drawn)["two", "o"] == "gradient"
+    assert box(drawn, "two").ring == "source"
+
+
+@pytest.mark.parametrize("status", ["flows", "zero", "none", "nonfinite"])
+def test_a_ring_says_in_words_what_it_means(example: Pictured, status: str) -> None:
+    (finding,) = example.shown.findings
+    found = replace(finding, status=status, tensor=None if status == "none" else G_X)
+    shown = replace(example.shown, findings=(found,))
+    words = {"flows": "source", "zero": "source · zero", "none": "source · None"}
+    expected = words.get(status, "source · Inf")
+    assert box(scene(example, shown), "patch").ring_label == expected
+
+
+def test_words_of_a_ring_keep_clear_of_wires_and_boxes(example: Pictured) -> None:
+    (finding,) = example.shown.findings
+    operand = replace(example.shown.call.sources[0], tensor=READ)
+    shown = replace(
+        example.shown,
+        call=replace(example.shown.call, sources=(operand,)),
+        findings=(replace(finding, source="x"),),
+        flow=replace(example.shown.flow, sources=frozenset({READ}), targets=frozenset({Y, LOSS})),
+    )
+    drawn = scene(example, shown)
+    labelled = [one for one in drawn.boxes if one.ring_label]
+    assert {one.node for one in labelled} == {"x′", "y", "o"}
+    for one in labelled:
+        rect = label_rect(one)
+        for wire in drawn.wires:
+            if one.node in wire.edge[:2]:
+                path = flattened(curve(wire.points, wire.axis), 100)
+                assert not any(
+                    abs(x - rect.x) < rect.width / 2 and abs(y - rect.y) < rect.height / 2 - 1
+                    for x, y in path
+                ), (one.node, wire.edge)
+
+
+def test_a_step_inside_a_folded_group_is_shown_on_the_group(example: Pictured) -> None:
+    graph = nx.MultiDiGraph()
+    group = Node("group:g", "group", "g", "2 ops", "group", 6, members=("op:2", "op:3"))
+    graph.add_node("group:g", node=group)
+    graph.add_node("o", node=Node("o", "op", "o", "Mean", "Mean", 7, tensor=LOSS, op=MEAN))
+    graph.add_edge("group:g", "o", 0, edge=Edge("group:g", "o", 0, Y, MEAN))
+    graph = with_sizes(graph, example.trace)
+    rects = {"group:g": Rect(0, 0, 120, 50), "o": Rect(0, 100, 120, 50)}
+    routes = {("group:g", "o", 0): ((0.0, 25.0), (0.0, 75.0))}
+    layout = Layout("layered", "down", rects, routes, Rect(0, 50, 120, 150))
+    made = replace(example, graph=graph, layout=layout)
+    flow = replace(example.shown.flow, targets=frozenset({Y}))
+    drawn = scene(made, replace(example.shown, flow=flow), Overlay(step=2))
+    assert box(drawn, "group:g").is_current
+    assert box(drawn, "group:g").ring == "target"
+    assert states(drawn) == {("group:g", "o"): "gradient"}
+    assert {TRANSPOSE, MATMUL} == {OpId(2), OpId(3)}
+
+
+def test_copies_of_a_widely_used_variable_are_small_and_say_it_once(example: Pictured) -> None:
+    graph = nx.MultiDiGraph()
+    node = Node("v", "variable", "w", "Variable · 9×9", "Variable", 1, variable=PATCH_ID)
+    for copy in ("v@1", "v@2"):
+        graph.add_node(copy, node=replace(node, id=copy, is_chip=True))
+    graph.add_node("o", node=Node("o", "op", "o", "Mean", "Mean", 7, tensor=LOSS, op=MEAN))
+    for copy in ("v@1", "v@2"):
+        graph.add_edge(copy, "o", 0, edge=Edge(copy, "o", 0, READ, MEAN))
+    graph = with_sizes(graph, example.trace)
+    assert graph.nodes["v@1"]["height"] == CHIP_HEIGHT
+    rects = {
+        name: Rect(100 * place, 0, data["width"], data["height"])
+        for place, (name, data) in enumerate(graph.nodes(data=True))
+    }
+    layout = Layout("layered", "down", rects, {}, Rect(100, 0, 400, 100))
+    flow = Flow(walked={(READ, MEAN): 1.0}, sources=frozenset({TensorId(PATCH_ID)}))
+    shown = replace(example.shown, findings=(), flow=flow)
+    drawn = scene(replace(example, graph=graph, layout=layout), shown)
+    copies = [one for one in drawn.boxes if one.is_small]
+    assert [one.shape for one in copies] == ["capsule", "capsule"]
+    assert [one.ring for one in copies] == ["source", "source"]
+    assert [one.ring_label for one in copies] == ["source", ""]
+    roles = [one.role for one in box_group(copies[0], THEMES["light"]).primitives]
+    assert roles == ["ring-source", "ring-label", "variable", "constant-text"]
+
+
+def test_a_value_that_is_not_finite_is_crossed_out(example: Pictured) -> None:
+    from .pictured import make_trace
+
+    trace = make_trace({Y: np.float32([[1, np.nan], [np.inf, 2]])})
+    graph = nx.MultiDiGraph()
+    graph.add_node("y", node=Node("y", "op", "y", "MatMul", "MatMul", 1, tensor=Y, op=MATMUL))
+    graph = with_sizes(graph, trace)
+    data = graph.nodes["y"]
+    layout = Layout(
+        "layered", "down", {"y": Rect(0, 0, data["width"], 50)}, {}, Rect(0, 0, data["width"], 50)
+    )
+    drawn = compose(graph, layout, trace, None, Overlay())
+    group = box_group(drawn.boxes[0], THEMES["dark"])
+    crossed = [one for one in group.primitives if one.role == "cell-not-finite"]
+    assert len(crossed) == 2
+    assert "1 NaN" in group.tooltip
+    assert "1 infinite" in group.tooltip
