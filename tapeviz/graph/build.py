@@ -115,17 +115,18 @@ class _Wiring:
         tensor: TensorId | None,
         consumer: OpId | None,
         state: EdgeState = "unrecorded",
+        folded: tuple[Link, ...] = (),
     ) -> None:
         if source is not None and source in self.graph and source != target:
             key = self.graph.number_of_edges(source, target)
-            edge = Edge(source, target, key, tensor, consumer, state, self._way_of_read(tensor))
+            links = (*folded, *self._way_of_read(tensor))
+            edge = Edge(source, target, key, tensor, consumer, state, links)
             self.graph.add_edge(source, target, key, edge=edge)
 
     def _way_of_read(self, tensor: TensorId | None) -> tuple[Link, ...]:
         """An edge from a variable stands for its read, too, and what cuts that cuts the edge."""
-        if tensor is None or tensor not in self._trace.reads:
-            return ()
-        return ((None, self._trace.producers.get(tensor)),)
+        reader = self._trace.producers.get(tensor) if tensor is not None else None
+        return ((None, reader),) if reader is not None and tensor in self._trace.reads else ()
 
     def _join_inputs(self, op: Op) -> None:
         """An edge for each tensor that the op takes; two uses of one tensor are one link."""
@@ -160,7 +161,9 @@ class _Wiring:
     def _join_write(self, op: Op, version: Version) -> None:
         if keeps_prior_state(op.type) and version.index:
             before = self._version((version.variable, version.index - 1))
-            self._edge(version_id(before), op_id(op.id), None, op.id)
+            # A replayed pass names the state by the handle that the write took.
+            handle: Link = (TensorId(version.variable), op.id)
+            self._edge(version_id(before), op_id(op.id), None, op.id, folded=(handle,))
         if version_id(version) in self.graph:
             self._edge(op_id(op.id), version_id(version), None, None)
 
