@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import symtable
 import warnings
 from collections.abc import Iterator
@@ -10,8 +11,9 @@ PROVIDED = frozenset({"tf", "np", "keras"})
 
 
 def missing_imports(text: str) -> frozenset[str]:
-    """Which of ``tf``, ``np`` and ``keras`` are read as globals and bound nowhere as globals.
+    """Which of ``tf``, ``np`` and ``keras`` are read as globals before anything binds them.
 
+    Bound nowhere, or further down only, as when several snippets of a page stand in one text.
     Empty for a text that does not compile.
     """
     with warnings.catch_warnings():
@@ -32,7 +34,37 @@ def missing_imports(text: str) -> frozenset[str]:
                     used.add(name)
                 if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
                     bound.add(name)
-    return frozenset(used - bound)
+    return frozenset((used - bound) | (used & _read_too_early(text)))
+
+
+def _read_too_early(text: str) -> set[str]:
+    """The names that the module's own statements read above their first binding."""
+    first_read: dict[str, int] = {}
+    first_bound: dict[str, int] = {}
+    for node in _of_module(ast.parse(text)):
+        if isinstance(node, ast.Name):
+            lines = first_read if isinstance(node.ctx, ast.Load) else first_bound
+            lines.setdefault(node.id, node.lineno)
+            lines[node.id] = min(lines[node.id], node.lineno)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                name = alias.asname or alias.name
+                first_bound[name] = min(first_bound.get(name, node.lineno), node.lineno)
+    return {
+        name
+        for name, line in first_read.items()
+        if name in PROVIDED and line < first_bound.get(name, line)
+    }
+
+
+def _of_module(module: ast.Module) -> Iterator[ast.AST]:
+    """All nodes but those in the bodies of functions, which run later."""
+    waiting: list[ast.AST] = [module]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

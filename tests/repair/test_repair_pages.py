@@ -329,6 +329,8 @@ def test_a_lost_body_ends_where_its_meaning_ends(name: str) -> None:
         ("class A(keras.Model):\n    tf = 1", {"keras"}),
         ("def f():\n    global np\n    import numpy as np\nnp.ones(3)", set()),
         ("x.tf.np(keras=1)", set()),
+        ("x = tf.ones(3)\nimport tensorflow as tf", {"tf"}),
+        ("def f():\n    return tf.ones(3)\nimport tensorflow as tf", set()),
         ("tf = 1 +", set()),
     ],
 )
