@@ -76,6 +76,7 @@ class MiddleCard(QWidget):
         column.setSpacing(0)
         column.addWidget(CardTitle(panel))
         column.addWidget(panel, 1)
+        self.setMinimumSize(300, 160)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme

@@ -12,6 +12,7 @@ from ..examples import Example
 from ..notebook import read_notebook
 
 if TYPE_CHECKING:
+    from .draft import Draft
     from .window import Window
 
 OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
@@ -35,8 +36,13 @@ class Files:
         self._settings.forget_recent()
 
     def _begin(self) -> None:
-        """Before another text takes the place of this one: a copy is kept."""
-        self._window.draft.keep()
+        """Before another text takes the place of this one: unsaved, it is set aside."""
+        self._window.draft.turn_over()
+
+    def open_draft(self, draft: Draft) -> None:
+        """Brings back a text that was set aside."""
+        self._begin()
+        self._window.take_draft(draft)
 
     def new(self) -> None:
         self._begin()

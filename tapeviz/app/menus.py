@@ -97,6 +97,11 @@ class Menus:
         files = self._window.files
         for path in files.recent:
             self._entry(menu, _short(path), partial(files.open, path), str(path))
+        aside = self._window.draft.set_aside()
+        if aside:
+            menu.addSection("Unsaved texts")
+            for draft in aside:
+                self._entry(menu, draft.words, partial(files.open_draft, draft))
         if not files.recent:
             menu.addAction("No file yet").setEnabled(False)
         else:
@@ -141,8 +146,14 @@ class Menus:
         menu.addSection("Fold groups by")
         self._fill_groupings(menu)
         menu.addSeparator()
-        menu.addAction(self.actions["show-all"])
-        self.refresh()
+        document = self._window.document
+        action = self._entry(
+            menu,
+            "Show everything",
+            lambda: document.change_form(shows_all=not document.view.shows_all),
+        )
+        action.setCheckable(True)
+        action.setChecked(document.view.shows_all)
 
     def _fill_directions(self, menu: QMenu) -> None:
         document = self._window.document

@@ -328,13 +328,17 @@ class Window(QMainWindow):
         draft = self.draft.take_left()
         if draft is None:
             return None
+        self.take_draft(draft)
+        words = "Your unsaved text is back" if draft.was_closed else "Restored the unsaved text"
+        self.document.say(words)
+        return draft
+
+    def take_draft(self, draft: Draft) -> None:
+        """Shows a text that was kept, unsaved as it is."""
         self.document.open_source(draft.text, draft.path)
         self.document.saved_source = ""
         self.draft.adopt(draft)
         self.document.source_changed.emit()
-        words = "Your unsaved text is back" if draft.was_closed else "Restored the unsaved text"
-        self.document.say(words)
-        return draft
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.draft.close()

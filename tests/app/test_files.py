@@ -1,0 +1,254 @@
+"""Files in and out of the window, and the text that is never lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from tapeviz.app.draft import is_alive
+from tapeviz.app.main import check_screen
+from tapeviz.app.search import find_matches
+from tapeviz.app.settings import MOST_RECENT, Settings
+from tapeviz.app.window import Window
+from tapeviz.document import Document
+from tapeviz.errors import TapevizError
+from tests.document.sample import NODES, SOURCE, SamplePipeline, make_stages
+
+
+def test_a_text_is_opened_edited_and_saved(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
+    file = tmp_path / "snippet.py"
+    file.write_text("x = 1\n", encoding="utf-8")
+    assert window.files.open(file)
+    assert window.document.path == file
+    window.source.editor.appendPlainText("y = 2")
+    assert window.isWindowModified()
+    assert window.files.save()
+    assert file.read_text(encoding="utf-8") == window.document.source
+    assert not window.isWindowModified()
+    assert window.files.recent == [file]
+
+
+def test_a_notebook_gives_its_code(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "source": ["x = 1\n", "y = 2"]}]
+    file = tmp_path / "book.ipynb"
+    file.write_text(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}))
+    assert window.files.open(file)
+    assert "y = 2" in window.document.source
+    assert window.document.filename == "book.py"
+    assert window.document.path is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("missing.py", None),
+        ("binary.py", b"\xff\xfe\x00"),
+        ("broken.tape", b"no zip"),
+        ("broken.ipynb", b"{"),
+    ],
+)
+def test_what_cannot_be_read_leaves_the_text(
+    qtbot: QtBot, window: Window, tmp_path: Path, name: str, content: bytes | None
+) -> None:
+    file = tmp_path / name
+    if content is not None:
+        file.write_bytes(content)
+    assert not window.files.open(file)
+    assert window.document.source == SOURCE
+    assert window.status.trouble.text()
+
+
+def test_a_failed_save_is_told(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
+    window.document.path = tmp_path / "no" / "such" / "folder.py"
+    assert not window.files.save()
+    assert "was not saved" in window.status.trouble.text()
+
+
+def test_recent_files_are_few_and_the_last_comes_first(settings: Settings, tmp_path: Path) -> None:
+    for number in range(20):
+        settings.add_recent(tmp_path / f"{number}.py")
+    settings.add_recent(tmp_path / "15.py")
+    assert len(settings.recent) == MOST_RECENT
+    assert settings.recent[0].name == "15.py"
+
+
+def test_pictures_are_written_and_copied(qtbot: QtBot, ran: Window, tmp_path: Path) -> None:
+    from tapeviz import drawing
+
+    ran.document.stages = ran.document.stages.__class__(
+        ran.document.stages.diagnose, drawing.arrange, drawing.compose_over
+    )
+    ran.run()
+    qtbot.waitUntil(lambda: not ran.document.is_running and not ran.document.background.busy)
+    for suffix in ("png", "svg"):
+        file = tmp_path / f"tape.{suffix}"
+        ran.pictures.write(file)
+        qtbot.waitUntil(file.exists, timeout=10_000)
+        qtbot.waitUntil(lambda: not ran.document.background.busy, timeout=10_000)
+    ran.pictures.copy()
+    qtbot.waitUntil(lambda: "clipboard" in ran.status.trouble.text(), timeout=10_000)
+    data = QGuiApplication.clipboard().mimeData()
+    assert data.hasImage()
+    assert b"<svg" in bytes(data.data("image/svg+xml").data())
+
+
+# The text is never lost
+
+
+def edit(window: Window, text: str) -> None:
+    window.source.editor.setFocus()
+    window.source.editor.selectAll()
+    window.source.editor.insertPlainText(text)
+
+
+def reopened(qtbot: QtBot) -> Window:
+    window = Window(Document(SamplePipeline(), make_stages()), Settings())
+    qtbot.addWidget(window)
+    window.restore_draft()
+    return window
+
+
+def test_unsaved_text_is_back_at_the_next_start(qtbot: QtBot, window: Window) -> None:
+    edit(window, "precious = 1\n")
+    window.close()
+    again = reopened(qtbot)
+    assert again.document.source == "precious = 1\n"
+    assert "is back" in again.document.trouble
+    assert again.document.is_modified
+
+
+def test_text_of_a_window_that_was_killed_is_restored(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(window, "precious = 2\n")
+    window.draft.keep()
+    monkeypatch.setattr("tapeviz.app.draft.is_alive", lambda pid: False)
+    again = reopened(qtbot)
+    assert again.document.source == "precious = 2\n"
+    assert "Restored" in again.document.trouble
+
+
+def test_text_of_a_window_that_is_open_stays_there(qtbot: QtBot, window: Window) -> None:
+    edit(window, "precious = 3\n")
+    window.draft.keep()
+    assert reopened(qtbot).document.source == ""
+
+
+def test_a_restored_text_is_safe_again_before_the_old_copy_goes(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(window, "precious = 4\n")
+    window.close()
+    again = reopened(qtbot)
+    monkeypatch.setattr("tapeviz.app.draft.is_alive", lambda pid: False)
+    assert reopened(qtbot).document.source == "precious = 4\n"
+    assert again.document.source == "precious = 4\n"
+
+
+def test_a_saved_text_leaves_no_draft(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
+    edit(window, "x = 1\n")
+    window.draft.keep()
+    window.document.path = tmp_path / "x.py"
+    window.files.save()
+    window.close()
+    assert reopened(qtbot).document.source == ""
+
+
+def test_damaged_drafts_do_not_matter(qtbot: QtBot, window: Window) -> None:
+    folder = window.settings.state / "drafts"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "1-a.json").write_text("{")
+    (folder / "1-b.json").write_text("[]")
+    assert window.draft.take_left() is None
+
+
+def test_a_text_opened_over_an_unsaved_one_does_not_lose_it(
+    qtbot: QtBot, window: Window, tmp_path: Path
+) -> None:
+    edit(window, "precious = 5\n")
+    file = tmp_path / "other.py"
+    file.write_text("other = 1\n")
+    window.files.open(file)
+    assert window.document.source == "other = 1\n"
+    window.close()
+    again = reopened(qtbot)
+    assert again.document.source == ""
+    (draft,) = again.draft.set_aside()
+    assert draft.words == "precious = 5"
+    again.files.open_draft(draft)
+    assert again.document.source == "precious = 5\n"
+    assert again.draft.set_aside() == []
+
+
+def test_only_some_texts_are_set_aside(qtbot: QtBot, window: Window) -> None:
+    for number in range(12):
+        edit(window, f"text = {number}\n")
+        window.files.new()
+    texts = [draft.text for draft in window.draft.set_aside()]
+    assert len(texts) == 8
+    assert "text = 11\n" in texts
+
+
+def test_a_text_that_cannot_be_kept_is_told(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(window, "x\n")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    window.draft.keep()
+    assert "No space left" in window.status.trouble.text()
+
+
+def test_the_copy_comes_by_itself(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.draft._timer.setInterval(20)
+    edit(window, "typed = 1\n")
+    folder = window.settings.state / "drafts"
+    qtbot.waitUntil(lambda: any("typed" in f.read_text() for f in folder.glob("*.json")))
+
+
+def test_processes_are_known_to_live_or_not() -> None:
+    assert is_alive(os.getpid())
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert not is_alive(ended.pid)
+
+
+# Before the window
+
+
+def test_without_a_display_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(TapevizError, match="no display"):
+        check_screen()
+    monkeypatch.setenv("DISPLAY", ":4711")
+    with pytest.raises(TapevizError, match="does not answer"):
+        check_screen()
+
+
+def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tapeviz.app.main.missing_packages", lambda: ("libxcb-cursor0",))
+    with pytest.raises(TapevizError, match="apt install libxcb-cursor0"):
+        check_screen()
+
+
+def test_search_ranks_names_first() -> None:
+    nodes = {node.id: node for node in NODES}
+    assert find_matches(nodes, "y")[0] == "op4"
+    assert find_matches(nodes, "matmul") == ["op4"]
+    assert find_matches(nodes, "line 5") == ["op1", "x1"]
+    assert set(find_matches(nodes, "6")) == {"op3", "op4"}
+    assert find_matches(nodes, "  ") == []
+    assert find_matches(nodes, "2") == ["x"]

@@ -1,0 +1,337 @@
+"""The whole window, driven by keys, clicks and files as a person would."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from tapeviz.app.actions import ACTIONS
+from tapeviz.app.compare import Comparison, changed_lines
+from tapeviz.app.help import about_window, keys_window
+from tapeviz.app.settings import Settings
+from tapeviz.app.window import Window
+from tapeviz.document import Document
+from tapeviz.examples import examples
+from tests.document.sample import FIX, SOURCE, SamplePipeline, make_stages
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+def settled(window: Window) -> bool:
+    document = window.document
+    return bool(document.scene.boxes) and not document.is_running and not document.background.busy
+
+
+def press(window: Window, key: Qt.Key, modifier: Qt.KeyboardModifier) -> None:
+    """A shortcut, pressed wherever the keyboard is."""
+    QTest.keyClick(QApplication.focusWidget() or window, key, modifier)
+
+
+def test_ctrl_enter_runs_and_the_picture_comes(qtbot: QtBot, window: Window) -> None:
+    window.activateWindow()
+    window.source.editor.setFocus()
+    qtbot.waitUntil(window.source.editor.hasFocus)
+    press(window, Qt.Key.Key_Return, CTRL)
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    assert window.document.source == SOURCE
+    assert "5 ops" in window.status.facts.text()
+    assert window.status.state.text() == "live"
+    assert window.top_bar.run_button.text() == "Run"
+
+
+def test_the_button_runs_too_and_stop_appears(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline
+) -> None:
+    pipeline.endless = True
+    assert not window.top_bar.stop_button.isVisible()
+    qtbot.mouseClick(window.top_bar.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.document.runs.ops == 3)
+    assert window.top_bar.stop_button.isVisible()
+    assert window.status.state.text() == "running"
+    qtbot.waitUntil(window.status.bar.isVisible, timeout=2000)
+    qtbot.mouseClick(window.top_bar.stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    assert not window.status.bar.isVisible()
+    assert "stopped" in window.status.facts.text()
+
+
+def test_cancel_stops_the_run(qtbot: QtBot, window: Window, pipeline: SamplePipeline) -> None:
+    pipeline.endless = True
+    window.run()
+    qtbot.waitUntil(window.status.cancel_button.isVisible, timeout=3000)
+    qtbot.mouseClick(window.status.cancel_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.document.is_running, timeout=5000)
+
+
+def test_steps_by_keyboard(qtbot: QtBot, ran: Window) -> None:
+    ran.activateWindow()
+    ran.source.editor.setFocus()
+    qtbot.waitUntil(ran.source.editor.hasFocus)
+    for key, modifier, step in (
+        (Qt.Key.Key_F10, Qt.KeyboardModifier.NoModifier, 1),
+        (Qt.Key.Key_F10, Qt.KeyboardModifier.NoModifier, 2),
+        (Qt.Key.Key_F9, Qt.KeyboardModifier.NoModifier, 1),
+        (Qt.Key.Key_End, ALT, 5),
+        (Qt.Key.Key_Left, ALT, 4),
+        (Qt.Key.Key_Home, ALT, 1),
+    ):
+        press(ran, key, modifier)
+        assert ran.document.step == step
+    assert ran.graph.step_label.text() == "step 1 of 5"
+
+
+def test_line_node_step_and_tensor_move_together(qtbot: QtBot, ran: Window) -> None:
+    ran.document.set_step(3)
+    assert ran.document.selection.nodes == {"op3"}
+    assert ran.backprop.table.currentIndex().row() == 2
+    assert ran.tensor.about.text() == "of Transpose (step 3)"
+    ran.source.editor.setFocus()
+    qtbot.waitUntil(ran.source.editor.hasFocus)
+    ran.source.editor.go_to(7)
+    assert ran.document.selection.nodes == {"op5"}
+    assert ran.tensor.about.text().startswith("of o")
+
+
+def test_ctrl_f_finds_by_name_type_and_line(qtbot: QtBot, ran: Window) -> None:
+    ran.activateWindow()
+    ran.source.editor.setFocus()
+    qtbot.waitUntil(ran.source.editor.hasFocus)
+    press(ran, Qt.Key.Key_F, CTRL)
+    assert ran.top_bar.search.hasFocus()
+    qtbot.keyClicks(ran.top_bar.search, "transp")
+    assert ran.document.selection.nodes == {"op3"}
+    ran.top_bar.search.clear()
+    qtbot.keyClicks(ran.top_bar.search, "line 6")
+    first = ran.document.selection.nodes
+    qtbot.keyClick(ran.top_bar.search, Qt.Key.Key_Return)
+    assert ran.document.selection.nodes != first
+    assert ran.top_bar.found.text() == "2 of 2"
+    ran.top_bar.search.clear()
+    qtbot.keyClicks(ran.top_bar.search, "nothing like it")
+    assert ran.top_bar.found.text() == "nothing found"
+
+
+def test_the_switch_shows_the_gradient_across(qtbot: QtBot, ran: Window) -> None:
+    wires = len(ran.document.scene.wires)
+    qtbot.mouseClick(ran.top_bar.bridge, Qt.MouseButton.LeftButton)
+    assert len(ran.document.scene.wires) == wires + 1
+    ran.menus.actions["bridge"].trigger()
+    assert len(ran.document.scene.wires) == wires
+    assert not ran.top_bar.bridge.isChecked()
+
+
+def test_every_action_can_be_called_at_any_time(
+    qtbot: QtBot, window: Window, ran: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for asker in ("ask_open", "ask_save", "ask_save_recording"):
+        monkeypatch.setattr(window.files, asker, lambda: None)
+    monkeypatch.setattr(window.pictures, "ask", lambda suffix: None)
+    harmful = {"quit", "full-screen", "keys", "about"}
+    for row in ACTIONS:
+        if row.id not in harmful:
+            row.act(window)
+            QApplication.processEvents()
+    qtbot.waitUntil(lambda: not window.document.background.busy, timeout=5000)
+
+
+def test_no_shortcut_is_given_twice() -> None:
+    shortcuts = [keys for row in ACTIONS for keys in row.shortcuts]
+    assert len(shortcuts) == len(set(shortcuts))
+    ids = [row.id for row in ACTIONS]
+    assert len(ids) == len(set(ids))
+
+
+def test_actions_that_cannot_be_done_are_grey(qtbot: QtBot, window: Window) -> None:
+    window.menus.refresh()
+    actions = window.menus.actions
+    assert not actions["export-png"].isEnabled()
+    assert not actions["stop"].isEnabled()
+    window.run()
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    assert actions["export-png"].isEnabled()
+    assert actions["forward"].isEnabled()
+
+
+def test_a_fix_is_applied_run_and_undone(qtbot: QtBot, ran: Window) -> None:
+    ran.apply_fix(FIX)
+    assert ran.document.source == FIX.text
+    qtbot.waitUntil(lambda: settled(ran), timeout=5000)
+    ran.menus.actions["undo"].trigger()
+    assert ran.document.source == SOURCE
+
+
+def test_a_fix_is_compared_side_by_side(qtbot: QtBot, ran: Window) -> None:
+    ran.compare_fix(ran.document.diagnosis.calls[0].findings[0], FIX)
+    dialog = ran.findChild(Comparison)
+    assert dialog is not None
+    assert dialog.left.toPlainText() == SOURCE
+    assert dialog.right.toPlainText() == FIX.text
+    dialog.accept()
+    assert ran.document.source == FIX.text
+    assert changed_lines("a\nb\nc", "a\nx\nc\nd") == ({1}, {1, 3})
+
+
+def test_the_theme_changes_everything_at_once(qtbot: QtBot, ran: Window) -> None:
+    light = ran.grab().toImage()
+    ran.choose_theme("dark")
+    qtbot.wait(30)
+    dark = ran.grab().toImage()
+    spots = [(400, 30), (80, 500), (900, 300), (1500, 600), (300, 900), (1500, 990)]
+    for x, y in spots:
+        assert dark.pixelColor(x, y).lightness() < 90 < light.pixelColor(x, y).lightness()
+    assert ran.settings.text("theme") == "dark"
+
+
+def test_panels_are_called_by_number(qtbot: QtBot, ran: Window) -> None:
+    ran.activateWindow()
+    ran.stage.docks["output"].close()
+    ran.source.editor.setFocus()
+    qtbot.waitUntil(ran.source.editor.hasFocus)
+    press(ran, Qt.Key.Key_6, CTRL)
+    assert ran.stage.docks["output"].isVisible()
+    press(ran, Qt.Key.Key_2, CTRL)
+    assert ran.graph.view.hasFocus()
+
+
+def test_closed_and_moved_panels_come_back(qtbot: QtBot, ran: Window) -> None:
+    ran.stage.docks["tensor"].setFloating(True)
+    ran.stage.docks["backprop"].close()
+    qtbot.wait(20)
+    ran.stage.place_docks()
+    qtbot.wait(20)
+    for dock in ran.stage.docks.values():
+        assert not dock.isFloating()
+    assert ran.stage.docks["backprop"].isVisible()
+    assert ran.backprop.buttons["forward"].isVisible()
+
+
+def test_the_window_is_as_it_was_at_the_next_start(
+    qtbot: QtBot, ran: Window, settings: Settings
+) -> None:
+    ran.resize(1000, 690)
+    ran.source.editor.set_size(18)
+    ran.stage.docks["diagnosis"].hide()
+    ran.close()
+    again = Window(Document(SamplePipeline(), make_stages()), Settings())
+    qtbot.addWidget(again)
+    again.show()
+    assert again.size().height() == 690
+    assert again.source.editor.size_px == 18
+    assert again.stage.docks["diagnosis"].isHidden()
+
+
+def test_it_closes_at_once_in_the_middle_of_a_run(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline
+) -> None:
+    pipeline.endless = True
+    window.run()
+    qtbot.waitUntil(lambda: window.document.runs.ops == 3)
+    begin = time.perf_counter()
+    window.close()
+    assert time.perf_counter() - begin < 0.5
+    qtbot.waitUntil(pipeline.recordings[-1].stopped.is_set)
+
+
+def test_a_bug_becomes_a_line_not_a_crash(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline
+) -> None:
+    pipeline.error = ZeroDivisionError("inside")
+    window.run()
+    qtbot.waitUntil(lambda: "inside" in window.status.trouble.text())
+    pipeline.error = None
+    window.run()
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    assert window.status.trouble.text() == ""
+
+
+def test_examples_are_opened_and_run(qtbot: QtBot, window: Window) -> None:
+    menu = window.top_bar.examples_button.menu()
+    menu.aboutToShow.emit()
+    entries = [action for action in menu.actions() if not action.isSeparator()]
+    assert len(entries) == len(examples())
+    entries[1].trigger()
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    assert window.document.source == examples()[1].text
+    assert window.document.filename == f"{examples()[1].name}.py"
+
+
+def test_layouts_and_directions_can_be_chosen(qtbot: QtBot, ran: Window) -> None:
+    menu = ran.top_bar.layout_button.menu()
+    menu.aboutToShow.emit()
+    by_text = {action.text(): action for action in menu.actions()}
+    by_text["Spring"].trigger()
+    qtbot.waitUntil(lambda: ran.document.arranged.layout.name == "spring")
+    assert ran.top_bar.layout_button.text() == "Spring"
+    menu.aboutToShow.emit()
+    {action.text(): action for action in menu.actions()}["Left to right"].trigger()
+    qtbot.waitUntil(lambda: ran.document.arranged.layout.direction == "right")
+
+
+def test_dropped_files_open(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
+    file = tmp_path / "dropped.py"
+    file.write_text("y = 1\n", encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file))])
+    for target in (window, window.source.editor.viewport()):
+        window.document.open_source("")
+        drop(target, data)
+        assert window.document.source == "y = 1\n"
+        assert window.document.path == file
+
+
+def drop(target: QWidget, data: QMimeData) -> None:
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    enter = QDragEnterEvent(QPoint(5, 5), action, data, button, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(target, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(
+        target, QDropEvent(QPointF(5, 5), action, data, button, Qt.KeyboardModifier.NoModifier)
+    )
+
+
+@pytest.mark.parametrize("size", [(900, 620), (1366, 768), (2200, 1300)])
+def test_it_fits_small_and_large_screens(qtbot: QtBot, ran: Window, size: tuple[int, int]) -> None:
+    ran.resize(*size)
+    qtbot.wait(30)
+    assert ran.size().width() == size[0]
+    assert ran.graph.view.width() > 200
+    assert ran.top_bar.run_button.isVisible()
+    assert ran.top_bar.kernel_button.geometry().right() <= size[0]
+
+
+def test_no_label_interprets_markup(qtbot: QtBot, ran: Window) -> None:
+    for window in (ran, keys_window(ran), about_window(ran, "2.21")):
+        formats = {label.textFormat() for label in window.findChildren(QLabel)}
+        assert formats == {Qt.TextFormat.PlainText}
+
+
+def test_edits_after_the_run_are_told(qtbot: QtBot, ran: Window) -> None:
+    ran.source.editor.appendPlainText("# more")
+    assert ran.status.state.text() == "edited since the run"
+    ran.run()
+    qtbot.waitUntil(lambda: settled(ran), timeout=5000)
+    assert ran.status.state.text() == "live"
+
+
+def test_a_run_that_raised_brings_its_words_forward(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline
+) -> None:
+    from tapeviz.trace.model import Failure
+    from tests.document.sample import make_trace
+
+    pipeline.trace = replace(
+        make_trace(), failure=Failure("ValueError", "no", 6, "Traceback\nValueError: no")
+    )
+    window.run()
+    qtbot.waitUntil(lambda: "Go to line 6" in window.output.text.toPlainText(), timeout=5000)
+    qtbot.wait(30)
+    assert window.output.text.isVisible()
