@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from .drawing import Drawing, Options
-from .writing import WRITERS, check_suffix, render, write_picture
+from .writing import WRITERS, check_suffix, render, write_animation, write_picture
 
-__all__ = ["WRITERS", "Drawing", "Options", "check_suffix", "render", "write_picture"]
+__all__ = [
+    "WRITERS",
+    "Drawing",
+    "Options",
+    "check_suffix",
+    "render",
+    "write_animation",
+    "write_picture",
+]

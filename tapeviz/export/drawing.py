@@ -8,6 +8,7 @@ import networkx as nx
 
 from ..layout.model import Layout
 from ..scene.model import Scene
+from ..scene.sheet import Sheet, lay_sheet
 from ..scene.theme import Theme
 
 
@@ -33,3 +34,13 @@ class Options:
     is_transparent: bool = False
     has_title: bool = True
     has_legend: bool = True
+
+
+def sheet_of(drawing: Drawing, options: Options) -> Sheet:
+    """The whole picture, ready to be painted."""
+    return lay_sheet(
+        drawing.scene,
+        drawing.theme,
+        has_title=options.has_title,
+        has_legend=options.has_legend,
+    )

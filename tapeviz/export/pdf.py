@@ -6,8 +6,8 @@ from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from ..errors import TapevizError
-from ..scene.sheet import Sheet, lay_sheet
-from .drawing import Drawing, Options
+from ..scene.sheet import Sheet
+from .drawing import Drawing, Options, sheet_of
 from .painting import need_application, paint
 
 _POINTS = 0.75
@@ -19,12 +19,7 @@ _RESOLUTION = 1200
 
 def write(drawing: Drawing, options: Options) -> bytes:
     need_application()
-    sheet = lay_sheet(
-        drawing.scene,
-        drawing.theme,
-        has_title=options.has_title,
-        has_legend=options.has_legend,
-    )
+    sheet = sheet_of(drawing, options)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     _draw(buffer, drawing, sheet, options)

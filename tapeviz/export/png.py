@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QBuffer, QIODevice, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from ..errors import TapevizError
-from ..scene.sheet import lay_sheet
-from .drawing import Drawing, Options
+from ..layout.model import Rect
+from ..scene.sheet import Sheet
+from .drawing import Drawing, Options, sheet_of
 from .painting import need_application, paint
 
 _MOST_PIXELS = 200_000_000
@@ -20,34 +21,37 @@ _DPI = 96.0
 
 def write(drawing: Drawing, options: Options) -> bytes:
     """``TapevizError`` if the image would be larger than 200 megapixels."""
+    sheet = sheet_of(drawing, options)
+    image = paint_image(drawing, sheet, options, sheet.bounds)
+    dots = round(_DPI * options.scale / _INCH)
+    image.setDotsPerMeterX(dots)
+    image.setDotsPerMeterY(dots)
+    image.setText("Title", drawing.scene.title)
+    return _encoded(image)
+
+
+def paint_image(drawing: Drawing, sheet: Sheet, options: Options, bounds: Rect) -> QImage:
+    """The part of the sheet within ``bounds`` at ``options.scale``; without transparency as
+    ``Format_RGB32``."""
     need_application()
-    sheet = lay_sheet(
-        drawing.scene,
-        drawing.theme,
-        has_title=options.has_title,
-        has_legend=options.has_legend,
-    )
-    width = math.ceil(sheet.bounds.width * options.scale)
-    height = math.ceil(sheet.bounds.height * options.scale)
+    width = math.ceil(bounds.width * options.scale)
+    height = math.ceil(bounds.height * options.scale)
     _check_size(width, height, options.scale)
     image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
     if image.isNull():
         raise TapevizError(f"not enough memory for a picture of {width}×{height} pixels")
-    image.fill(Qt.GlobalColor.transparent)
-    dots = round(_DPI * options.scale / _INCH)
+    ground = Qt.GlobalColor.transparent
+    image.fill(ground if options.is_transparent else QColor(drawing.theme.background))
     painter = QPainter(image)
     try:
         painter.scale(options.scale, options.scale)
-        painter.translate(-sheet.bounds.left, -sheet.bounds.top)
+        painter.translate(-bounds.left, -bounds.top)
         paint(painter, sheet, None if options.is_transparent else drawing.theme.background)
     finally:
         painter.end()
     if not options.is_transparent:
         image = image.convertToFormat(QImage.Format.Format_RGB32)
-    image.setDotsPerMeterX(dots)
-    image.setDotsPerMeterY(dots)
-    image.setText("Title", drawing.scene.title)
-    return _encoded(image)
+    return image
 
 
 def _check_size(width: int, height: int, scale: float) -> None:
@@ -58,7 +62,7 @@ def _check_size(width: int, height: int, scale: float) -> None:
         scale * _LONGEST_SIDE / max(width, height),
     )
     raise TapevizError(
-        f"a PNG of {width:,}×{height:,} pixels is too large: use a scale of at most "
+        f"a picture of {width:,}×{height:,} pixels is too large: use a scale of at most "
         f"{math.floor(fitting * 100) / 100:g}, or write svg or pdf"
     )
 

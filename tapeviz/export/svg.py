@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from ..scene.primitives import Group, Outline, Path, Primitive, Style, TextRun
-from ..scene.sheet import Sheet, lay_sheet
+from ..scene.sheet import Sheet
 from ..scene.text import FACES, clean, text_width
-from .drawing import Drawing, Options
+from .drawing import Drawing, Options, sheet_of
 from .words import describe
 
 _TAKES = {"M": 1, "L": 1, "C": 3, "Z": 0}
@@ -16,12 +16,7 @@ _GENERIC = ("sans-serif", "monospace")
 
 
 def write(drawing: Drawing, options: Options) -> bytes:
-    sheet = lay_sheet(
-        drawing.scene,
-        drawing.theme,
-        has_title=options.has_title,
-        has_legend=options.has_legend,
-    )
+    sheet = sheet_of(drawing, options)
     ground = None if options.is_transparent else drawing.theme.background
     return "\n".join(_document(drawing, sheet, ground, options.scale)).encode("utf-8")
 

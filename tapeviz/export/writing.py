@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -32,6 +32,7 @@ WRITERS: Mapping[str, Writer] = {
     "json": _in("node_link"),
     "graphml": _in("graphml"),
     "html": _in("html"),
+    "gif": _in("gif"),
 }
 
 
@@ -50,8 +51,7 @@ def render(
     scale that is out of reach.
     """
     writer = WRITERS[check_suffix(suffix)]
-    if not (math.isfinite(scale) and 0.01 <= scale <= 100):
-        raise TapevizError(f"the scale must be between 0.01 and 100, not {scale:g}")
+    _check_scale(scale)
     return writer(drawing, Options(scale, transparent, title, legend))
 
 
@@ -79,6 +79,31 @@ def write_picture(
         legend=legend,
     )
     write_whole(path, made)
+
+
+def write_animation(
+    drawings: Sequence[Drawing],
+    path: str | Path,
+    *,
+    scale: float = 1.0,
+    title: bool = True,
+    legend: bool = True,
+) -> None:
+    """Writes a GIF in which the drawings follow each other, as a rule one for each step.
+
+    All have the same layout; the picture is as large as the largest. Else like `write_picture`.
+    """
+    from .gif import animate
+
+    if not drawings:
+        raise TapevizError("there is nothing to animate: no backward pass was walked")
+    _check_scale(scale)
+    write_whole(Path(path), animate(drawings, Options(scale, False, title, legend)))
+
+
+def _check_scale(scale: float) -> None:
+    if not (math.isfinite(scale) and 0.01 <= scale <= 100):
+        raise TapevizError(f"the scale must be between 0.01 and 100, not {scale:g}")
 
 
 def check_suffix(suffix: str) -> str:

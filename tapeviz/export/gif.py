@@ -1,0 +1,107 @@
+"""Drawings in, a GIF out in which one follows the other: the steps of a backward pass."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..layout.model import Rect
+from .drawing import Drawing, Options, sheet_of
+from .lzw import compress
+from .png import paint_image
+
+_SECONDS, _LAST_SECONDS = 1.0, 3.0
+_COLOURS = 256
+Pixels = NDArray[np.uint32]
+"""0xffRRGGBB for each pixel."""
+
+
+def write(drawing: Drawing, options: Options) -> bytes:
+    return animate([drawing], options)
+
+
+def animate(drawings: Sequence[Drawing], options: Options) -> bytes:
+    """An endless GIF, a second for each drawing and three for the last; all in one frame.
+
+    Its 256 colours are the most frequent ones, the others become the nearest of them.
+    """
+    frames = list(_painted(drawings, options))
+    colours = _palette(frames)
+    height, width = frames[0].shape
+    parts = [b"GIF89a", struct.pack("<HHBBB", width, height, 0xF7, 0, 0), _table(colours)]
+    if len(frames) > 1:
+        parts.append(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00")
+    before = None
+    for number, frame in enumerate(frames):
+        indices = _indices(frame, colours)
+        seconds = _LAST_SECONDS if number == len(frames) - 1 else _SECONDS
+        parts.append(_frame(indices, before, seconds))
+        before = indices
+    return b"".join((*parts, b"\x3b"))
+
+
+def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
+    """Every drawing at the same place of a picture that holds the largest."""
+    plain = Options(options.scale, False, options.has_title, options.has_legend)
+    sheets = [sheet_of(drawing, plain) for drawing in drawings]
+    left = min(sheet.bounds.left for sheet in sheets)
+    top = min(sheet.bounds.top for sheet in sheets)
+    right = max(sheet.bounds.right for sheet in sheets)
+    bottom = max(sheet.bounds.bottom for sheet in sheets)
+    bounds = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+    for drawing, sheet in zip(drawings, sheets, strict=True):
+        image = paint_image(drawing, sheet, plain, bounds)
+        rows = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
+        yield rows[:, : image.width()].copy()
+
+
+def _palette(frames: Sequence[Pixels]) -> Pixels:
+    colours, counts = np.unique(np.concatenate([f.ravel() for f in frames]), return_counts=True)
+    return np.sort(colours[np.argsort(-counts, kind="stable")[:_COLOURS]])
+
+
+def _table(colours: Pixels) -> bytes:
+    table = np.zeros((_COLOURS, 3), np.uint8)
+    table[: len(colours)] = _channels(colours)
+    return table.tobytes()
+
+
+def _channels(colours: Pixels) -> NDArray[np.int64]:
+    wide = colours.astype(np.int64)
+    return np.stack([wide >> 16 & 255, wide >> 8 & 255, wide & 255], axis=-1)
+
+
+def _indices(frame: Pixels, colours: Pixels) -> NDArray[np.uint8]:
+    """Of each pixel the nearest colour of the table."""
+    found, inverse = np.unique(frame.ravel(), return_inverse=True)
+    known = _channels(colours)
+    nearest = np.empty(len(found), np.uint8)
+    for start in range(0, len(found), 1024):
+        part = _channels(found[start : start + 1024])
+        distance = ((part[:, None, :] - known[None, :, :]) ** 2).sum(axis=2)
+        nearest[start : start + 1024] = distance.argmin(axis=1)
+    return nearest[inverse.ravel()].reshape(frame.shape)
+
+
+def _frame(indices: NDArray[np.uint8], before: NDArray[np.uint8] | None, seconds: float) -> bytes:
+    """The part that differs from the frame before, to be laid over it."""
+    top, bottom, left, right = _changed(indices, before)
+    part = indices[top:bottom, left:right]
+    control = struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0x04, round(seconds * 100), 0, 0)
+    place = struct.pack("<BHHHHB", 0x2C, left, top, right - left, bottom - top, 0)
+    return control + place + compress(part.tobytes())
+
+
+def _changed(
+    indices: NDArray[np.uint8], before: NDArray[np.uint8] | None
+) -> tuple[int, int, int, int]:
+    if before is None:
+        return 0, indices.shape[0], 0, indices.shape[1]
+    differs = indices != before
+    rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
+    if not len(rows):
+        return 0, 1, 0, 1
+    return int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
