@@ -163,8 +163,9 @@ class LiveRecording:
 
     def _broken_off(self, end: RunEnd) -> None:
         """The process was stopped or died: its end is an error of the snippet, with its line."""
-        if end.reason == "died":
-            self._add(Raised("ProcessDied", end.detail, end.line or 0))
+        names = {"died": "ProcessDied", "failed": "RecordingFailed"}
+        if end.reason in names:
+            self._add(Raised(names[end.reason], end.detail, end.line or 0))
         self._add(Ended(end.reason, detail=end.detail))
 
     def fail(self, failure: Raised) -> None:
@@ -228,7 +229,7 @@ class Recorder:
             source=repaired.text,
             filename=snippet.filename,
             argv=(snippet.filename, *snippet.arguments),
-            cwd=snippet.directory,
+            cwd=snippet.directory.resolve() if snippet.directory else None,
             options=options,
             timeout=snippet.timeout,
         )

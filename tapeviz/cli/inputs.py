@@ -73,6 +73,8 @@ class Inputs:
                     f"{asked.filename} still ran after {asked.timeout:g} s and was stopped; "
                     "--timeout S gives it longer"
                 )
+            if trace.ending.how == "failed":
+                raise TapevizError(trace.ending.detail)
             return live.recording(), trace
         except KeyboardInterrupt:
             live.stop()

@@ -21,6 +21,7 @@ def array_of(raw: bytes | memoryview, dtype: str, shape: tuple[int, ...]) -> Arr
 
 
 def value_of(trace: Trace, tensor: TensorId) -> Array | None:
+    tensor = trace.fetched.get(tensor, tensor)
     known = trace.tensors.get(tensor)
     if known is None or known.shape is None or None in known.shape:
         return None
