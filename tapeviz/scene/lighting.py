@@ -21,12 +21,13 @@ _LEAST_SPAN = math.log(1000.0)
 class Lighting:
     """Of the wires that the flow touches: ``gradient`` and ``bridge`` with their width, ``cut``
     with its cause. ``fans``: the boxes whose value takes several ways, so that their gradient is
-    a sum of shares."""
+    a sum of shares. ``front``: of the cuts those that the gradient comes to."""
 
     gradient: Mapping[EdgeKey, float] = field(default_factory=dict)
     bridge: Mapping[EdgeKey, float] = field(default_factory=dict)
     cut: Mapping[EdgeKey, Cause] = field(default_factory=dict)
     fans: frozenset[str] = frozenset()
+    front: frozenset[EdgeKey] = frozenset()
 
 
 UNLIT = Lighting()
@@ -60,6 +61,7 @@ def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Light
         {key: width for key, width in bridge.items() if key not in gradient},
         cut,
         _fan_outs(plain, flow),
+        _front(plain, shown, cut),
     )
 
 
@@ -92,6 +94,21 @@ def _cut_at_source(
                     if key[1] in behind and key in plain.wires and key not in known:
                         found[key] = cause
     return found
+
+
+def _front(plain: Plain, shown: CallDiagnosis, cut: Mapping[EdgeKey, Cause]) -> frozenset[EdgeKey]:
+    """The cuts that a walk back from the targets meets first; all of them if it meets none."""
+    waiting = [name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)]
+    seen = set(waiting)
+    front: set[EdgeKey] = set()
+    while cut and waiting:
+        for key in plain.graph.in_edges(waiting.pop(), keys=True):
+            if key in cut:
+                front.add(key)
+            elif key[0] not in seen:
+                seen.add(key[0])
+                waiting.append(key[0])
+    return frozenset(front) or frozenset(cut)
 
 
 def flow_widths(flow: Flow) -> dict[float | None, float]:

@@ -168,6 +168,8 @@ def _marks(
     half = (MARK_RADIUS + 3, MARK_RADIUS + 3)
     taken: list[tuple[float, float, float, float]] = []
     for key, cause in lighting.cut.items():
+        if key not in lighting.front:
+            continue
         x, y = clear_point(wires[key], rects, taken, half)
         words = cause_tooltip(cause, shown, plain.trace) if shown is not None else ""
         marks.append(Mark("scissors", x, y, key, words))

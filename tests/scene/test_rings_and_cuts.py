@@ -204,3 +204,13 @@ def test_a_value_that_is_not_finite_is_crossed_out(example: Pictured) -> None:
     assert len(crossed) == 2
     assert "1 NaN" in group.tooltip
     assert "1 infinite" in group.tooltip
+
+
+def test_scissors_stand_only_where_the_gradient_comes_to_a_cut(example: Pictured) -> None:
+    cause = Cause("outside-tape", 6, "")
+    cuts = {(READ, TRANSPOSE): cause, (READ, MATMUL): cause, (TensorId(13), MATMUL): cause}
+    flow = replace(example.shown.flow, walked={(Y, MEAN): 1.0}, cuts=cuts)
+    drawn = scene(example, replace(example.shown, flow=flow, findings=()))
+    cut = {ends for ends, state in states(drawn).items() if state == "cut"}
+    assert cut == {("x′", "transpose"), ("x′", "y"), ("transpose", "y")}
+    assert {mark.edge[:2] for mark in drawn.marks} == {("x′", "y"), ("transpose", "y")}
