@@ -64,7 +64,10 @@ def request(flow: DataFlow, call: Call) -> dict[str, Any]:
         "call": call.id,
         "seeds": seeds,
         "program": list(_program(trace, ancestry)),
-        "wanted": [one.tensor for one in call.sources if one.tensor is not None],
+        "wanted": [
+            *(one.tensor for one in call.sources if one.tensor is not None),
+            *(place for place in ancestry if isinstance(place, str)),
+        ],
     }
 
 

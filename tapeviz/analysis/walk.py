@@ -166,20 +166,18 @@ class _Rows:
         return place_of(version) if version else tensor
 
     def _total(self, place: Place) -> TensorId | None:
-        if place in self.totals:
-            return self.totals[place]
-        tensor = self._tensor_at(place)
-        if tensor in self.totals:
-            return self.totals[tensor]
+        """The whole gradient at a place, if TensorFlow ever added it up."""
         shares = self.shares.get(place, [])
-        if isinstance(place, str) and tensor is not None:
-            variable = self.trace.reads[tensor].variable if tensor in self.trace.reads else None
-            replay = self.call.replay
-            if replay is not None and place in replay.results:
-                return replay.results[place]
-            if variable is not None and TensorId(variable) in self.totals:
-                return self.totals[TensorId(variable)]
-        return shares[0][1] if len(shares) == 1 else None
+        if len(shares) == 1:
+            return shares[0][1]
+        if not isinstance(place, str):
+            return self.totals.get(place)
+        replay = self.call.replay
+        if replay is not None and place in replay.results:
+            return replay.results[place]
+        variable = VariableId(int(place[1:].split(":")[0]))
+        reads = [one for one in self.trace.variables[variable].versions if one.reads]
+        return self.totals.get(TensorId(variable)) if len(reads) == 1 else None
 
     def _tensor_at(self, place: Place) -> TensorId | None:
         """The tensor at a place: of a variable's version one that was read from it."""
