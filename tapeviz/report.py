@@ -36,12 +36,13 @@ def report(trace: Trace, diagnosis: Diagnosis, repairs: Repairs = ()) -> dict[st
 def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
     error = diagnosis.error
     if error is not None:
-        return {
+        said: dict[str, Any] = {
             "type": error.type,
             "message": error.message,
             "line": error.line or None,
             "explanation": error.explanation,
         }
+        return said | ({"fixes": [_fix(one) for one in error.fixes]} if error.fixes else {})
     ending = trace.ending
     if ending.how in ("finished", "raised", "exit"):
         return None
@@ -70,7 +71,7 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
         "cause": _cause(finding.cause),
         "message": finding.message,
         "bridged": _elements(trace, finding.bridged),
-        "fixes": [_fix(trace, one) for one in finding.fixes],
+        "fixes": [_fix(one) for one in finding.fixes],
     }
     if finding.others:
         result["others"] = [_cause(one) for one in finding.others]
@@ -131,5 +132,7 @@ def _cause(cause: Cause | None) -> dict[str, Any] | None:
     return {"kind": cause.kind, "line": cause.line, "code": cause.code, "op": cause.op or None}
 
 
-def _fix(trace: Trace, fix: Fix) -> dict[str, Any]:
-    return {"title": fix.title, "diff": fix.diff, "value": _elements(trace, fix.value)}
+def _fix(fix: Fix) -> dict[str, Any]:
+    value = fix.value
+    shown = elements(value) if value is not None and value.size <= MAX_ELEMENTS else None
+    return {"title": fix.title, "diff": fix.diff, "value": shown}

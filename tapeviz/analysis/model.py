@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..trace.model import Call, CallId, OpId, TensorId
+from ..trace.model import Array, Call, CallId, OpId, TensorId
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Kind = Literal[
@@ -51,12 +51,18 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """An edit of the source that was tried, and the gradient that came out."""
+    """An edit of the source that was tried, and the gradient that came out.
+
+    ``diff``: the changed lines with one of context; ``text``: the whole text after the edit.
+    ``value``: the gradient in the run of that text (None: there are several, or it did not travel).
+    ``is_estimate``: the text computes another value, or takes another slope, than was written.
+    """
 
     title: str
     diff: str
     text: str
-    value: TensorId | None = None
+    value: Array | None = field(default=None, compare=False)
+    is_estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +162,7 @@ class ExplainedError:
     message: str
     line: int
     explanation: str
+    fixes: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,257 @@
+"""A variable that is written between source and target in, a tensor in its place out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from .blocks import TAPES, Block, block_of_call, gradient_call
+from .model import Edit, Patient
+from .plan import Plan
+from .regions import Region, region_after
+from .renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
+from .source import Source, all_of, argument, called_name, sole
+from .writes import Write, new_value, writes_on, writes_to
+
+SLICE_OP = "ResourceStridedSliceAssign"
+
+
+def use_new_tensor(patient: Patient) -> Iterator[Edit]:
+    """``c.assign(e)`` → ``c_new = e``, which later reads use; the variable is stored afterwards."""
+    lines = patient.lines("assign")
+    for chosen in dict.fromkeys((lines, lines[:1])):
+        for afterwards in (True, False):
+            edit = _edited(patient, chosen, afterwards)
+            if edit is not None:
+                yield edit
+
+
+def _edited(patient: Patient, lines: Iterable[int], afterwards: bool) -> Edit | None:
+    """``afterwards``: store when the tape is done, if nothing else can read the state before."""
+    source = patient.source
+    block = block_of_call(source, patient.trace, patient.call)
+    plan = Plan(source)
+    titles: list[str] = []
+    done: list[cst.BaseExpression] = []
+    for line in sorted(lines):
+        for write in writes_on(source, line, patient.cause.op == SLICE_OP):
+            if any(write.receiver.deep_equals(one) for one in done):
+                continue
+            new = _replace_state(patient, plan, write, block, afterwards)
+            if new:
+                done.append(write.receiver)
+                titles.append(f"{new} in place of {source.code(write.receiver)}")
+    if not titles:
+        return None
+    return Edit(f"Compute with a tensor: {', '.join(titles)}", plan.text())
+
+
+def _replace_state(
+    patient: Patient, plan: Plan, write: Write, block: Block | None, afterwards: bool
+) -> str:
+    """Change one variable into a tensor; the tensor's name, or empty if it cannot be done."""
+    source, receiver = patient.source, write.receiver
+    if not isinstance(receiver, (cst.Name, cst.Attribute)) or _is_own(source, write):
+        return ""
+    region = region_after(source, write.statement, block)
+    if is_rebound(receiver, region.statements):
+        return ""
+    new = source.free_name(new_name(stem(receiver)))
+    name = source.code(receiver)
+    read_elsewhere = functions_that_read(source, receiver)
+    is_safe = not calls_any((write.statement, *region.statements), read_elsewhere)
+    stored_later = afterwards and is_safe and region.block is not None and region.loop is None
+    rename_reads(plan, receiver, new, region.statements)
+    if region.loop is not None:
+        plan.before(region.loop, f"{new} = {name}")
+        watch_in_inner_tapes(plan, receiver, new, region, block)
+    following = [write, *_others(source, write, region)]
+    for place, one in enumerate(following):
+        is_first = place == 0 and region.loop is None
+        if not _compute(patient, plan, one, name if is_first else new, new):
+            return ""
+        if not stored_later:
+            plan.after(one.statement, f"{name}.assign({new})")
+    if stored_later and region.block is not None:
+        plan.after(region.block.node, f"{name}.assign({new})")
+    if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
+        _ask_for(patient, plan, block, receiver, new)
+    return new
+
+
+def _others(source: Source, write: Write, region: Region) -> list[Write]:
+    """Further writes to the same variable."""
+    is_slice = write.subscript is not None
+    found = writes_to(source, write.receiver, region.statements, is_slice)
+    return [one for one in found if one.call is not write.call]
+
+
+def _compute(patient: Patient, plan: Plan, write: Write, now: str, new: str) -> bool:
+    """Make the statement bind the new state; one that does more gets a line in front."""
+    source = patient.source
+    value = new_value(source, write, now, patient.trace)
+    if value is None:
+        return False
+    small = sole(write.statement)
+    if isinstance(small, cst.Expr) and small.value is write.call:
+
+        def bind(updated: cst.SimpleStatementLine) -> cst.CSTNode:
+            changed = sole(updated)
+            call = changed.value if isinstance(changed, cst.Expr) else None
+            same = write.in_call(call) if isinstance(call, cst.Call) else write
+            state = new_value(source, same, now, patient.trace)
+            target = cst.AssignTarget(cst.Name(new))
+            return updated.with_changes(body=[cst.Assign([target], state or value)])
+
+        plan.replace(write.statement, bind)
+        return True
+    if not isinstance(write.statement, cst.SimpleStatementLine):
+        return False
+    plan.before(write.statement, f"{new} = {source.code(value)}")
+    plan.replace(write.call, new)
+    return True
+
+
+def _ask_for(
+    patient: Patient, plan: Plan, block: Block | None, receiver: cst.BaseExpression, new: str
+) -> None:
+    """A gradient of the variable as read after the write is now the gradient of the tensor."""
+    call = gradient_call(patient.source, patient.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    statement = patient.source.statement_of(call) if call is not None else None
+    if asked is None or statement is None:
+        return
+    if block is not None and patient.source.beside(statement, block.node) is not None:
+        rename_reads(plan, receiver, new, [asked.value])
+
+
+def _is_own(source: Source, write: Write) -> bool:
+    """Whether the receiver is a name of the loop, lambda or comprehension around the write."""
+    if not isinstance(write.receiver, cst.Name):
+        return False
+    name = write.receiver.value
+    for above in source.ancestors(write.call):
+        if isinstance(above, cst.Lambda):
+            if any(param.name.value == name for param in all_of(above.params, cst.Param)):
+                return True
+        elif isinstance(above, cst.For):
+            if any(one.value == name for one in all_of(above.target, cst.Name)):
+                return True
+        elif isinstance(above, (cst.ListComp, cst.GeneratorExp)):
+            targets = (part.target for part in all_of(above, cst.CompFor))
+            if any(one.value == name for target in targets for one in all_of(target, cst.Name)):
+                return True
+        elif isinstance(above, cst.FunctionDef):
+            return False
+    return False
+
+
+def watch_in_inner_tapes(
+    plan: Plan, receiver: cst.BaseExpression, new: str, region: Region, block: Block | None
+) -> None:
+    """Inner tapes that differentiate by the variable have to watch the tensor in its place."""
+    source = plan.source
+    asked = {
+        source.code(call.func.value)
+        for statement in region.statements
+        for call in all_of(statement, cst.Call)
+        if called_name(call) == "gradient" and isinstance(call.func, cst.Attribute)
+        if (sources := argument(call, 1, "sources")) is not None
+        if any(True for _ in reads_of(source, receiver, [sources.value]))
+    }
+    for statement in region.statements:
+        for inner in all_of(statement, cst.With):
+            if block is not None and inner is block.node:
+                continue
+            for item in inner.items:
+                name = source.code(item.asname.name) if item.asname else ""
+                is_tape = isinstance(item.item, cst.Call) and called_name(item.item) in TAPES
+                if is_tape and name in asked:
+                    plan.first(inner, f"{name}.watch({new})")
+
+
+def rebind_name(patient: Patient) -> Iterator[Edit]:
+    """``c.assign(e)`` → ``c = e``, for functions that read ``c``; later ``c`` is as before."""
+    source = patient.source
+    block = block_of_call(source, patient.trace, patient.call)
+    if block is None:
+        return
+    for write in writes_on(source, patient.cause.line, patient.cause.op == SLICE_OP):
+        receiver = write.receiver
+        if not isinstance(receiver, cst.Name) or _is_own(source, write):
+            continue
+        if not functions_that_read(source, receiver):
+            continue
+        if source.beside(write.statement, block.node) is not block.node:
+            continue
+        name, stored = receiver.value, source.free_name(f"{receiver.value}_variable")
+        plan = Plan(source)
+        if not _compute(patient, plan, write, name, name):
+            continue
+        plan.before(block.node, f"{stored} = {name}")
+        plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
+        yield Edit(f"Let {name} mean the tensor itself while the tape records", plan.text())
+
+
+def return_tensor(patient: Patient) -> Iterator[Edit]:
+    """A function that only writes a variable returns the tensor, and its caller uses that."""
+    source, trace = patient.source, patient.trace
+    block = block_of_call(source, trace, patient.call)
+    op = trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
+    for write in writes_on(source, patient.cause.line, patient.cause.op == SLICE_OP):
+        function = source.enclosing(write.statement, cst.FunctionDef)
+        small = sole(write.statement)
+        if function is None or op is None or not isinstance(small, cst.Expr):
+            continue
+        if source.beside(write.statement, function.body.body[-1]) is None:  # type: ignore[arg-type]
+            continue
+        if all_of(function.body, cst.Return):
+            continue
+        for frame in op.site.frames[1:2]:
+            edit = _returned(patient, write, function, frame.line, block)
+            if edit is not None:
+                yield edit
+
+
+def _returned(
+    patient: Patient, write: Write, function: cst.FunctionDef, line: int, block: Block | None
+) -> Edit | None:
+    source, receiver = patient.source, write.receiver
+    caller = source.statement(line)
+    small = sole(caller)
+    if caller is None or not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
+        return None
+    if called_name(small.value) != function.name.value:
+        return None
+    new = source.free_name(new_name(stem(receiver)))
+    name = source.code(receiver)
+    plan = Plan(source)
+    if not _compute(patient, plan, write, name, new):
+        return None
+    plan.after(write.statement, f"{name}.assign({new})")
+    plan.last(function, f"return {new}")
+    target = cst.AssignTarget(cst.Name(new))
+
+    def bind(updated: cst.Expr) -> cst.CSTNode:
+        return cst.Assign([target], updated.value)
+
+    plan.replace(small, bind)
+    region = region_after(source, caller, block)
+    if not rename_reads(plan, receiver, new, region.statements):
+        return None
+    return Edit(f"Return the tensor from {function.name.value}, and compute with it", plan.text())
+
+
+def stem(receiver: cst.BaseExpression) -> str:
+    """A name to begin a new one with: ``c``, ``w`` of ``self.w``, ``c`` of ``c[0]``."""
+    if isinstance(receiver, cst.Attribute):
+        return receiver.attr.value.strip("_") or "state"
+    if isinstance(receiver, cst.Subscript):
+        return stem(receiver.value)
+    return receiver.value if isinstance(receiver, cst.Name) else "state"
+
+
+def new_name(name: str) -> str:
+    """What the tensor in place of a variable is called."""
+    return f"{name}_tensor" if "new" in name else f"{name}_new"

@@ -1,0 +1,122 @@
+"""A ``custom_gradient`` that gives None, or an object that swallows its input, in; a repair out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from .model import Edit, Patient
+from .plan import Plan
+from .source import Source, all_of, called_name, dotted, sole
+
+
+def differentiate_itself(patient: Patient) -> Iterator[Edit]:
+    """Without the decorator and the gradient function TensorFlow differentiates the body."""
+    source = patient.source
+    function = _decorated(patient)
+    if function is None:
+        return
+    plan = Plan(source)
+    for decorator in function.decorators:
+        if dotted(decorator.decorator).endswith("custom_gradient"):
+            plan.remove(decorator)
+    inner = {one.name.value for one in all_of(function.body, cst.FunctionDef)}
+    for result in all_of(function.body, cst.Return):
+        if source.enclosing(result, cst.FunctionDef) is not function:
+            continue
+        value = result.value
+        if isinstance(value, cst.Tuple) and len(value.elements) == 2:
+            last = value.elements[1].value
+            if isinstance(last, cst.Lambda) or (isinstance(last, cst.Name) and last.value in inner):
+                plan.replace(value, value.elements[0].value)
+                title = f"Let TensorFlow differentiate {function.name.value} itself"
+                yield Edit(title, plan.text())
+                return
+
+
+def pass_upstream(patient: Patient) -> Iterator[Edit]:
+    """``return None`` in the gradient function → the upstream gradient, as through the identity."""
+    source = patient.source
+    statement = source.statement(patient.cause.line)
+    small = sole(statement)
+    if not isinstance(small, cst.Return) or small.value is None:
+        return
+    function = source.enclosing(small, cst.FunctionDef)
+    if function is None or not function.params.params:
+        return
+    upstream = function.params.params[0].name.value
+    plan = Plan(source)
+    count = 0
+    given = (
+        [one.value for one in small.value.elements]
+        if isinstance(small.value, (cst.Tuple, cst.List))
+        else [small.value]
+    )
+    for value in given:
+        if isinstance(value, cst.Name) and value.value == "None":
+            plan.replace(value, upstream)
+            count += 1
+    if count:
+        title = f"Estimate: return the upstream gradient {upstream} where None is returned"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _decorated(patient: Patient) -> cst.FunctionDef | None:
+    name = patient.cause.detail.get("function", "")
+    for function in all_of(patient.source.module, cst.FunctionDef):
+        has_decorator = any(
+            dotted(one.decorator).endswith("custom_gradient") for one in function.decorators
+        )
+        if has_decorator and (function.name.value == name or _covers(patient, function)):
+            return function
+    return None
+
+
+def _covers(patient: Patient, function: cst.FunctionDef) -> bool:
+    return patient.source.covers(function, patient.cause.line)
+
+
+def keep_written(patient: Patient) -> Iterator[Edit]:
+    """``array.write(i, v)`` → ``array = array.write(i, v)``."""
+    source: Source = patient.source
+    plan = Plan(source)
+    count = 0
+    for line in patient.lines():
+        for call in source.calls(line, "write", "unstack", "scatter", "split"):
+            statement = source.statement_of(call)
+            small = sole(statement)
+            if not isinstance(small, cst.Expr) or small.value is not call:
+                continue
+            name = dotted(call.func).rsplit(".", 1)[0]
+            target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
+            assert called_name(call)
+            plan.replace(small, lambda old, t=target: cst.Assign([t], old.value))  # type: ignore[misc]
+            count += 1
+    if count:
+        yield Edit("Keep what write returns: the array with the value in it", plan.text())
+
+
+def start_random(patient: Patient) -> Iterator[Edit]:
+    """Weights that start as zeros → small random numbers."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    for call in all_of(source.module, cst.Call):
+        if called_name(call) != "Variable" or not call.args:
+            continue
+        initial = call.args[0].value
+        if isinstance(initial, cst.Call) and called_name(initial) == "zeros" and initial.args:
+            shape = source.code(initial.args[0].value)
+            plan.replace(initial, f"{source.tf}.random.normal({shape}, stddev=0.1)")
+            count += 1
+    for text in all_of(source.module, cst.SimpleString):
+        parent = source.parent(text)
+        keyword = parent.keyword if isinstance(parent, cst.Arg) else None
+        is_kernel = keyword is not None and keyword.value == "kernel_initializer"
+        if text.evaluated_value == "zeros" and is_kernel:
+            plan.replace(text, f"{text.quote}glorot_uniform{text.quote}")
+            count += 1
+    if count:
+        title = "Start the weights from small random numbers in place of zeros"
+        yield Edit(title, plan.text(), is_estimate=True)

@@ -1,0 +1,169 @@
+"""An op whose derivative is not finite here in, a form of it that stays finite out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from .model import Edit, Patient
+from .plan import Plan
+from .source import Source, all_of, argument, called_name, header_nodes, read_names
+
+_TINY = "1e-12"
+
+
+def safe_where(patient: Patient) -> Iterator[Edit]:
+    """``tf.where(c, f(x), 0)`` → the branch not taken computes with a harmless number."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    for call in source.calls(patient.cause.line, "where"):
+        condition = argument(call, 0, "condition")
+        branches = (argument(call, 1, "x"), argument(call, 2, "y"))
+        if condition is None:
+            continue
+        for branch, is_taken in zip(branches, (True, False), strict=True):
+            if branch is not None and not isinstance(branch.value, (cst.Name, cst.BaseNumber)):
+                count += _guard(plan, condition.value, branch.value, is_taken)
+    if count:
+        yield Edit(
+            "Guard inside tf.where too: its other branch is differentiated as well", plan.text()
+        )
+
+
+def _guard(
+    plan: Plan, condition: cst.BaseExpression, branch: cst.BaseExpression, is_taken: bool
+) -> int:
+    """Names of the condition that the branch reads, replaced by 1 where it is not taken."""
+    source = plan.source
+    count = 0
+    for node in all_of(branch, cst.Name):
+        if node.value not in read_names(condition) or node.value in (source.tf, source.np):
+            continue
+        one = f"{source.tf}.ones_like({node.value})"
+        pair = f"{node.value}, {one}" if is_taken else f"{one}, {node.value}"
+        plan.replace(node, f"{source.tf}.where({source.code(condition)}, {pair})")
+        count += 1
+    return count
+
+
+def safe_norm(patient: Patient) -> Iterator[Edit]:
+    """``tf.norm(x)`` → ``tf.sqrt(tf.reduce_sum(tf.square(x)) + 1e-12)``."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    for call in source.calls(patient.cause.line, "norm"):
+        given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
+        if given is None or order is not None:
+            continue
+        kept = [one for one in call.args if one is not given]
+        more = "".join(f", {source.code(one).rstrip(', ')}" for one in kept)
+        square = f"{source.tf}.square({source.code(given.value)})"
+        plan.replace(call, f"{source.tf}.sqrt({source.tf}.reduce_sum({square}{more}) + {_TINY})")
+        count += 1
+    if count:
+        yield Edit("A norm that is smooth at zero", plan.text())
+
+
+def stable_log(patient: Patient) -> Iterator[Edit]:
+    """``log(softmax(x))`` → ``log_softmax(x)``, ``log(sigmoid(x))`` → ``log_sigmoid(x)``."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    for call in source.calls(patient.cause.line, "log"):
+        given = call.args[0].value if call.args else None
+        if isinstance(given, cst.Call) and called_name(given) in ("softmax", "sigmoid"):
+            name = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}[called_name(given)]
+            inside = ", ".join(source.code(one).rstrip(", ") for one in given.args)
+            plan.replace(call, f"{source.tf}.{name}({inside})")
+            count += 1
+    if count:
+        yield Edit("Take the logarithm and what is inside it in one step", plan.text())
+
+
+def away_from_edge(patient: Patient) -> Iterator[Edit]:
+    """``sqrt``, ``log`` and powers kept off 0, inverse sines off ±1, ``exp`` off overflow."""
+    source = patient.source
+    tf = source.tf
+    forms = {
+        "sqrt": f"{tf}.maximum({{x}}, {_TINY})",
+        "rsqrt": f"{tf}.maximum({{x}}, {_TINY})",
+        "log": f"{tf}.maximum({{x}}, 1e-7)",
+        "pow": f"{tf}.maximum({{x}}, {_TINY})",
+        "acos": f"{tf}.clip_by_value({{x}}, -1 + 1e-6, 1 - 1e-6)",
+        "asin": f"{tf}.clip_by_value({{x}}, -1 + 1e-6, 1 - 1e-6)",
+        "exp": f"{tf}.minimum({{x}}, 80.0)",
+    }
+    plan = Plan(source)
+    names: list[str] = []
+    for call in source.calls(patient.cause.line, *forms):
+        if call.args:
+            form = forms[called_name(call)]
+            given = call.args[0].value
+            _keep_off(plan, given, form)
+            names.append(called_name(call))
+    statement = source.statement(patient.cause.line)
+    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        if isinstance(node.operator, cst.Power):
+            _keep_off(plan, node.left, forms["pow"])
+            names.append("the power")
+    if names:
+        title = f"Keep the input of {names[0]} off the point where its slope is not finite"
+        yield Edit(title, plan.text())
+
+
+def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:
+    source = plan.source
+
+    def kept(updated: cst.BaseExpression) -> cst.CSTNode:
+        inside = updated.with_changes(lpar=[], rpar=[])
+        return cst.parse_expression(form.format(x=source.code(inside)))
+
+    plan.replace(node, kept)
+
+
+def safe_division(patient: Patient) -> Iterator[Edit]:
+    """``a / b`` → ``tf.math.divide_no_nan(a, b)``."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    statement = source.statement(patient.cause.line)
+    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        if isinstance(node.operator, cst.Divide):
+            plan.replace(node, lambda old: _divided(source, old))
+            count += 1
+    for call in source.calls(patient.cause.line, "divide", "truediv", "reciprocal"):
+        if called_name(call) == "reciprocal" and call.args:
+            plan.replace(
+                call, f"{source.tf}.math.divide_no_nan(1.0, {source.code(call.args[0].value)})"
+            )
+        else:
+            plan.replace(call.func, f"{source.tf}.math.divide_no_nan")
+        count += 1
+    if count:
+        yield Edit("Divide so that a division by zero gives 0", plan.text(), is_estimate=True)
+
+
+def _divided(source: Source, node: cst.BinaryOperation) -> cst.BaseExpression:
+    above, below = source.code(node.left), source.code(node.right)
+    if isinstance(node.left, cst.BaseNumber):
+        above = f"{source.tf}.ones_like({below})" if above in ("1", "1.0") else above
+    return cst.parse_expression(f"{source.tf}.math.divide_no_nan({above}, {below})")
+
+
+def wider_floats(patient: Patient) -> Iterator[Edit]:
+    """``tf.float16`` → ``tf.float32``."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    for node in all_of(source.module, cst.Attribute):
+        if node.attr.value == "float16":
+            plan.replace(node, f"{source.code(node.value)}.float32")
+            count += 1
+    for text in all_of(source.module, cst.SimpleString):
+        if text.evaluated_value == "float16":
+            plan.replace(text, f"{text.quote}float32{text.quote}")
+            count += 1
+    if count:
+        yield Edit("Compute in float32, which overflows much later", plan.text())

@@ -1,0 +1,116 @@
+"""A run before and a run after an edit in, whether the edit mended the gradient out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..analysis.model import Diagnosis, Finding
+from ..trace.model import Array, TensorId, Trace
+from .model import Edit
+
+_LOOSE = frozenset(("float16", "bfloat16"))
+Place = tuple[int, int]
+"""A result by its place: the call's in the order of the calls, the source's in the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run and what it means."""
+
+    trace: Trace
+    diagnosis: Diagnosis
+
+    def finding(self, place: Place) -> Finding | None:
+        calls = self.diagnosis.calls
+        call, source = place
+        if call < len(calls) and source < len(calls[call].findings):
+            return calls[call].findings[source]
+        return None
+
+
+def has_come_out(before: Outcome, after: Outcome, place: Place, edit: Edit) -> bool:
+    """Whether the gradient is there now, and none that was there is gone."""
+    old, new = before.finding(place), after.finding(place)
+    if old is None or new is None or not _is_same_call(before, after, place):
+        return False
+    if new.status != "flows" and not (old.status == "nonfinite" and new.status == "zero"):
+        return False
+    method = before.diagnosis.calls[place[0]].call.method
+    if method == "gradient" and not edit.part and old.shape is not None and old.shape != new.shape:
+        return False
+    return _others_flow(before, after, place)
+
+
+def _is_same_call(before: Outcome, after: Outcome, place: Place) -> bool:
+    old, new = before.diagnosis.calls[place[0]], after.diagnosis.calls[place[0]]
+    same_number = len(old.findings) == len(new.findings)
+    return old.call.method == new.call.method and same_number
+
+
+def _others_flow(before: Outcome, after: Outcome, place: Place) -> bool:
+    call = place[0]
+    old, new = before.diagnosis.calls[call].findings, after.diagnosis.calls[call].findings
+    return all(n.status == "flows" for o, n in zip(old, new, strict=True) if o.status == "flows")
+
+
+def has_same_numbers(before: Outcome, after: Outcome, place: Place, edit: Edit) -> bool:
+    """Whether it agrees with the gradient across the cut, and the target with what it was."""
+    old, new = before.finding(place), after.finding(place)
+    if old is None or new is None:
+        return False
+    bridged, tensor = old.bridged, new.tensor
+    if bridged is None or tensor is None or edit.part:
+        agrees = True
+    else:
+        agrees = _are_close(before.trace, bridged, after.trace, tensor, 1e-4, 1e-6)
+    return agrees and (edit.is_estimate or _same_targets(before, after, place))
+
+
+def _same_targets(before: Outcome, after: Outcome, place: Place) -> bool:
+    old = before.diagnosis.calls[place[0]].call.targets
+    new = after.diagnosis.calls[place[0]].call.targets
+    pairs = ((o.tensor, n.tensor) for o, n in zip(old, new, strict=False))
+    return all(
+        o is None or n is None or _are_close(before.trace, o, after.trace, n, 1e-3, 1e-5)
+        for o, n in pairs
+    )
+
+
+def is_repeatable(before: Outcome, again: Outcome, place: Place) -> bool:
+    """Whether a second run of the same text gave the same numbers."""
+    old, new = before.finding(place), again.finding(place)
+    if old is None or new is None or not _same_targets(before, again, place):
+        return False
+    if old.bridged is None or new.bridged is None:
+        return True
+    return _are_close(before.trace, old.bridged, again.trace, new.bridged, 1e-4, 1e-6)
+
+
+def _are_close(
+    one: Trace, tensor: TensorId, other: Trace, second: TensorId, rtol: float, atol: float
+) -> bool:
+    a, b = _numbers(one, tensor), _numbers(other, second)
+    known = one.tensors.get(tensor)
+    if known is not None and known.dtype in _LOOSE:
+        rtol, atol = max(rtol, 1e-2), max(atol, 1e-3)
+    if a is not None and b is not None:
+        if a.shape != b.shape:
+            return False
+        finite = np.isfinite(a)
+        if not finite.any():
+            return True
+        atol *= max(1.0, float(np.abs(a[finite]).max()))
+        return bool(np.allclose(b[finite], a[finite], rtol=rtol, atol=atol))
+    norms = [s.norm for s in (one.stats(tensor), other.stats(second)) if s is not None]
+    if len(norms) == 2 and norms[0] is not None and norms[1] is not None:
+        return bool(np.isclose(norms[0], norms[1], rtol=10 * rtol, atol=atol))
+    return True
+
+
+def _numbers(trace: Trace, tensor: TensorId) -> Array | None:
+    value = trace.value(trace.fetched.get(tensor, tensor))
+    if value is None or value.dtype.kind not in "biufc":
+        return None
+    return value.astype(np.complex128 if value.dtype.kind == "c" else np.float64)

@@ -1,0 +1,218 @@
+"""A value that went through NumPy or Python in, the same computation in TensorFlow out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from .blocks import block_of_call
+from .model import Edit, Patient
+from .numpy_words import (
+    ENTERING,
+    FUNCTIONS,
+    LEAVING_FUNCTIONS,
+    LEAVING_METHODS,
+    METHODS,
+    PREDICTING,
+)
+from .plan import Plan, enclosed, fitting
+from .regions import region_after
+from .source import (
+    Source,
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    nodes_in,
+    read_names,
+)
+
+
+def call_model(patient: Patient) -> Iterator[Edit]:
+    """``model.predict(x)`` → ``model(x)``."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    for line in patient.lines():
+        for call in source.calls(line, *PREDICTING):
+            if isinstance(call.func, cst.Attribute):
+                model, given = source.code(call.func.value), argument(call, 0, "x")
+                if given is not None:
+                    plan.replace(call, f"{model}({source.code(given.value)})")
+                    count += 1
+    if count:
+        yield Edit("Call the model itself in place of predict", plan.text())
+
+
+def stay_in_tensorflow(patient: Patient) -> Iterator[Edit]:
+    """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
+    for whole in (False, True):
+        translated = _Translated(patient, set(_region(patient, whole)))
+        if translated.count:
+            yield Edit("Stay in TensorFlow: " + translated.words(), translated.text())
+
+
+def call_directly(patient: Patient) -> Iterator[Edit]:
+    """``tf.numpy_function(f, [x], T)`` → ``f(x)``, with ``f`` said in TensorFlow."""
+    source = patient.source
+    for line in patient.lines():
+        for call in source.calls(line, "numpy_function", "py_function", "py_func"):
+            function, given = argument(call, 0, "func"), argument(call, 1, "inp")
+            if function is None or given is None:
+                continue
+            if not isinstance(given.value, (cst.List, cst.Tuple)):
+                continue
+            inside = _function_named(source, source.code(function.value))
+            translated = _Translated(patient, set(nodes_in(inside)) if inside else set())
+            names = ", ".join(source.code(one.value) for one in given.value.elements)
+            name = source.code(enclosed(function.value))
+            translated.plan.replace(call, f"{name}({names})")
+            yield Edit(
+                f"Call {name} directly, and let it compute with TensorFlow", translated.text()
+            )
+
+
+def _function_named(source: Source, name: str) -> cst.CSTNode | None:
+    for function in all_of(source.module, cst.FunctionDef):
+        if function.name.value == name:
+            return function.body
+    return None
+
+
+def _region(patient: Patient, whole: bool) -> Iterator[cst.CSTNode]:
+    """The statement where the value leaves, and those after it that read what was made from it."""
+    source = patient.source
+    block = block_of_call(source, patient.trace, patient.call)
+    for line in patient.lines():
+        statement = source.statement(line)
+        if statement is None:
+            continue
+        yield from _without_body(statement)
+        function = source.enclosing(statement, cst.FunctionDef)
+        if whole:
+            around = block.node.body if block is not None else source.module
+            for one in (around, *((function,) if function is not None else ())):
+                yield from nodes_in(one)
+            continue
+        names = set(bound_names(statement))
+        for following in region_after(source, statement, block).statements:
+            if names & read_names(following) and not _is_print(following):
+                names |= bound_names(following)
+                yield from nodes_in(following)
+
+
+def _without_body(statement: cst.CSTNode) -> list[cst.CSTNode]:
+    body = getattr(statement, "body", None)
+    hidden = set(map(id, nodes_in(body))) if isinstance(body, cst.BaseSuite) else set()
+    return [one for one in nodes_in(statement) if id(one) not in hidden]
+
+
+def _is_print(statement: cst.CSTNode) -> bool:
+    calls = all_of(statement, cst.Call)
+    return bool(calls) and called_name(calls[0]) == "print"
+
+
+class _Translated:
+    """A plan in which calls among ``nodes`` are said in TensorFlow."""
+
+    def __init__(self, patient: Patient, nodes: Iterable[cst.CSTNode]) -> None:
+        self.source = patient.source
+        self.plan = Plan(self.source)
+        self.count = 0
+        self._said: list[str] = []
+        for node in nodes:
+            if isinstance(node, cst.Call):
+                self._call(node)
+            elif isinstance(node, cst.Attribute) and node.attr.value == "T":
+                self.plan.replace(node, self._transposed)
+
+    def text(self) -> str:
+        return self.plan.text()
+
+    def words(self) -> str:
+        return ", ".join(sorted(dict.fromkeys(self._said)))
+
+    def _call(self, call: cst.Call) -> None:
+        name = called_name(call)
+        module, _, function = dotted(call.func).partition(".")
+        if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
+            self._do(call, lambda old: old.func.value, f"without .{name}()")
+        elif dotted(call.func) in LEAVING_FUNCTIONS and len(call.args) == 1:
+            self._do(
+                call,
+                lambda old: self._given(call, old),
+                f"without {name}()",
+            )
+        elif module in (self.source.np, "math") and function in FUNCTIONS and call.args:
+            self._do(call, lambda old: self._function(old, function), f"tf for {module}.{function}")
+        elif module == self.source.tf and function in ENTERING and len(call.args) == 1:
+            self._do(
+                call,
+                lambda old: self._given(call, old),
+                f"without tf.{function}()",
+            )
+        elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
+            self._do(call, self._method, f"tf for .{name}()")
+
+    def _do(self, call: cst.Call, change: object, words: str) -> None:
+        self.plan.replace(call, change)  # type: ignore[arg-type]
+        self._said.append(words)
+        self.count += 1
+
+    def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
+        return fitting(self.source, place, _unformatted(call.args[0].value))
+
+    def _is_module(self, call: cst.Call) -> bool:
+        return dotted(call.func).partition(".")[0] in (self.source.np, self.source.tf, "math")
+
+    def _function(self, call: cst.Call, function: str) -> cst.BaseExpression:
+        code = self.source.code
+        plain = [code(one.value) for one in call.args if one.keyword is None]
+        axis = argument(call, 1, "axis")
+        kept = ", ".join(
+            code(one.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for one in call.args
+        )
+        text = FUNCTIONS[function].format(
+            tf=self.source.tf,
+            all=kept,
+            a=plain[0] if plain else code(call.args[0].value),
+            b=plain[1] if len(plain) > 1 else "",
+            axis=code(axis.value) if axis is not None else "0",
+        )
+        if function in ("array", "asarray") and isinstance(call.args[0].value, cst.Name):
+            text = plain[0]
+        return cst.parse_expression(text)
+
+    def _method(self, call: cst.Call) -> cst.BaseExpression:
+        code = self.source.code
+        given = [code(one.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for one in call.args]
+        function = call.func
+        assert isinstance(function, cst.Attribute)
+        shape = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
+        dtype = given[0].replace(f"{self.source.np}.", f"{self.source.tf}.") if given else ""
+        if dtype in ("float", "'float32'", '"float32"'):
+            dtype = f"{self.source.tf}.float32"
+        text = METHODS[function.attr.value].format(
+            tf=self.source.tf,
+            x=code(function.value),
+            more="".join(f", {one}" for one in given),
+            shape=shape if shape.startswith(("[", "(")) or not shape else f"[{shape}]",
+            dtype=dtype,
+        )
+        return cst.parse_expression(text)
+
+    def _transposed(self, node: cst.Attribute) -> cst.BaseExpression:
+        return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
+
+
+def _unformatted(node: cst.BaseExpression) -> cst.BaseExpression:
+    """``t`` of ``f"{t:.3f}"``."""
+    if isinstance(node, cst.FormattedString) and len(node.parts) == 1:
+        part = node.parts[0]
+        if isinstance(part, cst.FormattedStringExpression):
+            return part.expression
+    if isinstance(node, cst.Call) and dotted(node.func) == "str" and len(node.args) == 1:
+        return node.args[0].value
+    return node

@@ -1,0 +1,45 @@
+"""The nouns of a repair: a finding with the text that led to it, and an edit that may mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..analysis.model import Cause, Finding
+from ..trace.model import Call, Trace
+from .source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A whole new text, and in a few words what it does.
+
+    ``is_estimate``: the forward value or the derivative is another one than was written.
+    ``part``: the subscript that picks the source's part of the result (``[0]``), else empty.
+    """
+
+    title: str
+    new_text: str
+    is_estimate: bool = False
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """A gradient that is not there: what ran, which call, why, and the source to be edited."""
+
+    trace: Trace
+    call: Call
+    finding: Finding
+    cause: Cause
+    source: Source
+
+    def lines(self, *kinds: str) -> tuple[int, ...]:
+        """The lines of the cause and of the further cuts of its kind (or of these kinds)."""
+        wanted = kinds or (self.cause.kind,)
+        causes = (self.cause, *self.finding.others)
+        return tuple(dict.fromkeys(one.line for one in causes if one.kind in wanted))
+
+
+FixFunction = Callable[[Patient], Iterator[Edit]]
+ErrorFixFunction = Callable[[Trace, Source], Iterator[Edit]]

@@ -1,0 +1,160 @@
+"""Changes at nodes of a text in, the new text out; everything else stays as it was formatted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import libcst as cst
+
+from .source import Source, Statement
+
+Change: TypeAlias = "Callable[[Any], cst.CSTNode]"
+
+
+class Plan:
+    """Collects changes, keyed by the nodes of one :class:`Source`, and carries them out at once."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.changes: dict[cst.CSTNode, Change] = {}
+        self.removed: set[cst.CSTNode] = set()
+        self.put_before: dict[cst.CSTNode, list[Statement]] = {}
+        self.put_after: dict[cst.CSTNode, list[Statement]] = {}
+        self.put_first: dict[cst.CSTNode, list[Statement]] = {}
+        self.put_last: dict[cst.CSTNode, list[Statement]] = {}
+        self.unwrapped: set[cst.CSTNode] = set()
+
+    def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | Change) -> None:
+        """Put an expression, or what is made of the node as changed inside, in its place."""
+        if isinstance(new, str):
+            new = cst.parse_expression(new)
+        if isinstance(new, cst.CSTNode):
+            fixed = new
+            self.changes[node] = lambda _: fixed
+        else:
+            self.changes[node] = new
+
+    def remove(self, statement: cst.CSTNode) -> None:
+        self.removed.add(statement)
+
+    def unwrap(self, statement: cst.With) -> None:
+        """Put the statements of a block in the place of the block."""
+        self.unwrapped.add(statement)
+
+    def before(self, statement: cst.CSTNode, *new: Statement | str) -> None:
+        self.put_before.setdefault(statement, []).extend(map(self.parse, new))
+
+    def after(self, statement: cst.CSTNode, *new: Statement | str) -> None:
+        self.put_after.setdefault(statement, []).extend(map(self.parse, new))
+
+    def first(self, block: cst.CSTNode, *new: Statement | str) -> None:
+        """As the first statements of a compound statement's body."""
+        self.put_first.setdefault(block, []).extend(map(self.parse, new))
+
+    def last(self, block: cst.CSTNode, *new: Statement | str) -> None:
+        self.put_last.setdefault(block, []).extend(map(self.parse, new))
+
+    def parse(self, statement: Statement | str) -> Statement:
+        if isinstance(statement, str):
+            config = self.source.module.config_for_parsing
+            parsed = cst.parse_statement(statement, config=config)
+            assert isinstance(parsed, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+            return parsed
+        return without_blank_lines(statement)
+
+    def text(self) -> str:
+        """The text with all changes made."""
+        changed = self.source.module.visit(_Carpenter(self))
+        assert isinstance(changed, cst.Module)
+        return changed.code
+
+
+class _Carpenter(cst.CSTTransformer):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self.plan = plan
+
+    def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+        plan = self.plan
+        change = plan.changes.get(original_node)
+        new: Any = updated_node if change is None else change(updated_node)
+        if original_node in plan.put_first or original_node in plan.put_last:
+            first = plan.put_first.get(original_node, [])
+            last = plan.put_last.get(original_node, [])
+            new = _with_body(new, [*first, *_statements(new.body), *last])
+        if isinstance(new, cst.IndentedBlock) and not new.body:
+            new = new.with_changes(body=[cst.parse_statement("pass")])
+        return self._placed(original_node, new)
+
+    def _placed(self, original: cst.CSTNode, new: Any) -> Any:
+        plan = self.plan
+        before = plan.put_before.get(original, [])
+        after = plan.put_after.get(original, [])
+        if original in plan.unwrapped:
+            inside = _statements(new.body)
+            inside[0] = _with_leading(inside[0], new.leading_lines)
+            return cst.FlattenSentinel([*before, *inside, *after])
+        if original in plan.removed:
+            if not before and not after:
+                return cst.RemoveFromParent()
+            kept = [*before, *after]
+            leading = getattr(original, "leading_lines", ())
+            return cst.FlattenSentinel([_with_leading(kept[0], leading), *kept[1:]])
+        if not before and not after:
+            return new
+        if before:
+            before = [_with_leading(before[0], new.leading_lines), *before[1:]]
+            new = without_blank_lines(new)
+            new = new.with_changes(leading_lines=())
+        return cst.FlattenSentinel([*before, new, *after])
+
+
+def _with_leading(statement: Any, leading: Any) -> Any:
+    own = [line for line in statement.leading_lines if line.comment is not None]
+    return statement.with_changes(leading_lines=[*leading, *own])
+
+
+def without_blank_lines(statement: Statement) -> Statement:
+    """The statement with the comments above it, but not the blank lines."""
+    kept = [line for line in statement.leading_lines if line.comment is not None]
+    return statement.with_changes(leading_lines=kept)
+
+
+def _statements(suite: Any) -> list[Any]:
+    if isinstance(suite, cst.SimpleStatementSuite):
+        bare = [small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for small in suite.body]
+        return [cst.SimpleStatementLine([small]) for small in bare]
+    return list(suite.body)
+
+
+def _with_body(compound: Any, statements: list[Any]) -> Any:
+    suite = compound.body
+    if isinstance(suite, cst.SimpleStatementSuite):
+        header = cst.TrailingWhitespace()
+        return compound.with_changes(body=cst.IndentedBlock(statements, header=header))
+    return compound.with_changes(body=suite.with_changes(body=statements))
+
+
+_PRODUCTS = (cst.Multiply, cst.Divide, cst.MatrixMultiply, cst.FloorDivide, cst.Modulo, cst.Power)
+_ROOMY = (cst.Assign, cst.AnnAssign, cst.Arg, cst.Return, cst.Expr, cst.Element, cst.Index)
+
+
+def as_term(node: cst.BaseExpression) -> cst.BaseExpression:
+    """In parentheses, unless it can be added or subtracted as it is."""
+    is_product = isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _PRODUCTS)
+    return node if is_product else enclosed(node)
+
+
+def fitting(source: Source, place: cst.CSTNode, node: cst.BaseExpression) -> cst.BaseExpression:
+    """``node`` to stand where ``place`` stood, in parentheses if others pull at it there."""
+    return node if isinstance(source.parent(place), _ROOMY) else enclosed(node)
+
+
+def enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
+    """In parentheses, unless it binds at least as tightly as a call."""
+    tight = (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.BaseNumber, cst.BaseString)
+    closed = (cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
+    if isinstance(node, (*tight, *closed)) or node.lpar:
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

@@ -1,0 +1,94 @@
+"""An exception of a gradient call in, an edit after which it is not raised out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..trace.model import Trace
+from .blocks import TAPES
+from .model import Edit
+from .plan import Plan
+from .source import Source, all_of, argument, called_name
+
+
+def make_persistent(trace: Trace, source: Source) -> Iterator[Edit]:
+    """A tape asked twice: ``persistent=True``."""
+    failure = trace.failure
+    if failure is None or "non-persistent" not in failure.message.lower():
+        return
+    tapes = [one for one in all_of(source.module, cst.Call) if called_name(one) == TAPES[0]]
+    for call in _asked_on(source, failure.lines or (failure.line,)):
+        name = source.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
+        named = [one for one in tapes if _named(source, one) == name]
+        for tape in (named or tapes)[-1:]:
+            if argument(tape, 0, "persistent") is None:
+                plan = Plan(source)
+                inside = "".join(f", {source.code(one).rstrip(', ')}" for one in tape.args)
+                plan.replace(tape, f"{source.code(tape.func)}(persistent=True{inside})")
+                yield Edit("Make the tape persistent, so that it can be asked again", plan.text())
+                return
+
+
+def _asked_on(source: Source, lines: tuple[int, ...]) -> Iterator[cst.Call]:
+    for line in lines:
+        yield from source.calls(line, "gradient", "jacobian", "batch_jacobian")
+
+
+def _named(source: Source, tape: cst.Call) -> str:
+    parent = source.parent(tape)
+    if isinstance(parent, cst.WithItem) and parent.asname is not None:
+        return source.code(parent.asname.name)
+    if isinstance(parent, cst.Assign):
+        return source.code(parent.targets[0].target)
+    return ""
+
+
+def give_pairs(trace: Trace, source: Source) -> Iterator[Edit]:
+    """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``."""
+    failure = trace.failure
+    for line in (failure.lines or (failure.line,)) if failure is not None else ():
+        for call in source.calls(line, "apply_gradients"):
+            given = [one.value for one in call.args if one.keyword is None]
+            if len(given) == 2:
+                plan = Plan(source)
+                pairs = ", ".join(map(source.code, given))
+                plan.replace(call, f"{source.code(call.func)}(zip({pairs}))")
+                yield Edit("Give the optimizer pairs of gradient and variable", plan.text())
+
+
+def watch_value(trace: Trace, source: Source) -> Iterator[Edit]:
+    """A Keras variable given to ``watch``: give its value."""
+    failure = trace.failure
+    for line in (failure.lines or (failure.line,)) if failure is not None else ():
+        for call in source.calls(line, "watch"):
+            given = argument(call, 0, "tensor")
+            if given is None:
+                continue
+            code = source.code(given.value)
+            for new in (f"{code}.value", f"[v.value for v in {code}]"):
+                plan = Plan(source)
+                plan.replace(given.value, new)
+                yield Edit("Watch the tensor in the Keras variable", plan.text())
+
+
+def keep_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
+    """A target or source that is a NumPy value already: leave ``.numpy()`` off."""
+    failure = trace.failure
+    if failure is None or not re.search(r"numpy|ndarray|'float'|_id|float object", failure.message):
+        return
+    plan = Plan(source)
+    count = 0
+    for call in all_of(source.module, cst.Call):
+        statement = source.statement_of(call)
+        if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute) and statement:
+            if isinstance(source.parent(call), (cst.Assign, cst.AssignTarget)):
+                plan.replace(call, call.func.value)
+                count += 1
+        elif called_name(call) == "float" and isinstance(source.parent(call), cst.Assign):
+            plan.replace(call, call.args[0].value)
+            count += 1
+    if count:
+        yield Edit("Keep the tensor: take its number only to show it", plan.text())

@@ -1,0 +1,47 @@
+"""A statement in, the statements that run after it under the same tape out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from .blocks import Block
+from .source import Source, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What may see the effect of a statement.
+
+    ``statements``: those that follow it, up to the end of the tape's block or of the function;
+    with a ``loop`` around it that whole loop, for its next round, and what follows.
+    ``block``: the tape's block, if the statement stands in it.
+    """
+
+    statements: tuple[cst.CSTNode, ...]
+    loop: Statement | None
+    block: Block | None
+
+    @property
+    def start(self) -> Statement | None:
+        return self.loop
+
+
+def region_after(source: Source, statement: Statement, block: Block | None) -> Region:
+    """The region of a statement in a tape's block, or in a function that runs there."""
+    around = list(source.ancestors(statement))
+    function = source.function_of(statement)
+    inside = block is not None and any(one is block.node for one in around)
+    edge: cst.CSTNode = block.node if inside and block is not None else function
+    loop: Statement | None = None
+    following: list[cst.CSTNode] = list(source.after(statement))
+    for one in around:
+        if one is edge:
+            break
+        if isinstance(one, (cst.For, cst.While)):
+            loop = one
+            following = [one, *source.after(one)]
+        elif isinstance(one, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+            following.extend(source.after(one))
+    return Region(tuple(following), loop, block if inside else None)

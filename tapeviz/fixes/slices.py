@@ -1,0 +1,131 @@
+"""``x[…]`` and a value to be put there in, an expression for the new tensor out.
+
+Whole rows by number become ``tensor_scatter_nd_update``; ranges become ``concat`` of what stays
+and what is new, axis by axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The part of one axis that is written: ``index``, or ``start:end`` (empty: to the edge)."""
+
+    start: str = ""
+    end: str = ""
+    index: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return not (self.start or self.end or self.index)
+
+    @property
+    def written(self) -> str:
+        """As a subscript that keeps the axis."""
+        if not self.index:
+            return f"{self.start}:{self.end}"
+        return f"{self.index}:{_plus_one(self.index)}"
+
+    @property
+    def before(self) -> str:
+        """The subscript of what stays in front of it; empty if nothing does."""
+        first = self.index or self.start
+        return f":{first}" if first and first != "0" else ""
+
+    @property
+    def behind(self) -> str:
+        if self.index:
+            end = _plus_one(self.index)
+            return f"{end}:" if end else ""
+        return f"{self.end}:" if self.end else ""
+
+
+def axes_of(
+    subscript: cst.Subscript, shape: Sequence[int | None] | None
+) -> tuple[Axis, ...] | None:
+    """What a subscript picks on each axis; None for steps, new axes and index arrays."""
+    axes: list[Axis] = []
+    elements = subscript.slice
+    for place, element in enumerate(elements):
+        part = element.slice
+        if isinstance(part, cst.Index):
+            if isinstance(part.value, cst.Ellipsis):
+                if shape is None:
+                    return None
+                axes += [Axis()] * (len(shape) - len(elements) + 1)
+                continue
+            if isinstance(part.value, cst.Name) and part.value.value == "None":
+                return None
+            axes.append(Axis(index=_code(part.value)))
+        elif isinstance(part, cst.Slice):
+            if part.step is not None:
+                return None
+            axes.append(_range(part, shape, place))
+        else:
+            return None
+    return tuple(axes)
+
+
+def _range(part: cst.Slice, shape: Sequence[int | None] | None, place: int) -> Axis:
+    start = _code(part.lower) if part.lower is not None else ""
+    end = _code(part.upper) if part.upper is not None else ""
+    size = shape[place] if shape is not None and place < len(shape) else None
+    if size is not None and end.isdigit() and int(end) >= size:
+        end = ""
+    return Axis("" if start == "0" else start, end)
+
+
+def updated(tf: str, name: str, axes: Sequence[Axis], value: str) -> str:
+    """The tensor ``name`` with ``value`` at these axes."""
+    while axes and axes[-1].is_whole:
+        axes = axes[:-1]
+    if not axes:
+        return value
+    if all(axis.index for axis in axes):
+        indices = ", ".join(axis.index for axis in axes)
+        return f"{tf}.tensor_scatter_nd_update({name}, [[{indices}]], [{value}])"
+    value = _with_kept_axes(tf, axes, value)
+    return _joined(tf, name, axes, value, 0)
+
+
+def _with_kept_axes(tf: str, axes: Sequence[Axis], value: str) -> str:
+    """A number as subscript drops its axis; concat needs it again."""
+    for place, axis in enumerate(axes):
+        if axis.index:
+            value = f"{tf}.expand_dims({value}, {place})"
+    return value
+
+
+def _joined(tf: str, name: str, axes: Sequence[Axis], value: str, place: int) -> str:
+    if place == len(axes):
+        return value
+    axis = axes[place]
+    inner = _joined(tf, name, axes, value, place + 1)
+    if axis.is_whole:
+        return inner
+    front = [one.written for one in axes[:place]]
+    parts = [
+        f"{name}[{', '.join([*front, axis.before])}]" if axis.before else "",
+        inner,
+        f"{name}[{', '.join([*front, axis.behind])}]" if axis.behind else "",
+    ]
+    kept = [part for part in parts if part]
+    return f"{tf}.concat([{', '.join(kept)}], {place})" if len(kept) > 1 else inner
+
+
+def _plus_one(index: str) -> str:
+    """The end of a slice that holds this one index; empty for the last one of an axis."""
+    try:
+        after = int(index) + 1
+    except ValueError:
+        return f"{index} + 1"
+    return str(after) if after else ""
+
+
+def _code(node: cst.CSTNode) -> str:
+    return cst.Module([]).code_for_node(node)

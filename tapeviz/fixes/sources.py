@@ -1,0 +1,147 @@
+"""A source that is not the tensor that was used in, the one that was out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..trace.expressions import is_plain_path
+from ..trace.model import TensorId
+from .blocks import Block, block_of_call, gradient_call
+from .model import Edit, Patient
+from .plan import Plan
+from .regions import region_after
+from .renaming import rename_reads
+from .source import Source, argument, bound_names, sole
+
+
+def ask_for_whole(patient: Patient) -> Iterator[Edit]:
+    """``tape.gradient(y, x[0])`` → ``tape.gradient(y, x)[0]``."""
+    source = patient.source
+    call = gradient_call(source, patient.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    if call is None or asked is None or patient.cause.detail.get("how") != "copy":
+        return
+    if isinstance(asked.value, cst.Subscript) and is_plain_path(source.code(asked.value.value)):
+        whole = source.code(asked.value.value)
+        part = source.code(asked.value)[len(whole) :]
+        plan = Plan(source)
+        plan.replace(asked.value, whole)
+        plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
+        yield Edit(f"Ask for the gradient of {whole}, and slice the result", plan.text(), part=part)
+        return
+    original = _original(patient)
+    if original and isinstance(asked.value, (cst.Name, cst.Attribute)):
+        plan = Plan(source)
+        plan.replace(asked.value, original)
+        yield Edit(f"Ask for {original}, which the target was computed from", plan.text())
+
+
+def _original(patient: Patient) -> str:
+    """The name of the tensor or variable that the source is a copy of."""
+    trace = patient.trace
+    source = next((one for one in patient.call.sources if one.text == patient.finding.source), None)
+    producer = trace.producers.get(source.tensor) if source and source.tensor is not None else None
+    for tensor in trace.ops[producer].inputs if producer is not None else ():
+        read = trace.reads.get(tensor)
+        names = trace.names.get(TensorId(read.variable) if read is not None else tensor, ())
+        if names:
+            return names[0]
+    return ""
+
+
+def use_copy_inside(patient: Patient) -> Iterator[Edit]:
+    """``part = x[0]`` made before or after the block: make it inside, and compute with it."""
+    source = patient.source
+    block = block_of_call(source, patient.trace, patient.call)
+    made = source.statement(patient.cause.line)
+    small = sole(made)
+    if patient.cause.detail.get("how") != "copy" or block is None or made is None:
+        return
+    if not isinstance(small, cst.Assign) or not isinstance(small.value, cst.Subscript):
+        return
+    if source.beside(made, block.node) in (None, block.node):
+        return
+    plan = Plan(source)
+    if rename_reads(plan, small.value, patient.finding.source, [block.node.body]):
+        plan.remove(made)
+        plan.first(block.node, made)
+        yield Edit(f"Compute with {patient.finding.source} in the tape's block", plan.text())
+
+
+def keep_first(patient: Patient) -> Iterator[Edit]:
+    """Give the first tensor a name of its own, and ask for that."""
+    source = patient.source
+    call = gradient_call(source, patient.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    rebinding = source.statement(patient.cause.line)
+    if asked is None or rebinding is None or patient.cause.detail.get("how") != "rebound":
+        return
+    name = patient.finding.source
+    if not name.isidentifier():
+        return
+    first = source.free_name(f"{name}_first")
+    receiver = cst.Name(name)
+    plan = Plan(source)
+    block = block_of_call(source, patient.trace, patient.call)
+    place = _before_rebinding(source, rebinding, block, name)
+    plan.before(place, f"{first} = {name}")
+    if rename_reads(plan, receiver, first, [asked.value]):
+        yield Edit(f"Keep the first {name} as {first}, and ask for that", plan.text())
+
+
+def rename_second(patient: Patient) -> Iterator[Edit]:
+    """``x = x + 1`` → ``x_next = x + 1``: the name keeps its first meaning."""
+    source = patient.source
+    rebinding = source.statement(patient.cause.line)
+    small = sole(rebinding)
+    name = patient.finding.source
+    if patient.cause.detail.get("how") != "rebound" or rebinding is None:
+        return
+    block = block_of_call(source, patient.trace, patient.call)
+    region = region_after(source, rebinding, block)
+    if region.loop is not None or not name.isidentifier() or region.block is None:
+        return
+    following = region.statements
+    if any(name in bound_names(one) for one in following):
+        return
+    new = source.free_name(f"{name}_next")
+    plan = Plan(source)
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target = small.targets[0].target
+        if not isinstance(target, cst.Name) or target.value != name:
+            return
+        plan.replace(target, new)
+    elif isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Name):
+        sign = source.code(small.operator).replace("=", "").strip()
+        text = f"{new} = {name} {sign} ({source.code(small.value)})"
+        plan.replace(small, lambda _: _small(text))
+    else:
+        return
+    rename_reads(plan, cst.Name(name), new, following)
+    call = gradient_call(source, patient.call)
+    target_given = argument(call, 0, "target") if call is not None else None
+    if target_given is not None:
+        rename_reads(plan, cst.Name(name), new, [target_given.value])
+    yield Edit(f"Give the new tensor a name of its own, {new}", plan.text())
+
+
+def _small(text: str) -> cst.CSTNode:
+    parsed = cst.parse_statement(text)
+    assert isinstance(parsed, cst.SimpleStatementLine)
+    return parsed.body[0]
+
+
+def _before_rebinding(
+    source: Source, rebinding: cst.CSTNode, block: Block | None, name: str
+) -> cst.CSTNode:
+    """In front of the block if the name was bound before it, else of the rebinding."""
+    if block is None or not any(one is block.node for one in source.ancestors(rebinding)):
+        return rebinding
+    if any(name in bound_names(one) for one in source.before(block.node)):
+        return block.node
+    function = source.enclosing(block.node, cst.FunctionDef)
+    if function is not None and name in {one.name.value for one in function.params.params}:
+        return block.node
+    return rebinding

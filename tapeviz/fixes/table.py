@@ -1,0 +1,110 @@
+"""Which edits are tried for which cause: the table of fixes, the likeliest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..trace.model import Trace
+from . import raising
+from .assigned_lists import use_new_list
+from .assigns import rebind_name, return_tensor, use_new_tensor
+from .estimates import (
+    divide_exactly,
+    smooth_activation,
+    smooth_maximum,
+    soften_argmax,
+    soften_comparison,
+    straight_through,
+)
+from .functions import differentiate_itself, keep_written, pass_upstream, start_random
+from .infinities import (
+    away_from_edge,
+    safe_division,
+    safe_norm,
+    safe_where,
+    stable_log,
+    wider_floats,
+)
+from .integers import make_float, take_cast_away, write_floats
+from .leaving import call_directly, call_model, stay_in_tensorflow
+from .model import Edit, ErrorFixFunction, FixFunction, Patient
+from .moving import compute_target_inside, forget_nothing, move_in, record_again
+from .source import Source
+from .sources import ask_for_whole, keep_first, rename_second, use_copy_inside
+from .stopping import take_away
+from .variables import keep_tensor
+from .watching import (
+    make_trainable,
+    make_variable,
+    watch_all,
+    watch_by_itself,
+    watch_first,
+    watch_values,
+)
+from .weights import call_with_set_weights, step_by_hand
+
+FIXES: Mapping[str, tuple[FixFunction, ...]] = {
+    "assign": (
+        use_new_tensor,
+        use_new_list,
+        call_with_set_weights,
+        step_by_hand,
+        rebind_name,
+        return_tensor,
+    ),
+    "new-variable": (keep_tensor,),
+    "left-tensorflow": (call_model, stay_in_tensorflow, call_directly),
+    "not-watched": (
+        watch_all,
+        watch_first,
+        watch_values,
+        make_variable,
+        watch_by_itself,
+        make_trainable,
+    ),
+    "outside-tape": (compute_target_inside, record_again, forget_nothing, move_in),
+    "stop-gradient": (take_away,),
+    "not-differentiable": (
+        straight_through,
+        divide_exactly,
+        soften_comparison,
+        soften_argmax,
+        take_cast_away,
+        call_directly,
+    ),
+    "integer": (take_cast_away, write_floats, make_float, soften_argmax),
+    "replaced-source": (ask_for_whole, use_copy_inside, rename_second, keep_first),
+    "not-connected": (compute_target_inside,),
+    "custom-gradient": (differentiate_itself, pass_upstream),
+    "stateful": (keep_written,),
+    "saturated": (straight_through, smooth_activation, smooth_maximum),
+    "flat-op": (smooth_activation, smooth_maximum, straight_through),
+    "multiplied-by-zero": (start_random,),
+    "cancelled": (start_random,),
+    "nonfinite": (
+        stable_log,
+        safe_norm,
+        safe_where,
+        safe_division,
+        away_from_edge,
+        wider_floats,
+    ),
+}
+
+ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
+    raising.make_persistent,
+    raising.give_pairs,
+    raising.watch_value,
+    raising.keep_tensor,
+)
+
+
+def edits_for(patient: Patient) -> Iterator[Edit]:
+    """The edits that may mend a finding; nothing about them is sure before they were tried."""
+    for fix in FIXES.get(patient.cause.kind, ()):
+        yield from fix(patient)
+
+
+def edits_for_error(trace: Trace, source: Source) -> Iterator[Edit]:
+    for fix in ERROR_FIXES:
+        yield from fix(trace, source)

@@ -1,0 +1,359 @@
+"""A diagnosis in, the same diagnosis with the fixes that were run and found good out."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..analysis.diagnose import diagnose
+from ..analysis.model import Cause, Diagnosis, Finding, Fix
+from ..errors import TapevizError
+from ..recording import LiveRecording, Recorder, Silent, Snippet
+from ..trace.model import Array, Trace
+from .diffs import short_diff
+from .judging import Outcome, Place, has_come_out, has_same_numbers, is_repeatable
+from .model import Edit, Patient
+from .source import Source
+from .table import edits_for, edits_for_error
+
+MOST_EDITS = 4
+"""Tried for one finding."""
+MOST_KEPT = 2
+MOST_RUNS = 12
+AT_ONCE = 2
+_FEWEST_SECONDS = 10.0
+_PATIENCE = 60.0
+_DEEPEST = 3
+
+
+def try_fixes(
+    trace: Trace,
+    diagnosis: Diagnosis,
+    recorder: Recorder,
+    *,
+    like: Snippet | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Diagnosis:
+    """Run the edits that may mend each finding; those after which the gradient comes out are kept.
+
+    ``like``: the snippet that was recorded: its folder, arguments and options hold for the trials.
+    ``on_progress(done, known)`` is called after each trial. It blocks; not for Qt's thread.
+    """
+    if trace.ending.how not in ("finished", "raised", "exit"):
+        return diagnosis
+    ward = _Ward(Outcome(trace, diagnosis), recorder, like or Snippet(trace.source, trace.filename))
+    ward.on_progress = on_progress
+    ward.should_stop = should_stop
+    return ward.treat()
+
+
+@dataclass(slots=True)
+class _Ailment:
+    """Findings of one cause. Without places: the error that ended the snippet."""
+
+    cause: Cause | None
+    places: list[Place] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    """In the order of their likelihood; of those with one title the first that is good is kept."""
+    tried: int = 0
+    kept: list[tuple[Edit, dict[Place, Array | None]]] = field(default_factory=list)
+
+    def first_of_each_title(self) -> list[Edit]:
+        titles = [edit.title for edit in self.edits]
+        return [edit for place, edit in enumerate(self.edits) if titles.index(edit.title) == place]
+
+    def in_order(self) -> list[tuple[Edit, dict[Place, Array | None]]]:
+        """What is kept, the likeliest first, whichever trial was over first."""
+        rank = {edit.new_text: place for place, edit in enumerate(self.edits)}
+        return sorted(self.kept, key=lambda one: rank.get(one[0].new_text, len(rank)))
+
+    @property
+    def is_done(self) -> bool:
+        return self.tried >= MOST_EDITS or len(self.kept) >= MOST_KEPT
+
+
+@dataclass(slots=True)
+class _Trial:
+    """A text to be run, for one ailment or for several."""
+
+    text: str
+    edits: list[tuple[_Ailment, Edit]]
+    depth: int = 1
+    live: LiveRecording | None = None
+
+
+class _Wakes(Silent):
+    def __init__(self, ended: threading.Event) -> None:
+        self._ended = ended
+
+    def ended(self, trace: Trace) -> None:
+        self._ended.set()
+
+
+class _Ward:
+    def __init__(self, before: Outcome, recorder: Recorder, like: Snippet) -> None:
+        self.before = before
+        self.recorder = recorder
+        seconds = before.trace.ending.seconds
+        self.like = replace(like, timeout=max(_FEWEST_SECONDS, 3 * seconds))
+        self.on_progress: Callable[[int, int], None] | None = None
+        self.should_stop: Callable[[], bool] | None = None
+        self._until = time.monotonic() + max(_PATIENCE, 4 * seconds)
+        self._waiting: deque[_Trial] = deque()
+        self._running: list[_Trial] = []
+        self._known: dict[str, _Trial] = {before.trace.source: _Trial("", [])}
+        self._woken = threading.Event()
+        self._runs = 0
+        self._done = 0
+        self._again: Outcome | None = None
+
+    def treat(self) -> Diagnosis:
+        ailments = list(_ailments(self.before.diagnosis))
+        if not ailments:
+            return self.before.diagnosis
+        try:
+            source = Source(self.before.trace.source)
+        except ValueError:
+            return self.before.diagnosis
+        for ailment in ailments:
+            ailment.edits.extend(self._edits(ailment, source))
+        for rank in range(MOST_EDITS):  # the likeliest of each before the second of any
+            for ailment in ailments:
+                firsts = ailment.first_of_each_title()
+                if rank < len(firsts):
+                    self._offer(ailment, firsts[rank], 1)
+        self._work()
+        return _with_fixes(self.before, ailments)
+
+    def _edits(self, ailment: _Ailment, source: Source) -> list[Edit]:
+        if ailment.cause is None:
+            return list(_distinct(edits_for_error(self.before.trace, source), source.text))
+        call, place = ailment.places[0]
+        diagnosed = self.before.diagnosis.calls[call]
+        finding = diagnosed.findings[place]
+        patient = Patient(self.before.trace, diagnosed.call, finding, ailment.cause, source)
+        return list(_distinct(edits_for(patient), source.text))
+
+    def _offer(self, ailment: _Ailment, edit: Edit, depth: int) -> None:
+        known = self._known.get(edit.new_text)
+        if known is not None:
+            known.edits.append((ailment, edit))
+            return
+        trial = _Trial(edit.new_text, [(ailment, edit)], depth)
+        self._known[edit.new_text] = trial
+        self._waiting.append(trial)
+
+    def _work(self) -> None:
+        while self._waiting or self._running:
+            while self._waiting and len(self._running) < AT_ONCE:
+                self._start(self._waiting.popleft())
+            if not self._running:
+                continue
+            self._woken.wait(0.25)
+            self._woken.clear()
+            if self.should_stop is not None and self.should_stop():
+                self._drop_all()
+            for trial in list(self._running):
+                self._look_at(trial)
+
+    def _start(self, trial: _Trial) -> None:
+        wanted = [ailment for ailment, _ in trial.edits if not ailment.is_done]
+        if not wanted or self._runs >= MOST_RUNS or time.monotonic() > self._until:
+            return
+        for ailment in wanted:
+            ailment.tried += 1
+        self._runs += 1
+        listener = _Wakes(self._woken)
+        trial.live = self.recorder.record(replace(self.like, text=trial.text), listener)
+        self._running.append(trial)
+
+    def _look_at(self, trial: _Trial) -> None:
+        assert trial.live is not None
+        try:
+            trace = trial.live.wait(0)
+        except TimeoutError:
+            return
+        self._running.remove(trial)
+        try:
+            self._judge(trial, Outcome(trace, diagnose(trace)))
+        finally:
+            trial.live.release()
+        self._done += 1
+        if self.on_progress is not None:
+            self.on_progress(self._done, self._done + len(self._running) + len(self._waiting))
+
+    def _drop_all(self) -> None:
+        self._waiting.clear()
+        for trial in self._running:
+            if trial.live is not None:
+                trial.live.stop()
+                trial.live.release()
+        self._running.clear()
+
+    def _judge(self, trial: _Trial, after: Outcome) -> None:
+        for ailment, edit in trial.edits:
+            if len(ailment.kept) >= MOST_KEPT:
+                continue
+            if self._is_good(ailment, edit, after):
+                ailment.kept.append((edit, self._values(trial, after, ailment, edit)))
+                continue
+            similar = [one for one in ailment.edits if one.title == edit.title]
+            if edit in similar[:-1]:
+                self._offer(ailment, similar[similar.index(edit) + 1], trial.depth)
+            elif ailment.places and trial.depth < _DEEPEST and not ailment.is_done:
+                self._follow_up(trial, ailment, edit, after)
+
+    def _is_good(self, ailment: _Ailment, edit: Edit, after: Outcome) -> bool:
+        if not ailment.places:
+            return after.trace.failure is None
+        first = ailment.places[0]
+        if not has_come_out(self.before, after, first, edit):
+            return False
+        return has_same_numbers(self.before, after, first, edit) or not self._repeats(first)
+
+    def _repeats(self, place: Place) -> bool:
+        """Whether the text as it was gives the same numbers each time; run again to learn that."""
+        if self._again is None:
+            live = self.recorder.record(self.like_before)
+            try:
+                trace = live.wait(self.like.timeout)
+                self._again = Outcome(trace, diagnose(trace))
+            except (TimeoutError, TapevizError):
+                return True
+            finally:
+                live.release()
+        return is_repeatable(self.before, self._again, place)
+
+    @property
+    def like_before(self) -> Snippet:
+        return replace(self.like, text=self.before.trace.source)
+
+    def _values(
+        self, trial: _Trial, after: Outcome, ailment: _Ailment, edit: Edit
+    ) -> dict[Place, Array | None]:
+        """The gradient in each place where it came out."""
+        values: dict[Place, Array | None] = {}
+        for place in ailment.places:
+            if has_come_out(self.before, after, place, edit):
+                finding = after.finding(place)
+                assert finding is not None
+                values[place] = _part(_fetched(trial, after, finding), edit.part)
+        return values
+
+    def _follow_up(self, trial: _Trial, ailment: _Ailment, edit: Edit, after: Outcome) -> None:
+        """The gradient meets another cut now: mend that as well."""
+        place = ailment.places[0]
+        finding = after.finding(place)
+        cause = finding.cause if finding is not None else None
+        if finding is None or cause is None or after.trace.failure is not None:
+            return
+        if ailment.cause is not None and _is_same(cause, ailment.cause):
+            return
+        try:
+            source = Source(trial.text)
+        except ValueError:
+            return
+        call = after.diagnosis.calls[place[0]].call
+        patient = Patient(after.trace, call, finding, cause, source)
+        for one in list(_distinct(edits_for(patient), trial.text))[:2]:
+            title = f"{edit.title}; {one.title[0].lower()}{one.title[1:]}"
+            estimate = edit.is_estimate or one.is_estimate
+            both = Edit(title, one.new_text, estimate, edit.part or one.part)
+            self._offer(ailment, both, trial.depth + 1)
+
+
+def _ailments(diagnosis: Diagnosis) -> Iterator[_Ailment]:
+    found: dict[tuple[str, int], _Ailment] = {}
+    for number, call in enumerate(diagnosis.calls):
+        for place, finding in enumerate(call.findings):
+            if finding.status != "flows" and finding.cause is not None:
+                cause = finding.cause
+                ailment = found.setdefault((cause.kind, cause.line), _Ailment(cause))
+                ailment.places.append((number, place))
+    yield from found.values()
+    if diagnosis.error is not None:
+        yield _Ailment(None)
+
+
+def _distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
+    """Edits that change something, differ from each other, and give text that parses."""
+    seen = {text}
+    for edit in edits:
+        if edit.new_text in seen:
+            continue
+        seen.add(edit.new_text)
+        try:
+            ast.parse(edit.new_text)
+        except (SyntaxError, ValueError):
+            continue
+        yield edit
+        if len(seen) > MOST_EDITS:
+            return
+
+
+def _is_same(one: Cause, other: Cause) -> bool:
+    return one.kind == other.kind and one.code == other.code
+
+
+def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:
+    if finding.tensor is None or trial.live is None:
+        return None
+    tensor = after.trace.fetched.get(finding.tensor, finding.tensor)
+    try:
+        return trial.live.fetch_tensor(tensor)
+    except TapevizError:
+        return None
+
+
+def _part(value: Array | None, subscript: str) -> Array | None:
+    """The part of the gradient that the source is: ``[0, :2]`` as NumPy reads it."""
+    if value is None or not subscript:
+        return value
+    try:
+        parts = ast.parse(f"x{subscript}", mode="eval").body
+        assert isinstance(parts, ast.Subscript)
+        part: Array = value[_index(parts.slice)]
+        return part
+    except (AssertionError, ValueError, SyntaxError, IndexError):
+        return None
+
+
+def _index(node: ast.expr) -> Any:
+    if isinstance(node, ast.Tuple):
+        return tuple(_index(one) for one in node.elts)
+    if isinstance(node, ast.Slice):
+        ends = (node.lower, node.upper, node.step)
+        return slice(*(None if one is None else ast.literal_eval(one) for one in ends))
+    return ast.literal_eval(node)
+
+
+def _with_fixes(before: Outcome, ailments: list[_Ailment]) -> Diagnosis:
+    diagnosis, text = before.diagnosis, before.trace.source
+    fixes: dict[Place, list[Fix]] = {}
+    error = diagnosis.error
+    for ailment in ailments:
+        for edit, values in ailment.in_order():
+            diff = short_diff(text, edit.new_text)
+            if not ailment.places and error is not None:
+                fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)
+                error = replace(error, fixes=(*error.fixes, fix))
+            for place, value in values.items():
+                fix = Fix(edit.title, diff, edit.new_text, value, edit.is_estimate)
+                fixes.setdefault(place, []).append(fix)
+    calls = tuple(
+        replace(
+            call,
+            findings=tuple(
+                replace(finding, fixes=tuple(fixes.get((number, place), ())))
+                for place, finding in enumerate(call.findings)
+            ),
+        )
+        for number, call in enumerate(diagnosis.calls)
+    )
+    return replace(diagnosis, calls=calls, error=error)
