@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QFontMetricsF, QImage
 
 from tapeviz.errors import TapevizError
 from tapeviz.export import render, write_picture
+from tapeviz.export.painting import need_application, qfont
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.sheet import lay_sheet
+from tapeviz.scene.text import Font, text_width
 from tapeviz.scene.theme import THEMES
 
 from .drawn import drawing, hostile_drawing, wide_drawing
@@ -125,3 +127,14 @@ def test_pdf_stays_within_what_viewers_can_show() -> None:
 def test_colours_of_the_theme_are_colours_to_qt() -> None:
     for theme in THEMES.values():
         assert QColor(theme.gradient).isValid()
+
+
+@pytest.mark.parametrize(
+    "text", ["x[:2,:2] ← patch", "Variable · 2×3", "norm 36.8", "∂o/∂x′", "Größe"]
+)
+@pytest.mark.parametrize("font", ["sans", "mono"])
+def test_text_is_as_wide_as_it_was_measured(text: str, font: Font) -> None:
+    need_application()
+    for size in (10, 11, 13):
+        real = QFontMetricsF(qfont(font, size, 400)).horizontalAdvance(text)
+        assert text_width(text, font, size) == pytest.approx(real, abs=0.02 * real)
