@@ -1,8 +1,7 @@
-"""An op's attribute tuple in, the attributes that a reader cares about out, as JSON text."""
+"""An op's attribute tuple in, the attributes that a reader cares about out."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -11,36 +10,17 @@ _DULL = re.compile(
     r"T|T[a-z]\w*|N|Index|container|shared_name|debug_name|allowed_devices|config|config_proto"
     r"|executor_type|_.*|grad_a|grad_b|validate_shape|index_type|use_locking|f|dtypes?|shape|value"
 )
-_known: dict[Any, str] = {}
 
 
-def readable(attrs: Any) -> str:
-    """``,"attrs":{…}``, or nothing when none matters."""
-    if not attrs:
-        return ""
-    try:
-        return _known[attrs]
-    except KeyError:
-        text = _known[attrs] = _text(attrs)
-        return text
-    except TypeError:  # a list among them
-        return _text(attrs)
-
-
-def chosen(attrs: Any) -> dict[str, Any]:
+def readable(attrs: Any) -> dict[str, Any]:
     """The attributes that matter, as JSON values."""
-    found = {}
-    for name, value in zip(attrs[::2], attrs[1::2], strict=False):
+    found: dict[str, Any] = {}
+    for name, value in zip(attrs[::2], attrs[1::2], strict=False) if attrs else ():
         if not _DULL.fullmatch(name):
             plain = _plain(name, value)
             if plain is not None:
                 found[name] = plain
     return found
-
-
-def _text(attrs: Any) -> str:
-    found = chosen(attrs)
-    return f',"attrs":{json.dumps(found)}' if found else ""
 
 
 def _plain(name: str, value: Any) -> Any:

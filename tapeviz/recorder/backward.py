@@ -35,34 +35,29 @@ def install(recording: Recording, installed: Installed) -> None:
 class Step:
     """One gradient function while it runs."""
 
-    def __init__(self, recording: Recording) -> None:
+    __slots__ = ("_call", "_first", "_recording")
+
+    def __init__(self, recording: Recording, call: int) -> None:
         self._recording = recording
+        self._call = call
         self._first: list[int] = []
-        recording.log.append((recording.log.encoder.mark, self._first))
+        recording.append((recording.encoder.mark, self._first))
 
     def ran(
         self,
         op_type: str,
         op: list[int] | None,
-        forward: tuple[Any, Sequence[Any] | None, Sequence[Any] | None],
+        forward: tuple[Any, Any, Any],
         upstream: Sequence[Any],
         downstream: Any,
     ) -> None:
-        recording = self._recording
-        attrs, *tensors = forward
-        row = (
-            recording.log.encoder.step,
-            recording.local.state[0],
-            op_type,
-            op,
-            attrs,
-            tensors,
-            (tuple(upstream), downstream),
-            self._first,
-            recording.local.state[0] in recording.jacobians,
-            recording.id,
+        """``op``: its number where it is known; ``forward``: attributes, inputs and outputs."""
+        write, call = self._recording.encoder.step, self._call
+        is_jacobian = call in self._recording.jacobians
+        gradients = (tuple(upstream), downstream)
+        self._recording.append(
+            (write, call, op_type, op, forward, *gradients, self._first, is_jacobian)
         )
-        recording.log.append(row)
 
 
 def _gradient_function(recording: Recording) -> Callable[..., Any]:
@@ -79,9 +74,10 @@ def _gradient_function(recording: Recording) -> Callable[..., Any]:
         forward_pass_name_scope: Any,
     ) -> Any:
         arguments = (skip_input_indices, forward_pass_name_scope)
-        if not local.state[0] or local.hidden:
+        call = local.state[0]
+        if not call or local.hidden:
             return original(op_name, attr_tuple, num_inputs, inputs, outputs, out_grads, *arguments)
-        step, result = Step(recording), None
+        step, result = Step(recording, call), None
         try:
             result = original(
                 op_name, attr_tuple, num_inputs, inputs, outputs, out_grads, *arguments
@@ -115,9 +111,9 @@ def _recording(recording: Recording, record: Callable[..., Any]) -> Callable[...
                 recording.tell_symbolic(tensor)
         eager = [tensor for tensor in tensors if isinstance(tensor, private.EagerTensor)]
         ids = [recording.id(one) for one in inputs], [recording.id(one) for one in outputs]
-        encoder = recording.log.encoder
+        encoder = recording.encoder
         first = body.first if body else []
-        recording.log.append((encoder.recorded, fields, *ids, first, backward, op, eager))
+        recording.append((encoder.recorded, fields, *ids, first, backward, op, eager))
         return op
 
     def recording_operation(
@@ -142,9 +138,10 @@ def _backward(
     name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
 
     def backward(*out_grads: Any) -> Any:
-        if not local.state[0] or local.hidden:
+        call = local.state[0]
+        if not call or local.hidden:
             return function(*out_grads)
-        step, result = Step(recording), None
+        step, result = Step(recording, call), None
         try:
             result = function(*out_grads)
             return result
@@ -160,7 +157,7 @@ def _attrs_of(recording: Recording, record: Callable[..., Any]) -> Callable[...,
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> Any:
         if attrs and not recording.local.hidden:
             ids = [recording.id(one) for one in outputs if isinstance(one, private.Tensor)]
-            recording.log.append((recording.log.encoder.same_attrs, attrs, ids))
+            recording.append((recording.encoder.same_attrs, attrs, ids))
         return record(op_name, inputs, attrs, outputs)
 
     return record_gradient
@@ -174,7 +171,7 @@ class _Body:
         self.first: list[int] = []
         self._code: Any = getattr(function, "__code__", None)
         self._filename = recording.filename
-        recording.log.append((recording.log.encoder.mark, self.first))
+        recording.append((recording.encoder.mark, self.first))
 
     def about(self) -> dict[str, Any]:
         code = self._code

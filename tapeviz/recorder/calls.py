@@ -74,8 +74,8 @@ class Calls:
         """The call came back with this structure."""
         with self._recording.shielded("the result of a call"):
             gradients = [leaf for _, leaf in private.flatten_with_paths(result)]
-            log = self._recording.log
-            log.append((log.encoder.result, number, gradients, self._recording.id))
+            recording = self._recording
+            recording.append((recording.encoder.result, number, gradients))
 
     def fail(self, number: int, error: BaseException) -> None:
         words = f"{type(error).__name__}: {error}"

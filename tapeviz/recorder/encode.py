@@ -2,58 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from . import private
 from .attributes import readable
+from .history import History, KeptOp
 from .sites import Sites
+from .symbols import Symbols
 from .tensors import Tensors
 
 Complain = Callable[[str], None]
+Row = tuple[Any, ...]
 
-
-_OP_TYPES = (str, bytes)
-
-
-class KeptOp(NamedTuple):
-    """What a replay needs of an op. ``backward``: for an entry of ``record_operation``."""
-
-    type: str
-    inputs: list[int]
-    attrs: Any
-    outputs: list[int]
-    scope: str = ""
-    backward: Any = None
+_RESULT_LIMIT = 10_000
 
 
 class Encoder:
     """Turns rows into events, in order; runs on the log's thread only."""
 
-    def __init__(self, sites: Sites, tensors: Tensors) -> None:
+    def __init__(self, sites: Sites, symbols: Symbols, tensors: Tensors, history: History) -> None:
         self.tensors = tensors
-        self.ops: dict[int, KeptOp] = {}
-        self.producers: dict[int, int] = {}
+        self.history = history
         self._sites = sites
-        self._last_op = 0
-        self._by_attrs: dict[int, int] = {}
+        self._symbols = symbols
         self._tails: dict[Any, str] = {}
+        self._bindings: dict[tuple[str, int], str] = {}
         self._lines: list[str] = []
         self._dense: dict[tuple[int, int], Any] = {}
-        self._held: list[Any] = []  # so that no other tuple gets the same id
 
-    def encode(
-        self, batch: Iterable[tuple[Any, ...]], complain: Complain
-    ) -> tuple[list[str], bytes]:
+    def encode(self, batch: Sequence[Row], complain: Complain) -> tuple[list[str], bytes]:
         """The events of a batch and the bytes that travel with them."""
         lines = self._lines = []
-        for row in batch:
+        rows = iter(batch)
+        while True:
             try:
-                if type(row[0]) in _OP_TYPES:
-                    self._op(*row)
-                else:
-                    row[0](*row[1:])
+                self._write(rows)
+                break
             except Exception:
                 complain("writing an event")
         sites = [
@@ -62,42 +49,71 @@ class Encoder:
         ]
         return sites + lines, self.tensors.take_blob()
 
-    # One method for each kind of row.
+    def _write(self, rows: Iterator[Row]) -> None:
+        """Each row by its kind. Hot: ops and bound tensors are written without a further call."""
+        lines, bindings, tails = self._lines, self._bindings, self._tails
+        history, history_attrs = self.history.lines, self.history.attrs
+        add, seen, see = lines.append, self.tensors.seen, self.tensors.see
+        for row in rows:
+            kind = row[0]
+            if kind is None:
+                _, name, tensor, site = row
+                identity = tensor._id
+                if identity not in seen:
+                    see(identity, tensor, lines)
+                try:
+                    head = bindings[name, site]
+                except KeyError:
+                    head = bindings[name, site] = _bind_head(name, site)
+                add(f"{head}{identity},[]]]}}")
+            elif type(kind) is str or type(kind) is bytes:
+                _, inputs, attrs, outputs, site, scope, state = row
+                taken, given = [], []
+                for tensor in inputs:
+                    identity = tensor._id
+                    taken.append(identity)
+                    if identity not in seen:
+                        see(identity, tensor, lines)
+                for tensor in outputs:
+                    identity = tensor._id
+                    given.append(identity)
+                    if identity not in seen:
+                        see(identity, tensor, lines)
+                try:
+                    tail = tails[kind, attrs, site, scope, state]
+                except (KeyError, TypeError):
+                    tail = self._tail(row)
+                line = (
+                    f'{{"e":"op","id":{len(history) + 1}{tail},"inputs":{taken},"outputs":{given}}}'
+                )
+                add(line)
+                history.append(line)
+                history_attrs.append(attrs)
+            else:
+                kind(*row[1:])
 
-    def _op(
-        self,
-        op_type: Any,
-        inputs: Sequence[Any],
-        attrs: Any,
-        outputs: Sequence[Any],
-        site: int,
-        scope: str,
-        state: tuple[int, bool, int],
-    ) -> None:
-        seen, see, lines = self.tensors.seen, self.tensors.see, self._lines
-        taken = [tensor._id for tensor in inputs]
-        for identity, tensor in zip(taken, inputs, strict=True):
-            if identity not in seen:
-                see(identity, tensor, lines)
-        given = [tensor._id for tensor in outputs]
-        number = self._last_op = self._last_op + 1
-        producers = self.producers
-        for identity, tensor in zip(given, outputs, strict=True):
-            if identity not in seen:
-                see(identity, tensor, lines)
-            producers.setdefault(identity, number)
-        key = (op_type, site, scope, state)
-        try:
-            tail = self._tails[key]
-        except KeyError:
-            tail = self._tails[key] = self._tail(*key)
+    def _tail(self, row: Row) -> str:
+        """What the events of equal ops at one place have in common."""
+        op_type, _, attrs, _, site, scope, (call, paused, thread) = row
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        fields: dict[str, Any] = {"type": name, "site": site}
+        if scope:
+            fields["scope"] = scope.rstrip("/")
+        if call:
+            fields["call"] = call
+        if paused:
+            fields["paused"] = True
+        if thread:
+            fields["thread"] = thread
         shown = readable(attrs)
-        lines.append(f'{{"e":"op","id":{number}{tail},"inputs":{taken},"outputs":{given}{shown}}}')
-        if type(op_type) is bytes:
-            op_type = op_type.decode()
-        self.ops[number] = KeptOp(op_type, taken, attrs, given, scope)
-        if attrs:
-            self._by_attrs[id(attrs)] = number
+        if shown:
+            fields["attrs"] = shown
+        text = "," + json.dumps(fields, separators=(",", ":"))[1:-1]
+        with contextlib.suppress(TypeError):  # a list among the attributes
+            self._tails[op_type, attrs, site, scope, row[6]] = text
+        return text
+
+    # One method for each other kind of row.
 
     def event(self, fields: dict[str, Any], tensors: Iterable[Any] = ()) -> None:
         """An event that is ready, after those of the tensors it names."""
@@ -124,23 +140,19 @@ class Encoder:
 
     def mark(self, place: list[int]) -> None:
         """Remember the number that the next op will get."""
-        place.append(self._last_op + 1)
+        place.append(len(self.history.lines) + 1)
 
     def graph_op(self, fields: dict[str, Any]) -> None:
         """An op that was put into a graph."""
-        number = self._last_op = self._last_op + 1
-        for identity in fields["outputs"]:
-            self.producers.setdefault(identity, number)
+        number = self.history.add(None, fields["outputs"])
         self._lines.append(json.dumps({**fields, "id": number}))
 
-    def failed_op(
-        self, op_type: str, inputs: Sequence[Any], site: int, error: str, call: int
-    ) -> None:
+    def failed_op(self, fields: dict[str, Any], inputs: Sequence[Any]) -> None:
         """An op that TensorFlow refused to run."""
-        number = self._last_op = self._last_op + 1
-        fields = {"e": "op", "id": number, "type": op_type, "outputs": [], "site": site}
-        fields["inputs"] = [self.see(tensor) for tensor in inputs]
-        self._lines.append(json.dumps({**fields, "call": call, "error": error}))
+        taken = [self.see(tensor) for tensor in inputs]
+        number = self.history.add(None)
+        op = {"e": "op", "id": number, **fields, "inputs": taken, "outputs": []}
+        self._lines.append(json.dumps(op))
 
     def recorded(
         self,
@@ -155,64 +167,59 @@ class Encoder:
         """An entry of ``record_operation``; its number is put into ``op``."""
         for tensor in tensors:
             self.see(tensor)
-        number = self._last_op = self._last_op + 1
-        op.append(number)
         start = first[0] if first else 0
         if not start and outputs and fields["type"].startswith("__"):
-            start = self.producers.get(outputs[0], 0)
-        self.ops[number] = KeptOp(fields["type"], inputs, None, outputs, "", backward)
-        for identity in outputs:
-            self.producers[identity] = number
+            start = self.history.producer(outputs[0])
+        entry = KeptOp(fields["type"], inputs, None, outputs, "", backward)
+        number = self.history.add(entry, outputs)
+        op.append(number)
         fields |= {"id": number, "inputs": inputs, "outputs": outputs, "first": start}
         self._lines.append(json.dumps(fields))
 
     def same_attrs(self, attrs: Any, outputs: Sequence[int]) -> None:
-        """``record_gradient`` got this attribute tuple for the op that gave ``outputs``."""
-        if attrs and outputs and outputs[0] in self.producers:
-            self._by_attrs[id(attrs)] = self.producers[outputs[0]]
-            self._held.append(attrs)
+        """``record_gradient`` got these attributes for the op that gave ``outputs``."""
+        self.history.same_attrs(attrs, outputs)
 
     def step(
         self,
         call: int,
         op_type: str,
         op: list[int] | None,
-        attrs: Any,
-        forward: tuple[Sequence[Any] | None, Sequence[Any] | None],
-        gradients: tuple[Sequence[Any], Any],
+        forward: tuple[Any, Any, Any],
+        upstream: Sequence[Any],
+        downstream: Any,
         first: list[int],
         is_jacobian: bool,
-        ids: Callable[[Any], int],
     ) -> None:
-        """A gradient function that ran: ``gradients`` went in and came out."""
-        number = op[0] if op else self._find(op_type, attrs, forward, ids)
+        """A gradient function that ran. ``forward``: the op's attributes, inputs and outputs."""
+        if op:
+            number = op[0]
+        else:
+            attrs, inputs, outputs = forward
+            taken = [self._id(tensor) for tensor in inputs or ()]
+            given = [self._id(tensor) for tensor in outputs or ()]
+            number = self.history.find(op_type, attrs, taken, given)
         if not number and is_jacobian:
             return  # of an op that exists only in the graph that jacobian makes
-        upstream, downstream = gradients
-        fields = {
-            "e": "step",
-            "call": call,
-            "op": number,
-            "type": op_type,
-            "upstream": [self._gradient(one, ids) for one in upstream],
-            "downstream": [self._gradient(one, ids) for one in listed(downstream)],
-            "first": first[0] if first else 0,
-        }
-        self._lines.append(json.dumps(fields))
+        came = [self._gradient(one) for one in upstream]
+        went = [self._gradient(one) for one in listed(downstream)]
+        self._lines.append(
+            f'{{"e":"step","call":{call},"op":{number},"type":{json.dumps(op_type)}'
+            f',"upstream":{came},"downstream":{went},"first":{first[0] if first else 0}}}'
+        )
 
-    def result(self, call: int, gradients: Sequence[Any], ids: Callable[[Any], int]) -> None:
+    def result(self, call: int, gradients: Sequence[Any]) -> None:
         """A gradient call came back with these gradients, in flat order."""
-        sparse = [i for i, one in enumerate(gradients) if hasattr(one, "dense_shape")]
         fields = {
             "e": "result",
             "call": call,
-            "results": [self._gradient(one, ids) for one in gradients],
-            "sparse": sparse,
+            "results": [self._gradient(one) for one in gradients],
+            "sparse": [i for i, one in enumerate(gradients) if hasattr(one, "dense_shape")],
         }
         for one in gradients:
-            tensor = self.dense(one)
+            tensor: Any = self.dense(one)
             if isinstance(tensor, private.EagerTensor):
-                self.tensors.send_value(tensor._id, tensor, self._lines, limit=10_000)  # type: ignore[attr-defined]
+                self.tensors.send_value(tensor, self._lines, _RESULT_LIMIT)
         self._lines.append(json.dumps(fields))
 
     def dense(self, gradient: Any) -> Any:
@@ -220,57 +227,30 @@ class Encoder:
         if not hasattr(gradient, "dense_shape") or not hasattr(gradient, "indices"):
             return gradient
         values, indices = gradient.values, gradient.indices
-        if not isinstance(values, private.EagerTensor) or gradient.dense_shape is None:
+        if type(values) is not private.EagerTensor or gradient.dense_shape is None:
             return values
-        key = (values._id, indices._id)  # type: ignore[attr-defined]
+        key = (values._id, indices._id)
         if key not in self._dense:
             self._dense[key] = private.dense(gradient)
         return self._dense[key]
 
-    def _gradient(self, gradient: Any, ids: Callable[[Any], int]) -> int:
+    def _gradient(self, gradient: Any) -> int:
         if gradient is None:
             return 0
+        if type(gradient) is private.EagerTensor:
+            return self.see(gradient)
         tensor = self.dense(gradient)
-        if isinstance(tensor, private.EagerTensor):
+        if type(tensor) is private.EagerTensor:
             return self.see(tensor)
-        identity = ids(tensor)
+        identity = self._symbols.id(tensor)
         if identity < 0:
             self.symbolic([(identity, tensor)])
         return identity
 
-    def _find(self, op_type: str, attrs: Any, forward: Any, ids: Callable[[Any], int]) -> int:
-        """The op that a gradient function was called for."""
-        if attrs:
-            number = self._by_attrs.get(id(attrs), 0)
-            if number:
-                return number
-        inputs, outputs = forward
-        for tensor in outputs or ():
-            identity = tensor if isinstance(tensor, int) else ids(tensor)
-            number = self.producers.get(identity, 0)
-            if number:
-                return number
-        wanted = [ids(tensor) for tensor in inputs or ()]
-        if any(wanted):
-            for number in range(self._last_op, max(0, self._last_op - 5_000), -1):
-                op = self.ops.get(number)
-                if op and op.type == op_type and op.inputs[: len(wanted)] == wanted:
-                    return number
-        return 0
-
-    def _tail(self, op_type: Any, site: int, scope: str, state: tuple[int, bool, int]) -> str:
-        name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        fields: dict[str, Any] = {"type": name, "site": site}
-        call, paused, thread = state
-        if scope:
-            fields["scope"] = scope.rstrip("/")
-        if call:
-            fields["call"] = call
-        if paused:
-            fields["paused"] = True
-        if thread:
-            fields["thread"] = thread
-        return "," + json.dumps(fields, separators=(",", ":"))[1:-1]
+    def _id(self, tensor: Any) -> int:
+        if isinstance(tensor, int):
+            return tensor
+        return tensor._id if type(tensor) is private.EagerTensor else self._symbols.id(tensor)
 
 
 def listed(value: Any) -> Sequence[Any]:
@@ -278,3 +258,7 @@ def listed(value: Any) -> Sequence[Any]:
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _bind_head(name: str, site: int) -> str:
+    return f'{{"e":"bind","name":{json.dumps(name)},"site":{site},"tensors":[['

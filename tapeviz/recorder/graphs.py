@@ -69,9 +69,10 @@ def _gradients(
 
 def _step(recording: Recording, compile_maybe: Callable[..., Any]) -> Callable[..., Any]:
     def step(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
-        if not recording.local.state[0] or recording.local.hidden:
+        call = recording.local.state[0]
+        if not call or recording.local.hidden:
             return compile_maybe(scope, op, func, grad_fn)
-        walked, result = Step(recording), None
+        walked, result = Step(recording, call), None
         try:
             result = compile_maybe(scope, op, func, grad_fn)
             return result
@@ -109,7 +110,7 @@ def _running(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any
                 symbol = tensor.graph_element if hasattr(tensor, "graph_element") else symbol
             array, number = np.asarray(value), next(ids)
             pairs.append([recording.tell_symbolic(symbol), number])
-            recording.log.append((recording.log.encoder.array, number, array.copy()))
+            recording.append((recording.encoder.array, number, array.copy()))
         if pairs:
             recording.tell({"e": "fetch", "pairs": pairs, "site": recording.here(frame)})
 

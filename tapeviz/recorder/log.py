@@ -15,6 +15,7 @@ Send = Callable[[list[str], bytes], None]
 
 _PAUSE = 0.06
 _BATCH = 4_000
+_PATIENCE = 2.0
 
 
 class ThreadState(threading.local):
@@ -33,10 +34,10 @@ class ThreadState(threading.local):
 class Log:
     """Rows in the order in which things happened. Hooks append; one thread of ours sends.
 
-    A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, else
-    ``(method of the encoder, its arguments …)``. Appending is atomic, nothing else is done while
-    the snippet waits. Sending happens on its own thread, because a KeyboardInterrupt only ever
-    breaks into the main one.
+    A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, ``(None, name,
+    tensor, site)`` for a name, else ``(method of the encoder, its arguments …)``.
+    Appending is atomic. Encoding and sending have their own thread, because a KeyboardInterrupt
+    only ever breaks into the main one.
     """
 
     def __init__(self, encoder: Encoder, send: Send) -> None:
@@ -48,7 +49,7 @@ class Log:
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._wake = threading.Event()
-        self._idle = threading.Event()
+        self._caught_up = threading.Event()
         self._closing = False
         self._complaints: set[str] = set()
         self._thread = threading.Thread(target=self._work, name="tapeviz-recorder", daemon=True)
@@ -61,6 +62,12 @@ class Log:
         self._closing = True
         self._wake.set()
         self._thread.join()
+
+    def catch_up(self) -> None:
+        """Wait until what was noticed has been sent, but not for ever."""
+        self._caught_up.clear()
+        self._wake.set()
+        self._caught_up.wait(_PATIENCE)
 
     def flush(self) -> None:
         """Send all that has been noticed so far, and come back when that is done."""
@@ -87,10 +94,13 @@ class Log:
             self.local.hidden -= 1
 
     def _work(self) -> None:
+        self.local.hidden = 1
         while not self._closing:
             self._wake.wait(_PAUSE)
+            self._wake.clear()
             if self.rows:
                 self._write_all()
+            self._caught_up.set()
         self._write_all()
 
     def _write_all(self) -> None:

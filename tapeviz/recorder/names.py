@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from .recording import Recording
 from .tapes import Tapes
 
 _MOST_ELEMENTS = 100
-_MOST_PER_SITE = 1_000
+_MOST_PER_NAME = 1_000
+_SCALARS = frozenset((bool, int, float))
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
 
@@ -40,15 +42,21 @@ class Names:
     def __init__(self, recording: Recording, tapes: Tapes) -> None:
         self._recording = recording
         self._tapes = tapes
-        self._counts: dict[int, int] = {}
+        self._append, self._here = recording.append, recording.here
+        self._local = recording.local
+        self._counts: dict[str, int] = {}
 
     def bind(self, name: str, value: Any) -> Any:
         """Report that ``name`` now means ``value``, which is returned. Hot, and never raises."""
-        try:
-            if not self._recording.local.hidden:
-                self._bound(name, value, self._recording.here(sys._getframe(1)))
-        except Exception:
-            self._recording.log.complain("a name")
+        kind = type(value)
+        if kind is private.EagerTensor:
+            if not self._local.hidden:
+                self._append((None, name, value, self._here(sys._getframe(1))))
+        elif kind not in _UNINTERESTING and not self._local.hidden:
+            try:
+                self._bound(name, value, kind, sys._getframe(1))
+            except Exception:
+                self._recording.log.complain("a name")
         return value
 
     def caught(self) -> None:
@@ -60,21 +68,17 @@ class Names:
         except Exception:
             self._recording.log.complain("an exception's traceback")
 
-    def _bound(self, name: str, value: Any, site: int) -> None:
-        kind = type(value)
-        if kind is private.EagerTensor:
-            fields = {"e": "bind", "name": name, "site": site, "tensors": [[value._id, []]]}
-            self._recording.log.append((self._recording.log.encoder.event, fields, (value,)))
-            return
-        if kind in _UNINTERESTING:
+    def _bound(self, name: str, value: Any, kind: type, frame: FrameType) -> None:
+        if kind in _SCALARS and self._counts.get(name, 0) > _MOST_PER_NAME:
             return
         about, tensors = self._about(value)
         if about is None:
             return
         if "tensors" not in about and "tape" not in about:
-            self._counts[site] = self._counts.get(site, 0) + 1
-            if self._counts[site] > _MOST_PER_SITE:
+            self._counts[name] = self._counts.get(name, 0) + 1
+            if self._counts[name] > _MOST_PER_NAME:
                 return
+        site = self._here(frame)
         self._recording.tell({"e": "bind", "name": name, "site": site, **about}, tensors)
 
     def _about(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from . import private
-from .attributes import chosen
+from .attributes import readable
 from .installed import Installed
 from .recording import Recording
 
 # Between this callback and the snippet stand at least the generated op function and one wrapper.
 _DEPTH = 2
+# So many rows are encoded in one go while the snippet waits: two threads that want the interpreter
+# at once slow each other more.
+_MANY = 3_000
 
 
 def install(recording: Recording, installed: Installed) -> None:
@@ -29,8 +32,9 @@ def install(recording: Recording, installed: Installed) -> None:
 
 def make_callback(recording: Recording) -> Callable[..., None]:
     """What TensorFlow calls after each op."""
-    append, here, local = recording.log.append, recording.here, recording.local
+    append, here, local = recording.append, recording.here, recording.local
     scopes, getframe = private.thread_data(), sys._getframe
+    rows, log = recording.log.rows, recording.log
 
     def ran(
         op_type: Any,
@@ -53,6 +57,8 @@ def make_callback(recording: Recording) -> Callable[..., None]:
                         local.state,
                     )
                 )
+                if len(rows) > _MANY:
+                    log.catch_up()
         elif not local.hidden:
             try:
                 put_into_graph(recording, op_type, inputs, attrs, outputs, graph)
@@ -79,7 +85,7 @@ def put_into_graph(
         "outputs": given,
         "site": recording.here(sys._getframe(2)),
         "graph": recording.symbols.graph(graph),
-        "attrs": chosen(attrs or ()),
+        "attrs": readable(attrs),
     }
     if op is not None:
         fields["name"] = op.name
@@ -90,7 +96,7 @@ def put_into_graph(
         fields["paused"] = True
     if thread:
         fields["thread"] = thread
-    recording.log.append((recording.log.encoder.graph_op, fields))
+    recording.append((recording.encoder.graph_op, fields))
 
 
 def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,41 +105,25 @@ def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., A
         *(private.EagerTensor, private.Context, str, int, float, bool, bytes, type(None)),
         *(np.float32, np.float64, np.int32, np.int64, np.bool_, private.DType),
     }
-    not_ok = private.NotOk
+    are_ordinary, not_ok = ordinary.issuperset, private.NotOk
 
     def execute(*args: Any) -> Any:
-        for arg in args:
-            if type(arg) not in ordinary:
-                args = prepared(args)
-                break
+        if not are_ordinary(map(type, args)) and any(map(_holds_variable, args)):
+            args = tuple([_read_all(run, args[0], arg) for arg in args])
         try:
             return run(*args)
         except not_ok:
             refused(args)
             raise
 
-    def prepared(args: tuple[Any, ...]) -> tuple[Any, ...]:
-        ctx = args[0]
-        if not any(_holds_variable(arg) for arg in args):
-            return args
-        return tuple(_read_all(run, ctx, arg) for arg in args)
-
     @recording.guarded
     def refused(args: tuple[Any, ...]) -> None:
         if recording.local.hidden:
             return
+        fields = {"type": args[1], "error": str(sys.exc_info()[1])}
+        fields |= {"site": recording.here(sys._getframe(3)), "call": recording.local.state[0]}
         inputs = [arg for arg in args[3:] if isinstance(arg, private.EagerTensor)]
-        site = recording.here(sys._getframe(3))
-        words = str(sys.exc_info()[1])
-        row = (
-            recording.log.encoder.failed_op,
-            args[1],
-            inputs,
-            site,
-            words,
-            recording.local.state[0],
-        )
-        recording.log.append(row)
+        recording.append((recording.encoder.failed_op, fields, inputs))
 
     return execute
 

@@ -7,10 +7,12 @@ Seen alike on TensorFlow 2.15.1, 2.17.1 and 2.21.0. Where a version lacks a name
 from __future__ import annotations
 
 import contextlib
+import math
 import types
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.client import session as session_module
@@ -42,7 +44,7 @@ BaseSession = session_module.BaseSession
 BaseVariable = variable_ops.BaseResourceVariable
 ResourceVariable = variable_ops.ResourceVariable
 UnreadVariable = variable_ops._UnreadVariable
-EagerTensor: type = ops.EagerTensor
+EagerTensor: Any = ops.EagerTensor
 EagerMethods: type = ops._EagerTensorBase
 Tensor: type = tf.Tensor
 Context: type = context.Context
@@ -95,6 +97,23 @@ def dtype_size(number: int) -> int:
 def is_buffer(number: int) -> bool:
     """Python's buffer protocol can give this dtype's memory (not bfloat16, float8, int4)."""
     return number in _BUFFERS
+
+
+def tensor_from(raw: bytes, number: int, shape: tuple[int, ...]) -> Any:
+    """A tensor with these elements; called in eager mode or after the run."""
+    dtype = tf.dtypes.as_dtype(number)
+    array = np.frombuffer(raw, dtype.as_numpy_dtype).reshape(shape)
+    with context.eager_mode():
+        return tf.constant(array, dtype)
+
+
+def size_behind(handle: Any) -> int:
+    """Bytes of the variable behind a handle; 0 where it does not tell."""
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return 0
+    about = data.shape_and_type[0]
+    return int(math.prod(one.size for one in about.shape.dim)) * dtype_size(about.dtype)
 
 
 def is_opaque(number: int) -> bool:

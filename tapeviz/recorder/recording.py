@@ -20,12 +20,14 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class Recording:
     """One run, as its hooks see it."""
 
-    def __init__(self, log: Log, sites: Sites, filename: str) -> None:
+    def __init__(self, log: Log, sites: Sites, symbols: Symbols, filename: str) -> None:
         self.log = log
+        self.append = log.append
+        self.encoder = log.encoder
         self.local = log.local
         self.sites = sites
         self.filename = filename
-        self.symbols = Symbols()
+        self.symbols = symbols
         self.here = sites.here
         self.jacobians: set[int] = set()
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
@@ -38,19 +40,19 @@ class Recording:
                 eager.append(tensor)
             else:
                 self.tell_symbolic(tensor)
-        self.log.append((self.log.encoder.event, fields, eager))
+        self.append((self.encoder.event, fields, eager))
 
     def tell_symbolic(self, tensor: Any) -> int:
         """The id of a graph's tensor, whose event is logged."""
         identity = self.symbols.id(tensor)
         if identity < 0:
-            self.log.append((self.log.encoder.symbolic, [(identity, tensor)]))
+            self.append((self.encoder.symbolic, [(identity, tensor)]))
         return identity
 
     def id(self, tensor: Any) -> int:
         """The id of a tensor, eager or symbolic; 0 for anything else."""
         if isinstance(tensor, private.EagerTensor):
-            return tensor._id  # type: ignore[attr-defined, no-any-return]
+            return tensor._id  # type: ignore[no-any-return]
         return self.symbols.id(tensor)
 
     def tensor_of(self, value: Any) -> Any:

@@ -12,7 +12,8 @@ from typing import Any
 
 from . import private
 from .assigns import Assign, NoGradient, split
-from .encode import Encoder, KeptOp, listed
+from .encode import Encoder, listed
+from .history import KeptOp
 
 Key = int | str
 _RESULT_LIMIT = 10_000
@@ -57,10 +58,12 @@ class _Walk:
         self._encoder = encoder
         self._tensors = encoder.tensors
         self._gradients: dict[Key, list[Any]] = {}
+        self._ids: dict[int, int] = {}
+        """Of a tensor made again: the id that it had in the recording."""
 
     def seed(self, key: Key, given: int) -> None:
         """The gradient that the pass starts with."""
-        gradient = self._tensors.kept.get(given) if given else self._ones(key)
+        gradient = self._kept(given) if given else self._ones(key)
         if gradient is not None:
             self._add(key, gradient)
 
@@ -96,7 +99,7 @@ class _Walk:
                 continue
             tensor = self._encoder.dense(gradient)
             found[str(key)] = self._name(tensor)
-            self._tensors.send_value(tensor._id, tensor, self.lines, _RESULT_LIMIT)
+            self._tensors.send_value(tensor, self.lines, _RESULT_LIMIT)
         return found
 
     def _through_op(self, number: int) -> tuple[Any, Any]:
@@ -127,7 +130,7 @@ class _Walk:
         gradient = self._sum(origin)
         if gradient is None:
             return None, None
-        op = self._encoder.ops[number]
+        op = self._op(number)
         operands = [self._kept(identity) for identity in op.inputs[1:]]
         attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
         gradient = self._encoder.dense(gradient)
@@ -141,24 +144,23 @@ class _Walk:
 
     def _op(self, number: int) -> KeptOp:
         """The op, or the entry of ``record_operation`` that tapes know its outputs by."""
-        op = self._encoder.ops.get(number)
+        history = self._encoder.history
+        op = history.op(number)
         if op is None:
             raise NoGradient("it ran inside a compiled function or a graph")
-        if op.backward is None and op.outputs:
-            entry = self._encoder.ops.get(self._encoder.producers.get(op.outputs[0], number), op)
-            return entry if entry.backward is not None else op
-        return op
+        entry = history.op(history.producer(op.outputs[0])) if op.outputs else None
+        return entry if entry is not None and entry.backward is not None else op
 
     def _ones(self, key: Key) -> Any:
         handle = int(key.lstrip("v").partition(":")[0]) if isinstance(key, str) else key
-        tensor = self._tensors.kept.get(handle)
-        return None if tensor is None else private.ones_like(tensor)
+        return private.ones_like(self._kept(handle))
 
     def _kept(self, identity: int) -> Any:
-        try:
-            return self._tensors.kept[identity]
-        except KeyError:
-            raise NoGradient("a tensor that it needs was too large to be kept") from None
+        tensor = self._tensors.tensor(identity)
+        if tensor is None:
+            raise NoGradient("a tensor that it needs was too large to be kept")
+        self._ids[tensor._id] = identity
+        return tensor
 
     def _add(self, key: Key, gradient: Any) -> None:
         self._gradients.setdefault(key, []).append(gradient)
@@ -176,9 +178,9 @@ class _Walk:
         if gradient is None:
             return 0
         tensor = self._encoder.dense(gradient)
-        if tensor._id not in self._tensors.seen:
-            self._tensors.see(tensor._id, tensor, self.lines)
-        identity: int = tensor._id
+        identity: int = self._ids.get(tensor._id, tensor._id)
+        if identity not in self._tensors.seen:
+            self._tensors.see(identity, tensor, self.lines)
         return identity
 
 

@@ -15,10 +15,12 @@ import tensorflow as tf
 
 from . import backward, calls, graphs, leaving, names, ops, private, program, tapes, variables
 from .encode import Encoder
+from .history import History
 from .installed import Installed
 from .log import Log, Send
 from .recording import Recording
 from .sites import Sites
+from .symbols import Symbols
 from .tensors import Tensors
 from .values import raw_bytes
 
@@ -41,9 +43,10 @@ class Session:
         )
         boundary: CodeType = program.run_as_main.__code__
         self._sites = Sites(source, filename, boundary)
-        self.encoder = Encoder(self._sites, self.tensors)
+        symbols = Symbols()
+        self.encoder = Encoder(self._sites, symbols, self.tensors, History())
         self.log = Log(self.encoder, send)
-        self.recording = Recording(self.log, self._sites, filename)
+        self.recording = Recording(self.log, self._sites, symbols, filename)
 
     def run(self, argv: Sequence[str]) -> None:
         """Run the snippet; every event of it has been sent when this returns."""
@@ -63,7 +66,7 @@ class Session:
 
     def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:
         """All elements of a tensor that was kept."""
-        tensor = self.tensors.kept.get(identity)
+        tensor = self.tensors.tensor(identity)
         if tensor is None:
             return {"error": f"tensor {identity} was not kept"}, []
         try:

@@ -43,6 +43,6 @@ class Symbols:
             return known
         for outer, inner in getattr(tensor.op.graph, "captures", ()):
             if inner is tensor and isinstance(outer, private.EagerTensor):
-                self._aliases[identity] = outer._id  # type: ignore[attr-defined]
+                self._aliases[identity] = outer._id
                 return self._aliases[identity]
         return identity

@@ -2,52 +2,74 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 import math
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import private
 from .values import raw_bytes, statistics, texts_of
 
 _LARGE = 1 << 16
+_FORMS = 1 << 20
+
+
+class _Form(NamedTuple):
+    """What small tensors of one dtype and shape have in common. ``size``: -1 if not so simple."""
+
+    text: str
+    size: int
+    place: int
+    number: int
+    shape: tuple[int, ...]
 
 
 class Tensors:
-    """Every tensor seen so far. ``kept``: by id, those whose elements can still be asked for."""
+    """Every tensor seen so far, and the elements of those that can still be asked for.
+
+    A small tensor whose elements travelled is not held: it is made again from the bytes. Others
+    are, and the oldest large ones are let go of when ``keep_budget`` is used up.
+    ``seen``: for each id where its bytes are, or -1; plain integers, so that the garbage collector
+    has nothing to visit.
+    """
 
     def __init__(self, value_limit: int, value_budget: int, keep_budget: int) -> None:
-        self.kept: dict[int, Any] = {}
-        self.seen: set[int] = set()
+        self.seen: dict[int, int] = {}
         self.offset = 0
         self._limit = value_limit
         self._budget = value_budget
         self._keep_budget = keep_budget
-        self._kept_bytes = 0
-        self._large: deque[tuple[int, int]] = deque()
-        self._forms: dict[Any, tuple[str, int]] = {}
-        self._blob: list[Any] = []
+        self._held: dict[int, Any] = {}
+        self._held_bytes = 0
+        self._by_age: deque[tuple[int, int]] = deque()
         self._stayed: set[int] = set()
+        self._forms: dict[Any, _Form] = {}
+        self._forms_by_place: list[_Form] = []
+        self._parts: list[Any] = []
+        self._sent: list[bytes] = []
+        self._sent_from: list[int] = []
 
     def see(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of an eager tensor that was not seen before. Hot."""
-        self.seen.add(identity)
         key = (tensor._datatype_enum(), tensor._shape_tuple())
         try:
-            form, size = self._forms[key]
+            text, size, place, _, _ = self._forms[key]
         except KeyError:
-            form, size = self._forms[key] = self._form(*key)
-        if size >= 0 and self.offset + size <= self._budget:
-            self.kept[identity] = tensor
-            lines.append(f'{{"e":"tensor","id":{identity}{form}{self.offset}}}')
-            self._blob.append(tensor)
-            self.offset += size
+            text, size, place, _, _ = self._new_form(*key)
+        offset = self.offset
+        if size >= 0 and offset + size <= self._budget:
+            lines.append(f'{{"e":"tensor","id":{identity}{text}{offset}}}')
+            self._parts.append(tensor)
+            self.seen[identity] = offset * _FORMS + place
+            self.offset = offset + size
         else:
+            self.seen[identity] = -1
             self._see_slowly(identity, tensor, lines)
 
     def see_symbolic(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a graph's tensor: it has a dtype and a shape, no value."""
-        self.seen.add(identity)
+        self.seen[identity] = -1
         event: dict[str, Any] = {"e": "tensor", "id": identity, "dtype": tensor.dtype.name}
         shape = private.shape_of(tensor)
         if shape is not None:
@@ -58,7 +80,7 @@ class Tensors:
 
     def see_array(self, identity: int, array: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a value that exists as a NumPy array only."""
-        self.seen.add(identity)
+        self.seen[identity] = -1
         event = {"e": "tensor", "id": identity, "dtype": array.dtype.name}
         event["shape"] = array.shape
         if array.dtype.kind in "biufc" and array.nbytes + self.offset <= self._budget:
@@ -71,52 +93,71 @@ class Tensors:
             ]
         lines.append(json.dumps(event))
 
-    def send_value(self, identity: int, tensor: Any, lines: list[str], limit: int) -> None:
+    def send_value(self, tensor: Any, lines: list[str], limit: int) -> None:
         """Send a tensor's elements though it is larger than others that travel."""
+        identity = tensor._id
         if identity not in self._stayed or _count(tensor) > limit:
             return
         self._stayed.discard(identity)
         event = self._description(identity, tensor)
-        self.kept[identity] = tensor
-        event["kept"] = True
+        event["kept"] = identity in self._held
         self._travel(event, raw_bytes(tensor))
         lines.append(json.dumps(event))
 
     def take_blob(self) -> bytes:
         """The bytes to be sent since the last call."""
-        parts, self._blob = self._blob, []
+        parts, self._parts = self._parts, []
         try:
             # EagerTensors give their memory by the buffer protocol: one copy, in C.
-            return b"".join(parts)
+            blob = b"".join(parts)
         except (TypeError, ValueError, BufferError):
-            return b"".join(one if isinstance(one, bytes) else raw_bytes(one) for one in parts)
+            blob = b"".join(one if isinstance(one, bytes) else raw_bytes(one) for one in parts)
+        if blob:
+            self._sent.append(blob)
+            self._sent_from.append(self.offset - len(blob))
+        return blob
+
+    def tensor(self, identity: int) -> Any:
+        """A tensor with the elements of the one that had this id; ``None`` if they are gone."""
+        if identity in self._held:
+            return self._held[identity]
+        place = self.seen.get(identity, -1)
+        if place < 0:
+            return None
+        offset, form = place // _FORMS, self._forms_by_place[place % _FORMS]
+        index = bisect.bisect_right(self._sent_from, offset) - 1
+        start = offset - self._sent_from[index]
+        raw = self._sent[index][start : start + form.size]
+        self._held[identity] = private.tensor_from(raw, form.number, form.shape)
+        return self._held[identity]
 
     def _travel(self, event: dict[str, Any], raw: bytes) -> None:
         event["at"], event["nbytes"] = self.offset, len(raw)
-        self._blob.append(raw)
+        self._parts.append(raw)
         self.offset += len(raw)
 
-    def _form(self, number: int, shape: tuple[int, ...]) -> tuple[str, int]:
-        """What events of small tensors of a dtype and shape have in common, and their size."""
-        count = math.prod(shape)
-        if count > self._limit or private.is_opaque(number) or private.is_string(number):
-            return "", -1
-        size = count * private.dtype_size(number)
-        text = f',"dtype":"{private.dtype_name(number)}","shape":{list(shape)}'
-        return f'{text},"nbytes":{size},"kept":true,"at":', size if private.is_buffer(
-            number
-        ) else -1
+    def _new_form(self, number: int, shape: tuple[int, ...]) -> _Form:
+        text, size = "", -1
+        is_small = math.prod(shape) <= self._limit
+        if is_small and private.is_buffer(number) and len(self._forms_by_place) < _FORMS:
+            size = math.prod(shape) * private.dtype_size(number)
+            text = f',"dtype":"{private.dtype_name(number)}","shape":{list(shape)}'
+            text += f',"nbytes":{size},"kept":true,"at":'
+        form = _Form(text, size, len(self._forms_by_place), number, shape)
+        self._forms[number, shape] = form
+        self._forms_by_place.append(form)
+        return form
 
     def _see_slowly(self, identity: int, tensor: Any, lines: list[str]) -> None:
+        """One whose elements are large or no plain numbers."""
         event = self._description(identity, tensor)
-        number = tensor._datatype_enum()
+        number, count = tensor._datatype_enum(), _count(tensor)
         if private.is_opaque(number):
-            self.kept[identity] = tensor
             if private.is_resource(number):
                 event["handle"] = True
+            self._hold(identity, tensor, private.size_behind(tensor))
             lines.append(json.dumps(event))
             return
-        count = _count(tensor)
         if private.is_string(number):
             if count <= self._limit:
                 event["text"] = texts_of(tensor)
@@ -127,7 +168,7 @@ class Tensors:
             else:
                 event["stats"] = statistics(tensor)
                 self._stayed.add(identity)
-        if self._keep(identity, tensor, count * private.dtype_size(number)):
+        if self._hold(identity, tensor, count * private.dtype_size(number)):
             event["kept"] = True
         lines.append(json.dumps(event))
 
@@ -139,18 +180,17 @@ class Tensors:
             "shape": tensor._shape_tuple(),
         }
 
-    def _keep(self, identity: int, tensor: Any, size: int) -> bool:
+    def _hold(self, identity: int, tensor: Any, size: int) -> bool:
         """Keep a tensor; when the budget is used up, the oldest large ones go."""
-        self.kept[identity] = tensor
-        if size < _LARGE:
-            return True
-        self._large.append((identity, size))
-        self._kept_bytes += size
-        while self._kept_bytes > self._keep_budget and self._large:
-            oldest, its_size = self._large.popleft()
-            self._kept_bytes -= its_size
-            self.kept.pop(oldest, None)
-        return identity in self.kept
+        self._held[identity] = tensor
+        if size >= _LARGE:
+            self._by_age.append((identity, size))
+            self._held_bytes += size
+        while self._held_bytes > self._keep_budget and self._by_age:
+            oldest, its_size = self._by_age.popleft()
+            self._held_bytes -= its_size
+            self._held.pop(oldest, None)
+        return identity in self._held
 
 
 def _count(tensor: Any) -> int:

@@ -1,0 +1,96 @@
+"""The ops that ran in; an op by its number, its attributes or its tensors out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+_LOOK_BACK = 5_000
+
+
+class KeptOp(NamedTuple):
+    """What a replay needs of an op. ``backward``: for an entry of ``record_operation``."""
+
+    type: str
+    inputs: Sequence[int]
+    attrs: Any
+    outputs: Sequence[int]
+    scope: str = ""
+    backward: Any = None
+
+
+class History:
+    """Every op, in order; number 1 is at index 0 of ``lines`` and ``attrs``.
+
+    ``lines``: the event of an eager op as it was sent, read again only when somebody asks; an entry
+    of ``record_operation`` as it is; ``None`` for what cannot be replayed. No tensor is held.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str | KeptOp | None] = []
+        self.attrs: list[Any] = []
+        self._graph_attrs: list[Any] = []  # held, so that no other tuple gets the same id
+        self._by_attrs: dict[int, int] = {}
+        self._producers: dict[int, int] = {}
+        self._attrs_indexed = 0
+        self._outputs_indexed = 0
+
+    def add(self, entry: KeptOp | None, outputs: Sequence[int] = ()) -> int:
+        """The number of a new entry that is not an eager op."""
+        self.lines.append(entry)
+        self.attrs.append(None)
+        number = len(self.lines)
+        for identity in outputs:
+            self._producers[identity] = number
+        return number
+
+    def op(self, number: int) -> KeptOp | None:
+        """What a replay needs of an op; ``None`` if it was not run eagerly."""
+        line = self.lines[number - 1] if 0 < number <= len(self.lines) else None
+        if not isinstance(line, str):
+            return line
+        event = json.loads(line)
+        attrs, scope = self.attrs[number - 1], event.get("scope", "")
+        return KeptOp(event["type"], event["inputs"], attrs, event["outputs"], scope)
+
+    def producer(self, identity: int) -> int:
+        """The op, or later entry of ``record_operation``, that gave a tensor; 0 if none did."""
+        for number in range(self._outputs_indexed + 1, len(self.lines) + 1):
+            if isinstance(self.lines[number - 1], str):
+                op = self.op(number)
+                for output in op.outputs if op else ():
+                    self._producers.setdefault(output, number)
+        self._outputs_indexed = len(self.lines)
+        return self._producers.get(identity, 0)
+
+    def same_attrs(self, attrs: Any, outputs: Sequence[int]) -> None:
+        """A tape got these attributes for the graph's op that gave ``outputs``."""
+        number = self._producers.get(outputs[0], 0) if outputs else 0
+        if attrs and number:
+            self._by_attrs[id(attrs)] = number
+            self._graph_attrs.append(attrs)
+
+    def find(self, op_type: str, attrs: Any, inputs: Sequence[int], outputs: Sequence[int]) -> int:
+        """The op a gradient function was called for; 0 if it cannot be told.
+
+        TensorFlow hands a tape the very tuple of attributes that the op's callback got; ops
+        without attributes are told by their tensors, of which some may be missing (0).
+        """
+        by_attrs = self._by_attrs
+        for number in range(self._attrs_indexed, len(self.attrs)):
+            by_attrs[id(self.attrs[number])] = number + 1
+        self._attrs_indexed = len(self.attrs)
+        if attrs and (number := by_attrs.get(id(attrs), 0)):
+            return number
+        for identity in outputs:
+            if number := self.producer(identity):
+                return number
+        return self._find_by_inputs(op_type, inputs) if any(inputs) else 0
+
+    def _find_by_inputs(self, op_type: str, inputs: Sequence[int]) -> int:
+        for number in range(len(self.lines), max(0, len(self.lines) - _LOOK_BACK), -1):
+            op = self.op(number)
+            if op and op.type == op_type and list(op.inputs[: len(inputs)]) == list(inputs):
+                return number
+        return 0

@@ -1,0 +1,128 @@
+"""What recording costs: the same 20,000 tiny eager ops, plain and recorded, side by side.
+
+    python tests/benchmarks/bench_recorder.py [rounds]
+
+Prints, for each snippet, the median of the rounds' ratios of wall time; encoding and sending
+included. Each run has a process of its own, forked from one that has imported TensorFlow; the plain
+and the recorded one follow each other, so that a busy machine slows both.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import statistics
+import sys
+import time
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+RECORDER = Path(__file__).parents[2] / "tapeviz" / "recorder"
+NAME = "_tapeviz_recorder"
+
+SNIPPETS = {
+    "20,000 ops on constants": """
+x = tf.constant(1.0)
+for i in range(10_000):
+    x = tf.sin(x)
+    x = x * 1.0001
+""",
+    "20,000 ops in functions of the snippet": """
+def wave(v):
+    return tf.sin(v)
+def step(v):
+    return wave(v) + 0.5
+x = tf.constant(1.0)
+for i in range(10_000):
+    x = step(x)
+""",
+    "20,000 ops under a tape, with variables and the gradient": """
+w = tf.Variable(0.5)
+for i in range(500):
+    with tf.GradientTape() as tape:
+        x = tf.constant(1.0)
+        for j in range(10):
+            x = tf.sin(x * w)
+    g = tape.gradient(x, w)
+    w.assign_sub(0.001 * g)
+""",
+    "20,000 ops on vectors of 100": """
+x = tf.ones([100])
+for i in range(10_000):
+    x = tf.tanh(x)
+    x = x - 0.01
+""",
+}
+
+
+def load_recorder() -> Any:
+    spec = importlib.util.spec_from_file_location(
+        NAME, RECORDER / "__init__.py", submodule_search_locations=[str(RECORDER)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[NAME] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def plain(source: str) -> str:
+    import tensorflow as tf
+
+    code = compile(source, "snippet.py", "exec")
+    space = {"tf": tf, "__name__": "__main__"}
+    started = time.perf_counter()
+    exec(code, space)
+    return f"{time.perf_counter() - started}"
+
+
+def recorded(source: str) -> str:
+    recorder: Any = sys.modules[NAME]
+    sent = [0, 0]
+
+    def send(lines: list[str], blob: bytes) -> None:
+        sent[0] += len("\n".join(lines).encode())
+        sent[1] += len(blob)
+
+    started = time.perf_counter()
+    recorder.run(source, "snippet.py", ["snippet.py"], {"provide": ["tf"]}, send)
+    return f"{time.perf_counter() - started}"
+
+
+def in_a_child(run: Any, source: str) -> float:
+    """Seconds that ``run(source)`` says it took, in a process of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with redirect_stdout(io.StringIO()):
+            told = run(source)
+        os.write(writing, told.encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        return float(pipe.read())
+
+
+def main(rounds: int) -> None:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import tensorflow  # noqa: F401
+
+    load_recorder()
+    for title, source in SNIPPETS.items():
+        ratios, times = [], []
+        for _ in range(rounds):
+            base = in_a_child(plain, source)
+            times.append(base)
+            ratios.append(in_a_child(recorded, source) / base)
+        print(
+            f"{title}: {statistics.median(ratios):.2f} times the plain run"
+            f" (best {min(ratios):.2f}, worst {max(ratios):.2f}; plain {min(times):.3f} s)"
+        )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 7)
