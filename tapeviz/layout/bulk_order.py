@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from tapeviz.layout.arrays import Floats, Ints
 from tapeviz.layout.bulk_rows import BulkRows, row_ends
 
-SWEEPS = 24
-EXCHANGES = 6
+SWEEPS = 40
+EXCHANGES = 20
 MANY = 12
 """Vertices with more segments are left out of the exchange of neighbours."""
 
 
-def order_all(rows: BulkRows, start: Floats) -> Ints:
-    """Vertices sorted by row and, inside a row, from left to right; ``start`` gives a first order.
+def order_all(rows: BulkRows, starts: Iterable[Floats]) -> Ints:
+    """Vertices sorted by row and, inside a row, from left to right; ``starts`` give first orders.
 
     Even rows are ordered by their neighbours in odd rows, then the other way around; the best
     order by exact count is kept, then neighbours that cross more than they would are exchanged.
     """
-    order = np.lexsort((start, rows.rank))
-    best, fewest = order, inversions(rows, order)
-    for sweep in range(SWEEPS):
-        order = _swept(rows, order, sweep)
-        if sweep % 4 == 3:
-            crossings = inversions(rows, order)
-            if crossings < fewest:
-                best, fewest = order, crossings
-            elif sweep > 8:
-                break
-    return _exchanged(rows, best)
+    best: Ints | None = None
+    fewest = 0
+    for start in starts:
+        order = np.lexsort((start, rows.rank))
+        for sweep in range(SWEEPS):
+            if sweep % 8 == 0:
+                crossings = inversions(rows, order)
+                if best is None or crossings < fewest:
+                    best, fewest = order, crossings
+            order = _swept(rows, order, sweep)
+    return _exchanged(rows, np.arange(len(rows.rank)) if best is None else best)
+
+
+def walked(rows: BulkRows) -> Floats:
+    """When each vertex is first met on a walk depth first from the upper rows."""
+    near: list[list[int]] = [[] for _ in rows.rank]
+    for above, below in zip(rows.above.tolist(), rows.below.tolist(), strict=True):
+        near[above].append(below)
+        near[below].append(above)
+    met = [-1] * len(near)
+    count = 0
+    for root in np.argsort(rows.rank, kind="stable").tolist():
+        stack = [root]
+        while stack:
+            vertex = stack.pop()
+            if met[vertex] < 0:
+                met[vertex] = count
+                count += 1
+                stack.extend(other for other in reversed(near[vertex]) if met[other] < 0)
+    return np.array(met, dtype=np.float64)
 
 
 def places(rows: BulkRows, order: Ints) -> Ints:

@@ -23,5 +23,12 @@ def pair_crossings(link: Floats, fixed: Ints) -> Floats:
     """
     ordered = link[:, fixed]
     before = ordered.cumsum(1) - ordered
-    crossed: Floats = ordered @ before.T
+    # A matrix product would do, but nearly all of ``ordered`` is 0, and a BLAS that starts its
+    # threads for each small product is far slower on a busy machine.
+    slots, ends = np.nonzero(ordered)
+    crossed = np.zeros((len(link), len(link)))
+    if len(slots):
+        first = np.flatnonzero(np.diff(slots, prepend=-1))
+        share = before.T[ends] * ordered[slots, ends][:, None]
+        crossed[slots[first]] = np.add.reduceat(share, first, axis=0)
     return crossed

@@ -11,7 +11,7 @@ import numpy as np
 from tapeviz.layout.arrays import GraphArrays, read_graph
 from tapeviz.layout.components import components
 from tapeviz.layout.large import draw_large
-from tapeviz.layout.layered import draw_layered
+from tapeviz.layout.layered import draw_layered, rank
 from tapeviz.layout.loops import with_loops, without_loops
 from tapeviz.layout.model import Layout
 from tapeviz.layout.named import AS_ONE, IN_PARTS, draw_at
@@ -48,12 +48,19 @@ MENU = (
 
 CAREFUL = 400
 """Up to this many nodes in a connected part no time is spared for a good picture."""
+PERHAPS, VERTICES = 1500, 4000
+"""Up to this many nodes, neither if their long edges do not need too many dummies."""
 
 
 def draw_by_size(graph: GraphArrays) -> Picture:
+    """The layered picture of a connected part without self-loops."""
     if graph.size == 1:
         return Picture(np.zeros(1), np.zeros(1), [])
-    return draw_large(graph) if graph.size > CAREFUL else draw_layered(graph)
+    if graph.size > PERHAPS:
+        return draw_large(graph)
+    ranked = rank(graph)
+    careful = graph.size <= CAREFUL or ranked.vertices <= VERTICES
+    return draw_layered(ranked) if careful else draw_large(graph)
 
 
 def _named(name: str) -> Callable[[nx.MultiDiGraph, str], Layout]:

@@ -12,13 +12,17 @@ import numpy as np
 
 from tapeviz.layout.acyclic import edges_to_turn
 from tapeviz.layout.arrays import Bools, Floats, GraphArrays, Ints
-from tapeviz.layout.bulk_order import order_all
+from tapeviz.layout.bulk_order import order_all, walked
 from tapeviz.layout.bulk_place import place_all
 from tapeviz.layout.bulk_rows import BulkRows, bulk_rows, tightened_rows
 from tapeviz.layout.lanes import assign_lanes
 from tapeviz.layout.picture import Picture
 from tapeviz.layout.ports import CORNER, SPREAD
 from tapeviz.layout.routing import route, route_by_lane, stacked
+
+
+SEVERAL_STARTS = 30_000
+"""Vertices up to which a second first order is tried."""
 
 
 def draw_large(graph: GraphArrays) -> Picture:
@@ -30,7 +34,10 @@ def draw_large(graph: GraphArrays) -> Picture:
     pairs = list(zip(upper.tolist(), lower.tolist(), strict=True))
     ranks = np.array(tightened_rows(graph.size, pairs), dtype=np.intp)
     rows = bulk_rows(ranks, upper, lower)
-    order = order_all(rows, _first_order(rows, upper, lower))
+    starts = [walked(rows)]
+    if len(rows.rank) <= SEVERAL_STARTS:
+        starts.append(_first_order(rows, upper, lower))
+    order = order_all(rows, starts)
     x = place_all(rows, order, graph.across, graph.beside)
     wires = _wires(graph, rows, x, upper, lower)
     far = np.zeros(len(graph.keys), dtype=bool)

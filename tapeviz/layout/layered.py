@@ -5,12 +5,14 @@ Sugiyama's steps, each a module: cycles, rows, order in the rows, positions, doc
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tapeviz.layout.acyclic import edges_to_turn
 from tapeviz.layout.arrays import GraphArrays, Ints
 from tapeviz.layout.coordinates import place_across
-from tapeviz.layout.layers import Layers, cut_into_layers
+from tapeviz.layout.layers import Layers, cut_into_layers, dummies_needed
 from tapeviz.layout.ordering import effort_for, order_rows
 from tapeviz.layout.picture import Picture
 from tapeviz.layout.ports import dock
@@ -18,7 +20,22 @@ from tapeviz.layout.ranking import rank_nodes
 from tapeviz.layout.routing import route, stack_rows, tracks_of
 
 
-def draw_layered(graph: GraphArrays) -> Picture:
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A graph with its rows. ``down[e]``: edge e from its upper to its lower end."""
+
+    graph: GraphArrays
+    turned: set[int]
+    down: list[tuple[int, int]]
+    ranks: list[int]
+
+    @property
+    def vertices(self) -> int:
+        """Nodes and the dummies that long edges will need."""
+        return self.graph.size + dummies_needed(self.ranks, self.down)
+
+
+def rank(graph: GraphArrays) -> Ranked:
     """``graph`` must be connected and without self-loops."""
     turned = edges_to_turn(graph)
     down = [
@@ -27,7 +44,12 @@ def draw_layered(graph: GraphArrays) -> Picture:
             zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
         )
     ]
-    ranks = rank_nodes(graph.size, down, graph.weights.tolist())
+    return Ranked(graph, turned, down, rank_nodes(graph.size, down, graph.weights.tolist()))
+
+
+def draw_layered(ranked: Ranked) -> Picture:
+    """The careful picture: seconds for some hundred nodes with thousands of dummies."""
+    graph, down, ranks = ranked.graph, ranked.down, ranked.ranks
     layers = cut_into_layers(ranks, down)
     orders = order_rows(layers, effort_for(layers))
     x = place_across(graph, layers, orders)
@@ -43,7 +65,7 @@ def draw_layered(graph: GraphArrays) -> Picture:
         )
         late = [delays.get((edge, i), 0) for i in range(len(tracks[edge]) - 1)]
         line = route(ranks[top], tracks[edge], rows, ends, late)
-        routes.append(line[::-1] if edge in turned else line)
+        routes.append(line[::-1] if edge in ranked.turned else line)
     return Picture(x[: layers.real], y, routes)
 
 

@@ -97,7 +97,7 @@ def _walked(layers: Layers, rows: Iterable[int]) -> Orders:
 
 def _barycentre(ordered: Floats) -> Floats:
     degree = ordered.sum(1)
-    middle: Floats = ordered @ np.arange(ordered.shape[1]) / np.maximum(degree, 1)
+    middle: Floats = (ordered * np.arange(ordered.shape[1])).sum(1) / np.maximum(degree, 1)
     return middle
 
 

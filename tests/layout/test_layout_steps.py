@@ -158,7 +158,7 @@ def test_bulk_order_counts_like_the_careful_one() -> None:
     rows = bulk_rows(np.array(ranks), graph.tails, graph.heads)
     short = [e for e in edges if ranks[e[1]] - ranks[e[0]] <= 12]
     layers = cut_into_layers(ranks, short)
-    order = order_all(rows, np.arange(len(rows.rank), dtype=float))
+    order = order_all(rows, [np.arange(len(rows.rank), dtype=float)])
     by_row: list[list[int]] = [[] for _ in layers.rows]
     for vertex in order.tolist():
         by_row[rows.rank[vertex]].append(vertex)
