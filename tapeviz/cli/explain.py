@@ -12,12 +12,18 @@ from .options import add_kernel_options
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
     from ..trace.model import Trace
-    from .inputs import Inputs
+    from .inputs import Explained, Inputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help=".py, .ipynb, .tape, or -")
     parser.add_argument("--json", action="store_true", help="one JSON object for each file")
+    parser.add_argument(
+        "--no-fixes",
+        dest="fixes",
+        action="store_false",
+        help="do not look for edits that mend it (each is run, which takes a second or so)",
+    )
     add_kernel_options(parser)
 
 
@@ -29,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
     with inputs(options, only_stderr=options.json, files=options.files) as opened:
         for name in options.files:
             explain = _explain_json if options.json else _explain_text
-            statuses.append(explain(opened, name, is_one_of_many=len(options.files) > 1))
+            many = len(options.files) > 1
+            statuses.append(explain(opened, name, options.fixes, is_one_of_many=many))
     return max(statuses)
 
 
@@ -40,14 +47,27 @@ def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
     return int(any(call.is_troubled for call in diagnosis.calls))
 
 
-def _explain_json(opened: Inputs, name: str, *, is_one_of_many: bool) -> int:
+def _explained(opened: Inputs, name: str, fixes: bool) -> Explained:
+    explained = opened.record(name)
+    return opened.try_fixes(explained, _tell_progress) if fixes else explained
+
+
+def _tell_progress(done: int, known: int) -> None:
+    """On a terminal a line that is wiped when all is done; nothing in a pipe."""
+    if sys.stderr.isatty():
+        end = "\r\033[K" if done >= known else f"\rtried {done} of {known} fixes"
+        sys.stderr.write(end)
+        sys.stderr.flush()
+
+
+def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: bool) -> int:
     import msgspec
 
     from ..report import report
 
     about: dict[str, object] = {"file": name} if is_one_of_many else {}
     try:
-        explained = opened.record(name)
+        explained = _explained(opened, name, fixes)
         repairs = explained.recording.repairs
         about |= report(explained.trace, explained.diagnosis, repairs)
         status = exit_status(explained.trace, explained.diagnosis)
@@ -62,13 +82,13 @@ def _explain_json(opened: Inputs, name: str, *, is_one_of_many: bool) -> int:
     return status
 
 
-def _explain_text(opened: Inputs, name: str, *, is_one_of_many: bool) -> int:
+def _explain_text(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: bool) -> int:
     from .text import as_text
 
     if is_one_of_many:
         print(f"== {name}")
     try:
-        explained = opened.record(name)
+        explained = _explained(opened, name, fixes)
     except TapevizError as error:
         if not is_one_of_many:
             raise

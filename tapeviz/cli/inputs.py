@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis import diagnose
@@ -32,6 +32,8 @@ class Explained:
     recording: Recording
     trace: Trace
     diagnosis: Diagnosis
+    snippet: Snippet | None = None
+    """What was run; None for a recording that was kept."""
 
 
 class _Passing(Silent):
@@ -60,9 +62,28 @@ class Inputs:
         if name.endswith(".tape"):
             recording = load(Path(name))
             trace = trace_of(recording)
-        else:
-            recording, trace = self._run(snippet(name, self._options))
-        return Explained(recording, trace, diagnose(trace))
+            return Explained(recording, trace, diagnose(trace))
+        asked = snippet(name, self._options)
+        recording, trace = self._run(asked)
+        return Explained(recording, trace, diagnose(trace), asked)
+
+    def try_fixes(
+        self, explained: Explained, on_progress: Callable[[int, int], None] | None = None
+    ) -> Explained:
+        """With the fixes that mend it. What a recording holds is never run again."""
+        from ..fixes import try_fixes
+
+        like = explained.snippet
+        if like is None:
+            return explained
+        mended = try_fixes(
+            explained.trace,
+            explained.diagnosis,
+            Recorder(self._kernels()),
+            like=like,
+            on_progress=on_progress,
+        )
+        return replace(explained, diagnosis=mended)
 
     def _run(self, asked: Snippet) -> tuple[Recording, Trace]:
         live = Recorder(self._kernels()).record(asked, self._listener)
@@ -84,7 +105,8 @@ class Inputs:
 
     def _kernels(self) -> KernelPool:
         if self._pool is None:
-            self._pool = KernelPool(chosen_kernel(self._options), runs=self._files)
+            runs = None if getattr(self._options, "fixes", False) else self._files
+            self._pool = KernelPool(chosen_kernel(self._options), runs=runs)
             self._pool.warm()
         return self._pool
 

@@ -7,8 +7,8 @@ from textwrap import fill
 
 import numpy as np
 
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding
-from ..trace.model import TensorId, Trace
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
+from ..trace.model import Array, TensorId, Trace
 
 _WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
 
@@ -22,6 +22,7 @@ def as_text(trace: Trace, diagnosis: Diagnosis, repairs: Iterable[tuple[int, str
         where = f"line {error.line}: " if error.line else ""
         blocks.append(f"{where}{error.type}: {error.message}")
         blocks.append(_wrapped(error.explanation))
+        blocks += ["\n".join(_fix(one)) for one in error.fixes]
     elif trace.ending.how not in ("finished", "exit"):
         blocks.append(f"the snippet did not finish: {trace.ending.detail or trace.ending.how}")
     elif not diagnosis.calls:
@@ -50,18 +51,32 @@ def _trouble(trace: Trace, finding: Finding) -> Iterator[str]:
     if finding.bridged is not None:
         yield "  Across the cut it would be"
         yield _indented(_number(trace, finding.bridged))
+    for fix in finding.fixes:
+        yield from _fix(fix)
+
+
+def _fix(fix: Fix) -> Iterator[str]:
+    yield f"  Tried, and it works: {fix.title}"
+    yield _indented(fix.diff)
+    if fix.value is not None:
+        yield "  It gives"
+        yield _indented(_printed(fix.value))
 
 
 def _number(trace: Trace, tensor: TensorId) -> str:
     tensor = trace.fetched.get(tensor, tensor)
     value = trace.value(tensor)
     if value is not None:
-        return np.array2string(value, threshold=50, edgeitems=3)
+        return _printed(value)
     known, stats = trace.tensors.get(tensor), trace.stats(tensor)
     if known is None or stats is None:
         return "(known only when a session computes it)"
     low, high = stats.min, stats.max
     return f"{known.dtype} {list(known.shape or ())}, min {low:g}, max {high:g}"
+
+
+def _printed(value: Array) -> str:
+    return np.array2string(value, threshold=50, edgeitems=3)
 
 
 def _indented(text: str) -> str:

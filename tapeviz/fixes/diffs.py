@@ -11,7 +11,8 @@ def short_diff(before: str, after: str) -> str:
     shown: list[str] = []
     for line in list(lines)[2:]:
         if not line.startswith("@@"):
-            shown.append(line)
+            if line.strip():
+                shown.append(line)
         elif shown:
             shown.append(" ⋮")
     return "\n".join(shown)

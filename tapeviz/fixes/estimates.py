@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import libcst as cst
 
 from .model import Edit, Patient
-from .plan import Plan, enclosed
+from .plan import Plan, enclosed, fitting
 from .source import Source, all_of, argument, called_name, dotted, header_nodes
 
 _STEPS = ("round", "rint", "floor", "ceil", "sign", "clip_by_value", "fake_quant_with_min_max_args")
@@ -26,17 +27,18 @@ def straight_through(patient: Patient) -> Iterator[Edit]:
         for call in source.calls(line, *_STEPS):
             given = argument(call, 0, "x", "t", "input", "inputs")
             if given is not None and dotted(call.func) != called_name(call):
-                plan.replace(call, lambda old: _estimated(source, old))
+                plan.replace(call, partial(_estimated, source, call))
                 names.append(called_name(call))
     if names:
         title = f"Estimate: let the gradient pass {names[0]} as if it were not there"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _estimated(source: Source, call: cst.Call) -> cst.BaseExpression:
+def _estimated(source: Source, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
     code = source.code(call.with_changes(lpar=[], rpar=[]))
     x = source.code(enclosed(call.args[0].value))
-    return cst.parse_expression(f"({x} + {source.tf}.stop_gradient({code} - {x}))")
+    estimate = cst.parse_expression(f"{x} + {source.tf}.stop_gradient({code} - {x})")
+    return fitting(source, place, estimate)
 
 
 def divide_exactly(patient: Patient) -> Iterator[Edit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 
 from ..trace.model import Trace
@@ -42,6 +43,8 @@ from .watching import (
     watch_values,
 )
 from .weights import call_with_set_weights, step_by_hand
+
+_log = logging.getLogger(__name__)
 
 FIXES: Mapping[str, tuple[FixFunction, ...]] = {
     "assign": (
@@ -102,9 +105,15 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
 def edits_for(patient: Patient) -> Iterator[Edit]:
     """The edits that may mend a finding; nothing about them is sure before they were tried."""
     for fix in FIXES.get(patient.cause.kind, ()):
-        yield from fix(patient)
+        try:
+            yield from fix(patient)
+        except Exception:  # an odd text must cost a fix, not the diagnosis
+            _log.exception("the fix %s failed", fix.__name__)
 
 
 def edits_for_error(trace: Trace, source: Source) -> Iterator[Edit]:
     for fix in ERROR_FIXES:
-        yield from fix(trace, source)
+        try:
+            yield from fix(trace, source)
+        except Exception:
+            _log.exception("the fix %s failed", fix.__name__)
