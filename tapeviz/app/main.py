@@ -77,6 +77,8 @@ def make_application() -> QApplication:
 
     from ..export.painting import load_fonts
 
+    # Diagnosis and layout are Python on other threads: the window's gets its turn sooner.
+    sys.setswitchinterval(0.001)
     known = QApplication.instance()
     application = known if isinstance(known, QApplication) else QApplication(["tapeviz"])
     application.setApplicationName("tapeviz")

@@ -25,8 +25,8 @@ from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Repairs, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side, carry_lines
 
-SMALL_SCENE = 1_500
-"""Nodes up to which a scene is composed at once; a larger one is composed in the background."""
+SMALL = 1_500
+"""Ops up to which a scene is composed at once; that of more is composed in the background."""
 
 UNNAMED = "snippet.py"
 
@@ -89,6 +89,8 @@ class Document(QObject):
         self.trouble = ""
         self._has_news = False
         self._source_ran = ""
+        self.is_loaded = False
+        """The trace comes from a file, not from a run."""
         self._form = DEFAULT_VIEW
         self._arranged_from: tuple[object, ...] = ()
         self._composed_from: tuple[object, ...] = ()
@@ -151,6 +153,7 @@ class Document(QObject):
         """Takes a recording that was kept, and the text that it recorded."""
         self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
         self._source_ran = trace.source
+        self.is_loaded = True
         self.take_trace(trace)
 
     def go_to_line(self, line: int) -> None:
@@ -184,6 +187,7 @@ class Document(QObject):
         self.trouble = ""
         self._has_news = False
         self._source_ran = self.source
+        self.is_loaded = False
         self.runs.start(self.source, self.filename)
 
     def stop(self) -> None:
@@ -236,6 +240,9 @@ class Document(QObject):
         wanted = (self.trace, self._form)
         if self.trace is EMPTY_TRACE or _are_same(wanted, self._arranged_from):
             return
+        is_growing = self.is_running and self._arranged_from[1:] == wanted[1:]
+        if is_growing and "arrange" in self.background.busy:
+            return  # the picture of a moment ago is worth more than none: this one comes after it
         self._arranged_from = wanted
         work = partial(self.stages.arrange, *wanted)
         self.background.submit("arrange", work, self._take_arranged)
@@ -245,6 +252,7 @@ class Document(QObject):
         self._relink()
         self.arrangement_changed.emit()
         self._compose()
+        self._arrange()
 
     def _compose(self) -> None:
         call = self.current_call
@@ -253,7 +261,7 @@ class Document(QObject):
             return
         self._composed_from = wanted
         work = partial(self.stages.compose, *wanted)
-        if len(self.arranged.layout.rects) <= SMALL_SCENE:
+        if len(self.trace.ops) <= SMALL:
             self.background.drop("compose")
             self._take_scene(work())
         else:

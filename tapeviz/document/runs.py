@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from functools import partial
 from typing import Any
@@ -34,6 +35,7 @@ class Runs(QObject):
         self._number = 0
         self._inbox: Inbox | None = None
         self._recording: Recording | None = None
+        self._handing_over = threading.Lock()
         self._began = 0.0
         self._fetched: dict[TensorId, Any] = {}
 
@@ -45,7 +47,7 @@ class Runs(QObject):
         self._began = time.monotonic()
         self._set_running(True)
         work = partial(self._record, self._number, source, filename, self._inbox)
-        self._background.submit("record", work, self._keep_recording)
+        self._background.submit("record", work, _nothing)
 
     def stop(self) -> None:
         """Ends the run under way; it still reports what was recorded until then."""
@@ -54,16 +56,17 @@ class Runs(QObject):
         if self._recording is None:
             self.forget()
         else:
-            self._background.submit("stop", self._recording.stop, _nothing)
+            self._background.submit(f"stop {self._number}", self._recording.stop, _nothing)
 
     def forget(self) -> None:
         """Ends the run under way, and drops what it or an earlier one may still report."""
-        if self._recording is not None and self.is_running:
-            self._background.submit("stop", self._recording.stop, _nothing)
-        self._number += 1
+        with self._handing_over:
+            self._number += 1
+            recording, self._recording = self._recording, None
+        if recording is not None and self.is_running:
+            self._background.submit(f"stop {self._number}", recording.stop, _nothing)
         self._background.drop("record")
         self._background.drop("fetch")
-        self._recording = None
         self._fetched = {}
         self.ops = 0
         self._set_running(False)
@@ -72,19 +75,19 @@ class Runs(QObject):
         """The run could not begin."""
         self._set_running(False)
 
-    def _record(self, number: int, source: str, filename: str, inbox: Inbox) -> Recording:
+    def _record(self, number: int, source: str, filename: str, inbox: Inbox) -> None:
         recording = self.pipeline.record(source, filename, inbox)
-        if number != self._number:
+        with self._handing_over:
+            is_wanted = number == self._number
+            if is_wanted:
+                self._recording = recording
+        if not is_wanted:
             recording.stop()  # it was given up while its process was being prepared
-        return recording
 
     @property
     def recording(self) -> Recording | None:
         """The run that the trace came from, while its process may still be asked."""
         return self._recording
-
-    def _keep_recording(self, recording: Recording) -> None:
-        self._recording = recording
 
     def _set_running(self, is_running: bool) -> None:
         if is_running != self.is_running:
@@ -115,11 +118,6 @@ class Runs(QObject):
             self._set_running(False)
         if batch.trace is not None:
             self.traced.emit(batch.trace)
-
-    @property
-    def has_recording(self) -> bool:
-        """The trace that is shown came from a run, not from a file."""
-        return self._recording is not None or self.is_running
 
     def fetched(self, tensor: TensorId) -> Any:
         """A value that was fetched from the run's process, else None."""

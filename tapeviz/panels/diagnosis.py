@@ -138,6 +138,8 @@ class DiagnosisPanel(Panel):
         sources = sum(len(call.findings) for call in diagnosis.calls)
         if not calls and not diagnosis.error:
             return "The snippet asked for no gradient: it called neither gradient nor jacobian."
+        if not calls:
+            return "It ended before a gradient was asked for."
         parts = [_count(calls, "call"), _count(sources, "source")]
         troubled = sum(
             finding.status != "flows" for call in diagnosis.calls for finding in call.findings

@@ -161,7 +161,7 @@ class OutputPanel(Panel):
     def _show_loaded(self) -> None:
         """A recording that was opened, not run, brings its output along."""
         document = self.document
-        if document.is_running or document.runs.has_recording:
+        if not document.is_loaded:
             return
         self.clear()
         for stream, text in document.trace.printed:

@@ -114,6 +114,9 @@ class Histogram(QWidget):
             pen=None,
         )
         self.plot.addItem(self._bars)
+        middles = (edges[0] + edges[1]) / 2
+        ticks = [[(float(x), f"{x:.4g}") for x in middles]] if len(middles) <= FEW else None
+        self.plot.getAxis("bottom").setTicks(ticks)
         top = int(counts.max())
         self.words.setText(
             f"histogram · {int(counts.sum()):,} finite values, at most {top:,} a bar"

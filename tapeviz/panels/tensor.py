@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,9 @@ class TensorPanel(Panel):
         self.copy_button.clicked.connect(self.copy_array)
         self.header_row.addWidget(self.value_button)
         self.header_row.addWidget(self.gradient_button)
-        self.header_row.addWidget(self.about, 2)
-        self.header_row.addWidget(self.stats, 5)
+        self.header_row.addWidget(self.about)
+        self.header_row.addStretch(1)
+        self.header_row.addWidget(self.stats)
         self.header_row.addWidget(self.copy_button)
 
     def _side_button(self, text: str, tip: str) -> QPushButton:
@@ -271,7 +273,8 @@ def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | No
     """``float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite``."""
     parts = [dtype, shape_text(shape) or "scalar"]
     if stats is not None:
-        if stats.min is not None and stats.max is not None and stats.mean is not None:
+        has_range = shape is None or math.prod(size or 0 for size in shape) > 1
+        if has_range and stats.min is not None and stats.max is not None and stats.mean is not None:
             parts += [f"min {stats.min:.4g}", f"max {stats.max:.4g}", f"mean {stats.mean:.3g}"]
         wrong = [f"{n} {name}" for n, name in ((stats.nan, "NaN"), (stats.inf, "Inf")) if n]
         parts.append(", ".join(wrong) or "finite")

@@ -156,7 +156,7 @@ def test_a_selected_line_follows_the_text(qtbot: QtBot, document: Document) -> N
 def test_a_large_scene_is_composed_in_the_background(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeviz.document.document.SMALL_SCENE", 3)
+    monkeypatch.setattr("tapeviz.document.document.SMALL", 3)
     run(qtbot, document)
     with qtbot.waitSignal(document.scene_changed):
         document.set_step(1)
