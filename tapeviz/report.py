@@ -33,6 +33,14 @@ def report(trace: Trace, diagnosis: Diagnosis, repairs: Repairs = ()) -> dict[st
     }
 
 
+def ended_well(trace: Trace) -> bool:
+    """Whether the snippet came to its end, or left by ``sys.exit`` with status 0."""
+    ending = trace.ending
+    if trace.failure is not None:
+        return False
+    return ending.how == "finished" or (ending.how == "exit" and ending.detail in ("", "0"))
+
+
 def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
     error = diagnosis.error
     if error is not None:
@@ -44,9 +52,10 @@ def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
         }
         return said | ({"fixes": [_fix(one) for one in error.fixes]} if error.fixes else {})
     ending = trace.ending
-    if ending.how in ("finished", "raised", "exit"):
+    if ended_well(trace):
         return None
-    return {"type": ending.how, "message": ending.detail, "line": None, "explanation": ""}
+    kind = "SystemExit" if ending.how == "exit" else ending.how
+    return {"type": kind, "message": ending.detail, "line": None, "explanation": ""}
 
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:

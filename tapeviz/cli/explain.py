@@ -42,7 +42,9 @@ def run(options: argparse.Namespace) -> int:
 
 def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
     """The exit status for one snippet that was run."""
-    if trace.failure is not None or trace.ending.how not in ("finished", "exit"):
+    from ..report import ended_well
+
+    if not ended_well(trace):
         return 2
     return int(any(call.is_troubled for call in diagnosis.calls))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +13,14 @@ from .options import add_kernel_options
 
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
+    from ..export import Drawing
     from ..view import View
+    from .inputs import Explained
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".py, .ipynb, .tape, or -")
-    suffixes = "by its suffix: png, svg, pdf, dot, graphml, json"
+    suffixes = "by its suffix: png, svg, pdf, dot, graphml, json, html, gif (the steps, one by one)"
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=suffixes)
     parser.add_argument("--step", type=int, metavar="N", help="after N steps of the backward pass")
     parser.add_argument("--call", type=int, metavar="N", help="the N-th gradient call of the run")
@@ -36,10 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 when the picture was written, whatever it shows; else the error's status."""
-    from ..export import write_picture
+    from ..export import check_suffix, write_picture
 
     output = Path(options.output)
-    _check_suffix(output)
+    check_suffix(output.suffix)
     if not options.scale > 0:
         raise TapevizError("--scale must be above 0")
 
@@ -48,24 +51,41 @@ def run(options: argparse.Namespace) -> int:
     with inputs(options) as opened:
         explained = opened.record(options.file)
 
-    from ..drawing import draw
-    from ..export import Drawing
-    from ..scene.theme import THEMES
-
-    trace, diagnosis = explained.trace, explained.diagnosis
-    arranged, scene = draw(trace, diagnosis, _view(options, diagnosis))
-    picture = Drawing(arranged.graph, arranged.layout, scene, THEMES[options.theme])
-    write_picture(picture, output, scale=options.scale, transparent=options.transparent)
+    view = _view(options, explained.diagnosis)
+    if output.suffix.lower() == ".gif" and options.step is None:
+        _write_steps(explained, view, output, options)
+    else:
+        picture = _pictures(explained, view, options.theme, [view.overlay.step])[0]
+        write_picture(picture, output, scale=options.scale, transparent=options.transparent)
     return 0
 
 
-def _check_suffix(output: Path) -> None:
-    """Say so before the snippet is run."""
-    from ..export import WRITERS
+def _write_steps(
+    explained: Explained, view: View, output: Path, options: argparse.Namespace
+) -> None:
+    """The backward pass as a film, a frame a step."""
+    from ..drawing import shown_call
+    from ..export import write_animation
 
-    suffix = output.suffix.lower().lstrip(".")
-    if suffix not in WRITERS:
-        raise TapevizError(f"cannot write {output.name}; there are {', '.join(WRITERS)}")
+    shown = shown_call(explained.diagnosis, view.overlay)
+    steps = [*range(len(shown.steps) + 1)] if shown else [None]
+    frames = _pictures(explained, view, options.theme, steps)
+    write_animation(frames, output, scale=options.scale)
+
+
+def _pictures(
+    explained: Explained, view: View, theme: str, steps: Sequence[int | None]
+) -> list[Drawing]:
+    """The drawing after each of these numbers of steps, all in one layout."""
+    from ..drawing import arrange, compose_over, shown_call
+    from ..export import Drawing
+    from ..scene.theme import THEMES
+
+    arranged = arrange(explained.trace, view)
+    shown = shown_call(explained.diagnosis, view.overlay)
+    overlays = [replace(view.overlay, step=step) for step in steps]
+    scenes = [compose_over(arranged, explained.trace, shown, one) for one in overlays]
+    return [Drawing(arranged.graph, arranged.layout, one, THEMES[theme]) for one in scenes]
 
 
 def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:

@@ -8,6 +8,7 @@ from textwrap import fill
 import numpy as np
 
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
+from ..report import ended_well
 from ..trace.model import Array, TensorId, Trace
 
 _WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
@@ -23,7 +24,7 @@ def as_text(trace: Trace, diagnosis: Diagnosis, repairs: Iterable[tuple[int, str
         blocks.append(f"{where}{error.type}: {error.message}")
         blocks.append(_wrapped(error.explanation))
         blocks += ["\n".join(_fix(one)) for one in error.fixes]
-    elif trace.ending.how not in ("finished", "exit"):
+    elif not ended_well(trace):
         blocks.append(f"the snippet did not finish: {trace.ending.detail or trace.ending.how}")
     elif not diagnosis.calls:
         blocks.append("No gradient was asked for.")

@@ -1,0 +1,90 @@
+"""The command line as a user runs it: statuses, JSON, and errors of one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tapeviz.cli import main
+
+FLOWS = """\
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    y = x * x
+print("the gradient is", tape.gradient(y, x).numpy())
+"""
+CUT = FLOWS.replace("y = x * x", "y = tf.stop_gradient(x)").replace(".numpy()", "")
+RAISES = FLOWS + "raise KeyError('late')\n"
+LEAVES = FLOWS + "import sys\nsys.exit(4)\n"
+
+
+def _file(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_several_files_give_a_line_each_and_the_worst_status(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"flows.py": FLOWS, "cut.py": CUT, "raises.py": RAISES, "leaves.py": LEAVES}
+    files = [_file(tmp_path, name, text) for name, text in texts.items()]
+    missing = str(tmp_path / "missing.py")
+    assert main(["explain", "--json", *files, missing]) == 3
+    out, err = capfd.readouterr()
+    flows, cut, raises, leaves, gone = map(json.loads, out.splitlines())
+    assert [one["file"] for one in (flows, cut, raises, leaves, gone)] == [*files, missing]
+    assert flows["error"] is None
+    (result,) = flows["calls"][0]["results"]
+    assert (result["source"], result["status"], result["value"]) == ("x", "flows", 6.0)
+    (result,) = cut["calls"][0]["results"]
+    assert (result["status"], result["value"]) == ("none", None)
+    assert (result["cause"]["kind"], result["cause"]["line"]) == ("stop-gradient", 3)
+    assert raises["error"]["type"] == "KeyError"
+    assert raises["error"]["line"] == 5
+    assert raises["calls"][0]["results"][0]["value"] == 6.0
+    assert (leaves["error"]["type"], leaves["error"]["message"]) == ("SystemExit", "4")
+    assert "cannot read" in gone["error"]["message"]
+    assert "the gradient is 6.0" in err
+
+
+def test_a_recording_takes_the_place_of_its_snippet(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tape = str(tmp_path / "cut.tape")
+    assert main(["record", _file(tmp_path, "cut.py", CUT), "-o", tape]) == 1
+    assert main(["explain", tape]) == 1
+    out, _ = capfd.readouterr()
+    assert "∂y / ∂x: None" in out
+    picture = tmp_path / "cut.json"
+    assert main(["export", tape, "-o", str(picture)]) == 0
+    drawn = json.loads(picture.read_text(encoding="utf-8"))
+    assert {"source", "target"} <= {node["role"] for node in drawn["nodes"]}
+    assert "cut" in {edge["state"] for edge in drawn["edges"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["explain"], "required"),
+        (["explain", "nowhere.py"], "cannot read nowhere.py"),
+        (["explain", "--timeout", "-1", "x.py"], "above 0"),
+        (["explain", "--kernel", "no such", __file__], "no kernel named"),
+        (["export", "x.py", "-o", "x.bmp"], "cannot write .bmp"),
+        (["examples", "slice_asign"], "did you mean slice_assign"),
+    ],
+)
+def test_errors_are_one_line_and_status_3(
+    words: list[str], says: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status = main(words)
+    except SystemExit as leaving:
+        status = int(leaving.code or 0)
+    out, err = capfd.readouterr()
+    assert status == 3
+    assert out == ""
+    assert says in err
+    assert err.count("\n") == 1
