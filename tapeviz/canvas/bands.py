@@ -19,7 +19,7 @@ from .camera import Camera
 from .prepared import Floats, Ints, Prepared
 
 Band = Literal["far", "middle", "near"]
-NEAR_SCALE = 0.2
+NEAR_SCALE = 0.09
 NEAR_BOXES = 420
 FAR_SCALE = 0.045
 FAR_BOXES = 9_000

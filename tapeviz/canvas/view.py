@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QBrush,
     QColor,
+    QContextMenuEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -48,6 +49,8 @@ class GraphView(QGraphicsView):
 
     node_clicked = Signal(str, bool)
     node_activated = Signal(str)
+    menu_requested = Signal(str, object)
+    """A node, and where on the screen its menu should appear."""
     nodes_framed = Signal(object)
     neighbour_requested = Signal(str)
     """``up``, ``down``, ``left`` or ``right``: the selection shall move."""
@@ -221,6 +224,11 @@ class GraphView(QGraphicsView):
             self.node_clicked.emit(box.node if box else "", adds)
         self._is_panning = self._is_framing = False
         self._show_hand(event.position())
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        box = self.prepared.box_at(self.camera.to_scene((event.pos().x(), event.pos().y())))
+        if box is not None:
+            self.menu_requested.emit(box.node, event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         box = self.prepared.box_at(self.camera.to_scene(_xy(event.position())))

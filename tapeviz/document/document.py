@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..errors import TapevizError
+from ..graph.fold import path_of
 from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
@@ -292,17 +293,24 @@ class Document(QObject):
             self._form = form
             self._arrange()
 
-    def toggle_fold(self, group: str) -> None:
-        """Closes an open group, opens a closed one."""
-        folded, unfolded = self.view.folded, self.view.unfolded
-        is_closed = any(
-            node.role == "group" and (node.group == group or id_ == group)
-            for id_, node in self.links.nodes.items()
-        )
-        if is_closed:
-            self.change_form(folded=folded - {group}, unfolded=unfolded | {group})
-        else:
-            self.change_form(folded=folded | {group}, unfolded=unfolded - {group})
+    def unfold(self, node: NodeId) -> bool:
+        """Opens a folded group; False when the node is none."""
+        known = self.links.nodes.get(node)
+        if known is None or known.role != "group":
+            return False
+        path = path_of(known)
+        self.change_form(folded=self.view.folded - {path}, unfolded=self.view.unfolded | {path})
+        return True
+
+    def fold(self, node: NodeId) -> bool:
+        """Closes the group that a node stands in; False when it stands in none."""
+        known = self.links.nodes.get(node)
+        path = known.group if known is not None else ""
+        if not path:
+            return False
+        inner = {one for one in self.view.unfolded if one == path or one.startswith(path + "/")}
+        self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
+        return True
 
     def show_bridge(self, is_shown: bool) -> None:
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ..analysis.model import CallDiagnosis, Cause, WalkStep
 from ..graph.model import Node, NodeId
+from ..graph.nodes import op_id, version_id
 from ..trace.model import OpId, TensorId, Trace
 from .pipeline import Arranged
 
@@ -63,15 +64,29 @@ class Links:
     def nodes_on(self, line: int) -> frozenset[NodeId]:
         return frozenset(self._by_line.get(line, ()))
 
+    @cached_property
+    def _groups(self) -> dict[NodeId, NodeId]:
+        """For each node that is folded away the group that stands for it."""
+        return {member: id_ for id_, node in self.nodes.items() for member in node.members}
+
     def node_of_op(self, op: OpId | None) -> NodeId | None:
-        return None if op is None else self._by_op.get(op)
+        """The node of an op, or the folded group that it is in."""
+        if op is None:
+            return None
+        return self._by_op.get(op) or self._groups.get(op_id(op))
 
     def node_of_tensor(self, tensor: TensorId | None) -> NodeId | None:
         """The node that shows this tensor, else the one of the op that made it."""
         if tensor is None:
             return None
         direct = self._by_tensor.get(tensor)
-        return direct or self.node_of_op(self._trace.producers.get(tensor))
+        if direct is not None:
+            return direct
+        version = self._trace.version_read(tensor)
+        if version is not None:
+            name = version_id(version)
+            return name if name in self.nodes else self._groups.get(name)
+        return self.node_of_op(self._trace.producers.get(tensor))
 
     def node_of_step(self, step: WalkStep) -> NodeId | None:
         return self.node_of_op(step.op) or self.node_of_tensor(step.at)

@@ -145,6 +145,8 @@ class BackpropPanel(Panel):
         if steps is not self._shown:
             self._shown = steps
             self.model.show_steps(steps)
+            digits = len(str(len(steps)))
+            self.table.setColumnWidth(NUMBER, WIDTHS[NUMBER] + 9 * max(digits - 2, 0))
         else:
             self.model.repaint()
         self.table.setVisible(bool(steps))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
@@ -55,6 +55,7 @@ class GraphPanel(Panel):
         view, document = self.view, self.document
         view.node_clicked.connect(self._click)
         view.node_activated.connect(self._activate)
+        view.menu_requested.connect(self._offer)
         view.nodes_framed.connect(document.select_nodes)
         view.neighbour_requested.connect(self._go)
         view.camera_changed.connect(self._show_minimap)
@@ -140,11 +141,28 @@ class GraphPanel(Panel):
     def _activate(self, node: str) -> None:
         """Opens or closes a group, zooms to anything else."""
         nodes = frozenset((node,)) if node else self.document.selection.nodes
-        known = self.document.links.nodes.get(node)
-        if known is not None and known.role == "group":
-            self.document.toggle_fold(known.group or known.id)
-        elif nodes:
+        first = node or next(iter(nodes), "")
+        if not self.document.unfold(first) and nodes:
             self.view.reveal(nodes)
+
+    def _offer(self, node: str, at: QPoint) -> None:
+        """What can be done with a node, at the pointer."""
+        document, known = self.document, self.document.links.nodes.get(node)
+        if known is None:
+            return
+        document.select_nodes(frozenset((node,)))
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if known.role == "group":
+            menu.addAction("Unfold", lambda: document.unfold(node))
+        if known.group:
+            menu.addAction("Fold its group", lambda: document.fold(node))
+        menu.addAction("Zoom to it", lambda: self.view.reveal(frozenset((node,))))
+        if known.line:
+            menu.addAction(f"Go to line {known.line}", lambda: document.go_to_line(known.line))
+        if document.links.steps_of(frozenset((node,))):
+            menu.addAction("Walk to it", document.run_to_selection)
+        menu.popup(at)
 
     def _go(self, direction: Direction) -> None:
         scene, chosen = self.view.prepared.scene, self.document.selection.nodes

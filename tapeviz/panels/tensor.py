@@ -234,7 +234,7 @@ class TensorPanel(Panel):
         self.pages.setCurrentWidget(self.picture)
 
     def _show_histogram(self, array: Array) -> None:
-        is_worth = array.dtype.kind in "biufc" and array.size > 3
+        is_worth = array.dtype.kind in "biufc" and array.size > 3 and not _is_uniform(array)
         if is_worth and self.histogram is None:
             self.histogram = Histogram(self.theme)
             self._row.addWidget(self.histogram, 2)
@@ -247,6 +247,10 @@ class TensorPanel(Panel):
         """Puts the values on the clipboard as ``np.array(…)``."""
         if self._array is not None:
             QGuiApplication.clipboard().setText(as_code(self._array))
+
+
+def _is_uniform(array: Array) -> bool:
+    return bool((array == array.flat[0]).all())
 
 
 def _fits_cells(part: Array) -> bool:

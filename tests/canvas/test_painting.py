@@ -94,7 +94,7 @@ def test_a_picture_is_painted_again_only_when_it_must(qtbot: QtBot) -> None:
 def test_bands_follow_scale_and_crowd() -> None:
     assert band_for(1.0, 20) == "near"
     assert band_for(1.0, NEAR_BOXES + 1) == "middle"
-    assert band_for(0.1, 20) == "middle"
+    assert band_for(0.06, 20) == "middle"
     assert band_for(0.01, 20) == "far"
     assert band_for(0.1, FAR_BOXES + 1) == "far"
 
