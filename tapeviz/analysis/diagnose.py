@@ -9,6 +9,7 @@ from ..trace.model import Call, Operand, TensorId, Trace, VariableId
 from .barriers import Evidence
 from .causes import explain_none
 from .dataflow import DataFlow
+from .errors import explain_error
 from .model import (
     EMPTY_DIAGNOSIS,
     CallDiagnosis,
@@ -169,4 +170,4 @@ def _error(trace: Trace) -> ExplainedError | None:
     failure = trace.failure
     if failure is None:
         return None
-    return ExplainedError(failure.type, failure.message, failure.line, "")
+    return ExplainedError(failure.type, failure.message, failure.line, explain_error(trace))

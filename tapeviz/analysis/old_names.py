@@ -1,0 +1,55 @@
+"""A name that TensorFlow 2 dropped in, what to use in its place out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_RUNS = "Operations run at once now: leave sessions out and use values directly."
+
+NEW_NAMES: Mapping[str, str] = {
+    "placeholder": "Use a tensor with values, such as tf.constant(…), or a function's argument.",
+    "Session": _RUNS,
+    "InteractiveSession": _RUNS,
+    "ConfigProto": _RUNS,
+    "global_variables_initializer": "Variables have their values as soon as they are made.",
+    "initialize_all_variables": "Variables have their values as soon as they are made.",
+    "get_variable": "Make variables with tf.Variable(value).",
+    "variable_scope": "Group variables in a tf.Module or a Keras layer.",
+    "get_default_graph": "There is no default graph while operations run at once.",
+    "reset_default_graph": "There is no default graph to reset: leave the line out.",
+    "trainable_variables": "Keep your variables in a list, or ask model.trainable_variables.",
+    "global_variables": "Keep your variables in a list, or ask model.variables.",
+    "assign": "Call the variable's own method, v.assign(value).",
+    "assign_add": "Call the variable's own method, v.assign_add(value).",
+    "assign_sub": "Call the variable's own method, v.assign_sub(value).",
+    "random_normal": "It is called tf.random.normal now.",
+    "random_uniform": "It is called tf.random.uniform now.",
+    "truncated_normal": "It is called tf.random.truncated_normal now.",
+    "set_random_seed": "It is called tf.random.set_seed now.",
+    "log": "It is called tf.math.log now.",
+    "log1p": "It is called tf.math.log1p now.",
+    "div": "It is called tf.divide now.",
+    "mod": "It is called tf.math.mod now.",
+    "to_float": "It is called tf.cast(x, tf.float32) now.",
+    "to_int32": "It is called tf.cast(x, tf.int32) now.",
+    "to_double": "It is called tf.cast(x, tf.float64) now.",
+    "lgamma": "It is called tf.math.lgamma now.",
+    "digamma": "It is called tf.math.digamma now.",
+    "erf": "It is called tf.math.erf now.",
+    "rsqrt": "It is called tf.math.rsqrt now.",
+    "diag": "It is called tf.linalg.diag now.",
+    "diag_part": "It is called tf.linalg.diag_part now.",
+    "matrix_inverse": "It is called tf.linalg.inv now.",
+    "matrix_determinant": "It is called tf.linalg.det now.",
+    "self_adjoint_eig": "It is called tf.linalg.eigh now.",
+    "segment_sum": "It is called tf.math.segment_sum now.",
+    "unsorted_segment_sum": "It is called tf.math.unsorted_segment_sum now.",
+    "py_func": "It is called tf.py_function now, which keeps gradients.",
+    "Print": "It is called tf.print now.",
+    "layers": "Use tf.keras.layers.",
+    "contrib": "It was taken apart: look for the part in tf, tf.keras or TensorFlow Addons.",
+    "app": "Call the program's main function directly.",
+    "flags": "Write the values into the text.",
+    "enable_eager_execution": "Operations run at once now: leave the line out.",
+    "disable_eager_execution": "Graphs need tf.compat.v1.disable_eager_execution().",
+}

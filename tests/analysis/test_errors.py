@@ -1,0 +1,125 @@
+"""Errors that users meet, each explained by name, line and remedy in at most three sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tapeviz.analysis.errors import explain_error
+from tapeviz.analysis.old_names import NEW_NAMES
+from tapeviz.trace.model import Failure, Trace
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+TAPE = """
+import tensorflow as tf
+x = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = x * x
+"""
+RAISING = {
+    "second use": (TAPE + "tape.gradient(y, x)\ntape.gradient(y, x)", ["line 6", "persistent"]),
+    "never entered": (
+        "import tensorflow as tf\nx = tf.Variable(1.0)\ntape = tf.GradientTape()\n"
+        "tape.gradient(x * x, x)",
+        ["before it had recorded", "with"],
+    ),
+    "NumPy target": (TAPE + "tape.gradient(tf.reduce_sum(y).numpy(), x)", ["target", "NumPy"]),
+    "number as target": (
+        TAPE + "total = float(tf.reduce_sum(y))\ntape.gradient(total, x)",
+        ["total", "float()"],
+    ),
+    "number as source": (TAPE + "tape.gradient(y, [x, 2.0])", ["source [x, 2.0]"]),
+    "no gradient function": (
+        "import tensorflow as tf\nx = tf.Variable([1.0, 1.0])\n"
+        "with tf.GradientTape() as tape:\n    y, _ = tf.unique(x)\n    z = tf.reduce_sum(y)\n"
+        "tape.gradient(z, x)",
+        ["Line 4", "Unique"],
+    ),
+    "symbolic input watched": (
+        "import tensorflow as tf\n"
+        "model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])\n"
+        "with tf.GradientTape() as tape:\n    tape.watch(model.inputs)",
+        ["model.inputs", "symbolic"],
+    ),
+    "Keras variable watched": (
+        "import tensorflow as tf\n"
+        "model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])\n"
+        "with tf.GradientTape() as tape:\n    tape.watch(model.weights)",
+        ["model.weights", "Keras", ".value"],
+    ),
+    "no pairs": (
+        TAPE + "tf.keras.optimizers.SGD(0.1).apply_gradients(tape.gradient(y, [x]))",
+        ["zip("],
+    ),
+    "no gradient to apply": (
+        TAPE + "u = tf.Variable(1.0)\n"
+        "tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(y, [u]), [u]))",
+        ["is None"],
+    ),
+    "None used": (
+        TAPE + "u = tf.Variable(1.0)\ng = tape.gradient(y, u)\nprint(g.numpy())",
+        ["Line 8", "line 7", "for u"],
+    ),
+    "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
+    "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
+    "two dtypes": (TAPE + "x * tf.ones([2], tf.float64)", ["float", "tf.cast"]),
+    "a fraction and integers": (
+        "import tensorflow as tf\ntf.Variable(3) * 2.5",
+        ["2.5", "int32", "decimal point"],
+    ),
+    "undefined name": (TAPE + "model = build_model()", ["build_model", "Line 6"]),
+    "keyboard": ("n = int(input('how many? '))", ["Line 1", "keyboard"]),
+    "missing module": ("import a_module_nobody_has", ["a_module_nobody_has", "pip install"]),
+    "tf.gradients": (TAPE + "tf.gradients(y, x)", ["GradientTape"]),
+    "TensorFlow 1": ("import tensorflow as tf\ntf.placeholder(tf.float32)", ["tf.constant"]),
+    "changing a tensor": (
+        "import tensorflow as tf\nx = tf.zeros([3])\nx[0] = 1.0",
+        ["never change", "tensor_scatter_nd_update"],
+    ),
+    "batch_jacobian": (TAPE + "tape.batch_jacobian(y, x)", ["(2,)", "tape.jacobian"]),
+    "too many gradients": (
+        "import tensorflow as tf\n@tf.custom_gradient\ndef f(x):\n"
+        "    def grad(dy):\n        return dy, dy\n    return 2 * x, grad\n"
+        "x = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = f(x)\n"
+        "tape.gradient(y, x)",
+        ["2 gradients", "1 tensors"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_explanation(name: str, recorder: Recorder) -> None:
+    from tapeviz.recording import Snippet
+
+    text, said = RAISING[name]
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    assert trace.failure is not None
+    words = explain_error(trace)
+    missing = [one for one in said if one.lower() not in words.lower()]
+    assert not missing, words
+    assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3, words
+
+
+def test_an_error_of_the_users_own_keeps_its_words() -> None:
+    failure = Failure("ValueError", "the batch is empty", 3, "")
+    assert (
+        explain_error(Trace("a\nb\nraise ValueError('the batch is empty')", failure=failure)) == ""
+    )
+    assert explain_error(Trace("")) == ""
+
+
+def test_old_names_are_not_in_this_tensorflow(recorder: Recorder) -> None:
+    """The table names nothing that still exists under tf (or the advice would be wrong)."""
+    from tapeviz.recording import Snippet
+
+    text = f"import tensorflow as tf\nprint([n for n in {sorted(NEW_NAMES)} if hasattr(tf, n)])"
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    assert "".join(text for _, text in trace.printed).strip() == "[]"
