@@ -1,7 +1,8 @@
 """Ordered rows in; the position of each vertex across the flow out.
 
-A long edge's dummies move as one, so that it runs straight; the rest is a balance between edges
-that want to be straight and boxes that keep their distance.
+A long edge's dummies move as one, so that it runs straight, except at hinges, where it may bend to
+save room. The rest is a balance between edges that want to be straight and boxes that keep their
+distance.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ BOX_GAP = 28.0
 WIRE_GAP = 14.0
 """Between two long edges side by side, px."""
 BOX_TO_WIRE = 18.0
+HINGE = 10
+"""In every so many rows long edges may bend, where that lets boxes stand closer."""
 BROKEN_WIRE = 6.0
 """Weight of a bend inside a long edge."""
 PASSING = 3.0
@@ -54,7 +57,7 @@ def place_across(graph: GraphArrays, layers: Layers, orders: Sequence[Ints]) -> 
 
 
 def _wires(layers: Layers, sequence: Sequence[Ints]) -> Ints:
-    """A group for each vertex: dummies of one chain together, except across a crossing.
+    """A group for each vertex: dummies of one chain together, except at hinges and crossings.
 
     Where two chains cross, both cannot be straight: the later one is broken there.
     """
@@ -65,10 +68,10 @@ def _wires(layers: Layers, sequence: Sequence[Ints]) -> Ints:
     inner: list[list[tuple[int, int]]] = [[] for _ in sequence]
     for chain in sorted(layers.chains, key=len, reverse=True):
         for above, below in pairwise(chain[1:-1]):
+            gap = int(layers.rank[above])
             here = (int(place[above]), int(place[below]))
-            taken = inner[layers.rank[above]]
-            if all((here[0] < p) == (here[1] < q) for p, q in taken):
-                taken.append(here)
+            if gap % HINGE and all((here[0] < p) == (here[1] < q) for p, q in inner[gap]):
+                inner[gap].append(here)
                 group[below] = group[above]
     numbers: Ints = np.unique(group, return_inverse=True)[1]
     return numbers

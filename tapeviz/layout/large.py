@@ -20,7 +20,6 @@ from tapeviz.layout.picture import Picture
 from tapeviz.layout.ports import CORNER, SPREAD
 from tapeviz.layout.routing import route, route_by_lane, stacked
 
-
 SEVERAL_STARTS = 30_000
 """Vertices up to which a second first order is tried."""
 

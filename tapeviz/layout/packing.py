@@ -26,12 +26,14 @@ def pack(sizes: Sequence[Size], shape: float = SHAPE, gap: float = GAP) -> list[
     widest = max(width for width, _ in grown)
     side = sqrt(sum(width * height for width, height in grown) * shape)
     limits = [widest, *(max(widest, side * factor) for factor in (0.9, 1.1, 1.35, 1.7, 2.2))]
+    second = max((width for width, _ in grown[1:]), default=0.0)
+    limits += [widest + second, widest + 2 * second]
     tried = [_fill(grown, limit) for limit in limits]
 
-    def sheet(corners: list[Size]) -> float:
+    def sheet(corners: list[Size]) -> Size:
         width = max(x + w for (x, _), (w, _) in zip(corners, grown, strict=True))
         height = max(y + h for (_, y), (_, h) in zip(corners, grown, strict=True))
-        return max(width, height * shape)
+        return max(width, height * shape), width + height * shape
 
     return min(tried, key=sheet)
 
