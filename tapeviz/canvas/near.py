@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from ..export.painting import painter_path, qfont
@@ -18,8 +18,11 @@ from ..scene.theme import Theme
 from .long_wires import cut_group, is_long
 from .prepared import Ints, Prepared
 
-LEAST_TEXT = 0.34
-"""Below this scale no text can be read, and none is drawn."""
+LEAST_TEXT = 0.52
+"""Below this scale the words cannot be read: titles alone are drawn, as large as they fit."""
+LEAST_TITLE = 0.12
+TITLE_PX = 8.5
+"""On the screen, while the title still fits into its box."""
 KEPT = 6_000
 
 
@@ -56,12 +59,15 @@ class NearPainter:
         """Wires, boxes, plates and marks, back to front; the painter is in scene units."""
         scene = prepared.scene
         self._look_around(sight)
-        has_text = painter.worldTransform().m11() >= LEAST_TEXT
+        scale = painter.worldTransform().m11()
+        has_text = scale >= LEAST_TEXT
         lines = [scene.wires[i] for i in wires.tolist()]
         for wire in sorted(lines, key=lambda wire: wire.state == "gradient"):
             self._draw(painter, "wire", wire.edge, wire, has_text)
         for i in boxes.tolist():
             self._draw(painter, "box", scene.boxes[i].node, scene.boxes[i], has_text)
+        if not has_text and scale >= LEAST_TITLE:
+            self._draw_titles(painter, [scene.boxes[i] for i in boxes.tolist()], scale)
         for wire in lines if has_text else ():
             if wire.label and wire.label_at is not None:
                 self._draw(painter, "label", wire.edge, wire, has_text)
@@ -76,6 +82,23 @@ class NearPainter:
             kept = (shape, self._compile(kind, shape))
             self._kept[(kind, key)] = kept
         draw(painter, kept[1], has_text)
+
+    def _draw_titles(self, painter: QPainter, boxes: list[Box], scale: float) -> None:
+        for box in boxes:
+            rect = box.rect
+            size = min(TITLE_PX / scale, rect.height * 0.62)
+            font = qfont("mono", round(size), 500)
+            beside = 0.0
+            if box.picture is not None or box.gradient_picture is not None:
+                beside = min(rect.height, rect.width / 3)
+            room = QRectF(rect.left, rect.top, rect.width - beside, rect.height)
+            room.adjust(4, 0, -4, 0)
+            metrics = QFontMetricsF(font)
+            text = metrics.elidedText(box.title, Qt.TextElideMode.ElideRight, room.width())
+            is_quiet = box.is_pale or box.is_dashed or box.shape == "chip"
+            painter.setFont(font)
+            painter.setPen(QColor(self.theme.text_muted if is_quiet else self.theme.text))
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
 
     def _look_around(self, sight: Rect) -> None:
         """Long wires are cut to a region around what is in sight, and again when it is left."""
