@@ -81,8 +81,21 @@ class Calls:
         words = f"{type(error).__name__}: {error}"
         self._recording.tell({"e": "result", "call": number, "error": words})
 
+    def run(self, number: int | None, compute: Callable[[], Any]) -> Any:
+        """What ``compute`` gives, told as the outcome of the call (``None``: of no call)."""
+        if number is None:
+            return compute()
+        with self._inside(number):
+            try:
+                result = compute()
+            except BaseException as error:
+                self.fail(number, error)
+                raise
+        self.end(number, result)
+        return result
+
     @contextlib.contextmanager
-    def inside(self, number: int) -> Iterator[None]:
+    def _inside(self, number: int) -> Iterator[None]:
         """Ops that run now belong to the call."""
         local = self._recording.local
         before = local.state
@@ -128,15 +141,6 @@ def _calling(
         if recording.local.hidden or calls.is_nested():
             return method(self, *args, **named)
         number = begin(self, args, named, caller())
-        if number is None:
-            return method(self, *args, **named)
-        with calls.inside(number):
-            try:
-                result = method(self, *args, **named)
-            except BaseException as error:
-                calls.fail(number, error)
-                raise
-        calls.end(number, result)
-        return result
+        return calls.run(number, lambda: method(self, *args, **named))
 
     return calling

@@ -53,16 +53,7 @@ def _gradients(
         if recording.local.hidden or recording.local.state[0]:
             return helper(*args, **named)
         number = begin(args, named, frame.f_back or frame)
-        if number is None:
-            return helper(*args, **named)
-        with calls.inside(number):
-            try:
-                result = helper(*args, **named)
-            except BaseException as error:
-                calls.fail(number, error)
-                raise
-        calls.end(number, result)
-        return result
+        return calls.run(number, lambda: helper(*args, **named))
 
     return gradients
 

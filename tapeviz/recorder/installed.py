@@ -50,5 +50,16 @@ def without_ours(traceback: TracebackType | None) -> TracebackType | None:
     return traceback
 
 
+def clean(error: BaseException | None, done: frozenset[int] = frozenset()) -> None:
+    """Take our frames out of an exception and of those it came from."""
+    if error is None or id(error) in done:
+        return
+    done |= {id(error)}
+    if error.__traceback__ is not None:
+        error.__traceback__ = without_ours(error.__traceback__)
+    clean(error.__cause__, done)
+    clean(error.__context__, done)
+
+
 def _is_ours(traceback: TracebackType) -> bool:
     return traceback.tb_frame.f_globals.get("__package__") == __package__

@@ -13,17 +13,55 @@ from typing import TypeVar
 
 BIND = "__tapeviz_bind__"
 CAUGHT = "__tapeviz_caught__"
+TAKEN = "__tapeviz_taken__"
+MADE = "__tapeviz_made__"
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 def instrument(tree: ast.Module) -> ast.Module:
     """The tree, changed in place."""
-    changed: ast.Module = _Instrument().visit(tree)
+    changed: ast.Module = _Instrument(_numpy_names(tree)).visit(tree)
     return changed
 
 
+def _numpy_names(tree: ast.Module) -> frozenset[str]:
+    """The names under which the snippet has NumPy or functions of it; ``np`` is there anyway."""
+    names = {"np"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {
+                one.asname or "numpy" for one in node.names if one.name.partition(".")[0] == "numpy"
+            }
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numpy"):
+            names |= {one.asname or one.name for one in node.names}
+    return frozenset(names)
+
+
 class _Instrument(ast.NodeTransformer):
+    def __init__(self, numpy_names: frozenset[str]) -> None:
+        self._numpy = numpy_names
+        self._numpy_calls = 0
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``np.sin(t)`` as ``made(1, "np.sin", np.sin(taken(1, t)))``."""
+        self.generic_visit(node)
+        root = node.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id not in self._numpy:
+            return node
+        self._numpy_calls += 1
+        number = self._numpy_calls
+        how = ast.unparse(node.func)
+        node.args = [
+            one if isinstance(one, ast.Starred) else _called(TAKEN, [number], one)
+            for one in node.args
+        ]
+        for keyword in node.keywords:
+            keyword.value = _called(TAKEN, [number], keyword.value)
+        return _called(MADE, [number, how], node)
+
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         self.generic_visit(node)
         after: list[ast.stmt] = []
@@ -92,6 +130,12 @@ class _Instrument(ast.NodeTransformer):
         start = 1 if ast.get_docstring(node, clean=False) is not None else 0
         node.body[start:start] = reports
         return node
+
+
+def _called(hook: str, about: list[int | str], value: ast.expr) -> ast.expr:
+    """``value`` passed through a hook."""
+    arguments: list[ast.expr] = [ast.Constant(one) for one in about]
+    return _placed(ast.Call(ast.Name(hook, ast.Load()), [*arguments, value], []), value)
 
 
 def _reported(target: ast.expr, value: ast.expr) -> ast.expr:

@@ -1,12 +1,13 @@
 """Values taken out of TensorFlow by the snippet in, ``left`` events out.
 
-What NumPy takes through the buffer protocol (``np.sin(tensor)``) passes by unseen here; calls that
-stand in the snippet's text are caught by its instrumentation.
+What NumPy takes through the buffer protocol (``np.sin(tensor)``) passes by unseen here; such calls
+are found in the snippet's text (see ``instrument``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from . import private
@@ -24,6 +25,9 @@ _WAYS = {
     "item": "item",
     "tolist": "tolist",
 }
+# A variable gives its value by methods of the same names, which ask its tensor in turn.
+_RELAYS = frozenset((*_WAYS, "_numpy"))
+_PREDICT = "predict"
 
 
 def install(recording: Recording, installed: Installed) -> None:
@@ -34,15 +38,36 @@ def install(recording: Recording, installed: Installed) -> None:
                 return _leaving(recording, take, how)
 
             installed.replace(private.EagerMethods, name, wrap)
+    model = private.keras_model()
+    if model is not None:
+        predicted: list[Any] = []
+        installed.replace(
+            private.owner_of(model, "predict_step"),
+            "predict_step",
+            lambda step: private.do_not_convert(_remembering(predicted, step)),
+        )
+        installed.replace(
+            private.owner_of(model, _PREDICT),
+            _PREDICT,
+            lambda predict: _predicting(recording, predicted, predict),
+        )
+
+
+def tell_left(recording: Recording, tensor: Any, how: str, frame: FrameType, value: Any) -> None:
+    """A tensor's value became the Python object ``value``."""
+    site = recording.here(frame)
+    fields = {"e": "left", "tensor": recording.id(tensor), "how": how, "site": site}
+    recording.tell({**fields, "object": id(value)}, [tensor])
 
 
 def _leaving(recording: Recording, take: Callable[..., Any], how: str) -> Callable[..., Any]:
     @recording.guarded
     def left(tensor: Any, value: Any) -> None:
-        frame = caller(2)
+        frame = _taker(caller(2))
+        if frame is None:
+            return
         if recording.is_snippet(frame) or frame.f_globals.get("__name__", "").startswith("numpy"):
-            fields = {"e": "left", "tensor": tensor._id, "how": how, "site": recording.here(frame)}
-            recording.tell({**fields, "object": id(value)}, [tensor])
+            tell_left(recording, tensor, how, frame, value)
 
     def leave(self: Any, *args: Any, **named: Any) -> Any:
         value = take(self, *args, **named)
@@ -51,3 +76,45 @@ def _leaving(recording: Recording, take: Callable[..., Any], how: str) -> Callab
         return value
 
     return leave
+
+
+def _taker(frame: FrameType | None) -> FrameType | None:
+    """Who took the value: past the methods of a variable that hand on the same request."""
+    while frame is not None and frame.f_code.co_name in _RELAYS:
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith(("tensorflow.", "keras.", "tf_keras.", __package__ or " ")):
+            break
+        frame = frame.f_back
+    return frame
+
+
+def _remembering(predicted: list[Any], step: Callable[..., Any]) -> Callable[..., Any]:
+    """``predict_step``: what it gives are the tensors that ``predict`` turns into arrays."""
+
+    def predict_step(*args: Any, **named: Any) -> Any:
+        result = step(*args, **named)
+        predicted.append(result)
+        return result
+
+    return predict_step
+
+
+def _predicting(
+    recording: Recording, predicted: list[Any], predict: Callable[..., Any]
+) -> Callable[..., Any]:
+    @recording.guarded
+    def left(results: list[Any], value: Any, frame: FrameType) -> None:
+        for result in results:
+            for _, tensor in private.flatten_with_paths(result):
+                if isinstance(tensor, private.EagerTensor):
+                    tell_left(recording, tensor, _PREDICT, frame, value)
+
+    def predicting(self: Any, *args: Any, **named: Any) -> Any:
+        predicted.clear()
+        value = predict(self, *args, **named)
+        if not recording.local.hidden and recording.is_snippet(caller()):
+            left(predicted[:], value, caller())
+        predicted.clear()
+        return value
+
+    return predicting

@@ -65,6 +65,9 @@ class Log:
 
     def catch_up(self) -> None:
         """Wait until what was noticed has been sent, but not for ever."""
+        if self._closing:  # a thread of the snippet's that outlived it
+            self.rows.clear()
+            return
         self._caught_up.clear()
         self._wake.set()
         self._caught_up.wait(_PATIENCE)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import private
-from .installed import Installed, without_ours
-from .instrument import BIND, CAUGHT
+from .installed import Installed, clean
+from .instrument import BIND, CAUGHT, MADE, TAKEN
+from .leaving import tell_left
 from .recording import Recording
 from .tapes import Tapes
 
@@ -25,15 +26,15 @@ _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 def install(recording: Recording, installed: Installed, tapes: Tapes) -> None:
     """Put the hooks of the instrumented snippet among the builtins."""
     names = Names(recording, tapes)
-    setattr(builtins, BIND, names.bind)
-    setattr(builtins, CAUGHT, names.caught)
-    # The snippet's functions may be called after its end (atexit, threads): they find these.
-    installed.callback(setattr, builtins, BIND, _pass)
-    installed.callback(setattr, builtins, CAUGHT, _pass)
+    hooks = {BIND: names.bind, CAUGHT: names.caught, TAKEN: names.taken, MADE: names.made}
+    for name, hook in hooks.items():
+        setattr(builtins, name, hook)
+        # The snippet's functions may be called after its end (atexit, threads): they find this.
+        installed.callback(setattr, builtins, name, _pass)
 
 
-def _pass(name: str = "", value: Any = None) -> Any:
-    return value
+def _pass(*values: Any) -> Any:
+    return values[-1] if values else None
 
 
 class Names:
@@ -45,6 +46,7 @@ class Names:
         self._append, self._here = recording.append, recording.here
         self._local = recording.local
         self._counts: dict[str, int] = {}
+        self._taken: dict[int, list[Any]] = {}
 
     def bind(self, name: str, value: Any) -> Any:
         """Report that ``name`` now means ``value``, which is returned. Hot, and never raises."""
@@ -59,12 +61,38 @@ class Names:
                 self._recording.log.complain("a name")
         return value
 
+    def taken(self, call: int, value: Any) -> Any:
+        """NumPy is about to get ``value``, which is returned."""
+        try:
+            if isinstance(value, (list, tuple)):
+                for one in value[:_MOST_ELEMENTS]:
+                    self.taken(call, one)
+            elif type(value) is private.EagerTensor:
+                self._taken.setdefault(call, []).append(value)
+            elif type(value) not in _UNINTERESTING and not isinstance(value, _NUMBERS):
+                self._taken.setdefault(call, []).extend(self._value_of(value))
+        except Exception:
+            self._recording.log.complain("an argument of NumPy")
+        return value
+
+    def made(self, call: int, how: str, value: Any) -> Any:
+        """NumPy made ``value``, which is returned, of what it was given."""
+        if self._taken:
+            for tensor in self._taken.pop(call, ()):
+                with self._recording.shielded("a result of NumPy"):
+                    if not self._local.hidden:
+                        tell_left(self._recording, tensor, how, sys._getframe(1), value)
+        return value
+
+    def _value_of(self, value: Any) -> list[Any]:
+        """A variable's handle stands for the value that NumPy reads from it."""
+        tensor = self._recording.tensor_of(value)
+        return [] if tensor is None else [tensor]
+
     def caught(self) -> None:
         """The snippet is about to look at an exception: it shall not find our frames in it."""
         try:
-            error = sys.exc_info()[1]
-            if error is not None and error.__traceback__ is not None:
-                error.__traceback__ = without_ours(error.__traceback__)
+            clean(sys.exc_info()[1])
         except Exception:
             self._recording.log.complain("an exception's traceback")
 

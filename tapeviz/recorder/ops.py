@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import private
+from . import private, threads
 from .attributes import readable
 from .installed import Installed
 from .recording import Recording
@@ -25,6 +25,7 @@ def install(recording: Recording, installed: Installed) -> None:
     callback = make_callback(recording)
     private.add_op_callback(callback)
     installed.undo(private.remove_op_callback, callback)
+    threads.install(recording, installed, callback)
     installed.replace(private.pywrap, private.FAST_PATH, lambda run: _fast_path(recording, run))
     for name, paused in ((private.STOP_TAPES, True), (private.RESTART_TAPES, False)):
         installed.replace(private.pywrap, name, _pausing(recording, paused))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -55,6 +56,7 @@ FuncGraph: type = tf.__internal__.FuncGraph
 add_op_callback = op_callbacks.add_op_callback
 remove_op_callback = op_callbacks.remove_op_callback
 gradient_function = backprop._gradient_function
+jvp_function = forwardprop._jvp_dispatch
 aggregate = backprop._aggregate_grads
 watched_parts = backprop._extract_tensors_and_variables
 flatten_with_paths = nest.flatten_with_tuple_paths
@@ -77,6 +79,11 @@ def use_up_id_zero() -> None:
 def register_gradient_function(function: Any) -> None:
     """Make every tape call ``function`` for each op it recorded."""
     pywrap.TFE_Py_RegisterGradientFunction(function)
+
+
+def register_jvp_function(function: Any) -> None:
+    """Make every forward accumulator call ``function`` for each op."""
+    pywrap_tfe.TFE_Py_RegisterJVPFunction(function)
 
 
 def thread_data() -> Any:
@@ -157,6 +164,23 @@ def read(execute_fast: Any, ctx: Any, variable: Any) -> Any:
 def dense(slices: Any) -> Any:
     """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
+
+
+do_not_convert = tf.autograph.experimental.do_not_convert
+
+
+def keras_model() -> Any:
+    """The ``Model`` class of the Keras that is loaded; a Keras that is not loaded stays so."""
+    for name in ("keras", "tf_keras"):
+        model = getattr(sys.modules.get(name), "Model", None)
+        if model is not None:
+            return model
+    return None
+
+
+def owner_of(kind: type, method: str) -> type:
+    """The class that defines a method of ``kind``."""
+    return next(one for one in kind.__mro__ if method in vars(one))
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType, TracebackType
 from typing import Any
 
-from .installed import without_ours
+from .installed import Installed, clean
 from .instrument import instrument
 
 _MODULES = {"tf": ("tensorflow",), "np": ("numpy",), "keras": ("keras", "tensorflow.keras")}
@@ -38,12 +38,24 @@ def run_as_main(
     exec(compiled, space)
 
 
-def remember_text(source: str, filename: str) -> None:
-    """Let tracebacks, ``inspect`` and AutoGraph find the snippet's text."""
+def remember_text(source: str, filename: str, installed: Installed) -> None:
+    """Let tracebacks, ``inspect`` and AutoGraph find the snippet's text, which need not be a file.
+
+    AutoGraph makes ``linecache`` read the file anew (``_fix_linecache_record`` in inspect_utils,
+    TensorFlow 2.15-2.21): what it shall find is this text all the same.
+    """
     lines = source.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
     linecache.cache[filename] = (len(source), None, lines, filename)
+
+    def wrap(update: Callable[..., list[str]]) -> Callable[..., list[str]]:
+        def updatecache(name: str, module_globals: Any = None) -> list[str]:
+            return lines if name == filename else update(name, module_globals)
+
+        return updatecache
+
+    installed.replace(linecache, "updatecache", wrap)
 
 
 def compile_snippet(source: str, filename: str, note: Callable[[str], None]) -> CodeType:
@@ -91,7 +103,7 @@ def raised(error: BaseException, filename: str) -> Event:
     line = lines[-1] if lines else 0
     if isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or line
-    _clean(error, filename, set())
+    clean(error)
     try:
         words = str(error)
     except Exception:
@@ -104,16 +116,6 @@ def raised(error: BaseException, filename: str) -> Event:
         "traceback": "".join(traceback.format_exception(error)),
         "frames": lines,
     }
-
-
-def _clean(error: BaseException | None, filename: str, done: set[int]) -> None:
-    """Take our frames out of an exception and of those it came from."""
-    if error is None or id(error) in done:
-        return
-    done.add(id(error))
-    error.__traceback__ = without_ours(error.__traceback__)
-    _clean(error.__cause__, filename, done)
-    _clean(error.__context__, filename, done)
 
 
 def _snippet_lines(trace: TracebackType | None, filename: str) -> list[int]:

@@ -13,7 +13,19 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import backward, calls, graphs, leaving, names, ops, private, program, tapes, variables
+from . import (
+    backward,
+    calls,
+    forward_mode,
+    graphs,
+    leaving,
+    names,
+    ops,
+    private,
+    program,
+    tapes,
+    variables,
+)
 from .encode import Encoder
 from .history import History
 from .installed import Installed
@@ -54,9 +66,9 @@ class Session:
         self._begin()
         self.log.flush()
         self.log.start()
-        program.remember_text(self._source, self._filename)
         try:
             with Installed() as installed:
+                program.remember_text(self._source, self._filename, installed)
                 self._install(installed)
                 endings = program.watch(lambda: self._run_snippet(argv), self._filename)
             for event in endings:
@@ -99,6 +111,7 @@ class Session:
             lambda: ops.install(recording, installed),
             lambda: tapes.install(recording, installed, known_tapes),
             lambda: calls.install(recording, installed, known_tapes, known_calls),
+            lambda: forward_mode.install(recording, installed, known_tapes, known_calls),
             lambda: backward.install(recording, installed),
             lambda: variables.install(recording, installed),
             lambda: graphs.install(recording, installed, known_calls),

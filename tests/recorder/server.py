@@ -10,8 +10,10 @@ import importlib.util
 import io
 import os
 import sys
+import tempfile
 import traceback
 import types
+import warnings
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any
@@ -78,6 +80,7 @@ def _serve(order: dict[str, Any], recorder: Any, tests: Connection) -> None:
             tests.send({"lines": list(batch), "blob": raw})
 
     out, err = io.StringIO(), io.StringIO()
+    os.chdir(tempfile.mkdtemp())
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         if order["record"]:
             recorder.run(order["source"], order["filename"], order["argv"], order["options"], send)
@@ -105,8 +108,10 @@ def _run_plainly(order: dict[str, Any]) -> None:
     import numpy
     import tensorflow
 
+    Path(order["filename"]).write_text(order["source"], encoding="utf-8")  # as a script has it
     if order["options"].get("eager_functions", True):
         tensorflow.config.run_functions_eagerly(True)
+        warnings.filterwarnings("ignore", message="Even though the `tf.config.experimental_run_f")
     module = types.ModuleType("__main__")
     provided = {"tf": tensorflow, "np": numpy, "keras": keras}
     for name in order["options"].get("provide", ()):
@@ -115,7 +120,8 @@ def _run_plainly(order: dict[str, Any]) -> None:
     sys.modules["__main__"] = module
     sys.argv = order["argv"]
     with contextlib.suppress(Exception, SystemExit):
-        exec(compile(order["source"], order["filename"], "exec"), module.__dict__)
+        code = compile(order["source"], order["filename"], "exec", dont_inherit=True)
+        exec(code, module.__dict__)
 
 
 def _values(wanted: list[str]) -> dict[str, Any]:

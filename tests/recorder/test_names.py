@@ -1,0 +1,153 @@
+"""Python names bound to tensors, variables and other values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tapeviz.trace import events as e
+
+from .conftest import Recorded
+
+Record = Callable[..., Recorded]
+
+BINDINGS = [
+    ("x = tf.constant(1.0)", [("x", [[]])]),
+    ("x = y = tf.constant(1.0)", [("x", [[]]), ("y", [[]])]),
+    ("x: tf.Tensor = tf.constant(1.0)", [("x", [[]])]),
+    ("x, (y, *z) = tf.constant(1.0), [tf.constant(2.0), 'text']", [("x", [[]]), ("y", [[]])]),
+    ("print((x := tf.constant(1.0)))", [("x", [[]])]),
+    ("x = tf.constant(1.0)\nx += 1.0", [("x", [[]]), ("x", [[]])]),
+    ("for x in [tf.constant(1.0), tf.constant(2.0)]: pass", [("x", [[]]), ("x", [[]])]),
+    ("c = [0]\nc[0] = tf.constant(1.0)", [("c[0]", [[]])]),
+    ("p = {}\np['w'] = tf.constant(1.0)", [("p['w']", [[]])]),
+    ("c = [tf.constant(1.0), (2.0, tf.constant(2.0))]", [("c", [[0], [1, 1]])]),
+    ("p = {'w': tf.Variable(1.0), 'n': 3}", [("p", [["w"]])]),
+    (
+        "class A: pass\nself = A()\nself.w = tf.constant(1.0)",
+        [("self.w", [[]])],
+    ),
+    ("def f(x, *, k): pass\nf(tf.constant(1.0), k=tf.constant(2.0))", [("x", [[]]), ("k", [[]])]),
+    (
+        "def f(*xs, **ks): pass\nf(tf.constant(1.0), k=tf.constant(2.0))",
+        [("xs", [[0]]), ("ks", [["k"]])],
+    ),
+    ("s = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))", [("s", [[]])]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), BINDINGS)
+def test_a_name_is_bound(record: Record, text: str, expected: object) -> None:
+    seen = record(text)
+    assert not seen.of(e.Raised)
+    found = [
+        (one.name, [keys for _, keys in one.tensors]) for one in seen.of(e.NameBound) if one.tensors
+    ]
+    assert sorted(found, key=str) == sorted(expected, key=str)  # type: ignore[call-overload]
+    assert all(tensor for one in seen.of(e.NameBound) for tensor, _ in one.tensors)
+
+
+def test_the_place_of_a_binding_is_the_name(record: Record) -> None:
+    seen = record("first = 0\nsecond = tf.constant(\n    1.0)\n")
+    bound = next(one for one in seen.of(e.NameBound) if one.name == "second")
+    assert seen.frames(bound.site)[0][1] == 2
+    assert seen.frames(bound.site)[0][2] in (0, -1)
+
+
+def test_numbers_and_arrays_are_told_by_type_and_object(record: Record) -> None:
+    seen = record("a = np.ones(3)\nf = 2.5\nn = [1, 2.0]\nt = 'text'\nd = {'k': 1}\n")
+    found = {one.name: (one.value, one.object > 0) for one in seen.of(e.NameBound)}
+    assert found == {"a": ("ndarray", True), "f": ("float", True), "n": ("list", True)}
+
+
+def test_counters_of_long_loops_are_not_told_for_ever(record: Record) -> None:
+    seen = record("for i in range(5000):\n    j = i * 2\n")
+    assert len(seen.of(e.NameBound)) <= 2 * 1001
+
+
+def test_a_model_is_told_by_what_it_is(record: Record) -> None:
+    seen = record(
+        """
+        import keras
+        model = keras.Sequential([keras.layers.Dense(2)])
+        model.build((None, 3))
+        layer = model.layers[0]
+        kernel = layer.kernel
+        weights = model.trainable_variables
+        """
+    )
+    values = {one.name: one.value for one in seen.of(e.NameBound) if one.value}
+    assert values["model"] == "keras model"
+    assert values["layer"] == "keras layer"
+    made = {one.path: one.id for one in seen.of(e.VariableMade)}
+    (path,) = [path for path in made if path.endswith("dense/kernel")]
+    assert seen.bound("kernel") == [made[path]]
+    assert set(seen.bound("weights")) == set(made.values())
+
+
+def test_a_value_that_leaves(record: Record) -> None:
+    seen = record(
+        """
+        import numpy
+        x = tf.constant(2.0)
+        v = tf.Variable([2.0, 3.0])
+        a = x.numpy()
+        b = float(x)
+        c = int(x)
+        if x > 1.0: pass
+        d = [1, 2, 3][tf.constant(1)]
+        g = np.sin(x)
+        h = numpy.add(numpy.exp(v), 1.0)
+        i = v.numpy()
+        j = np.asarray(x)
+        k = np.stack([x, x])
+        """
+    )
+    found = [(seen.line(one.site), one.how) for one in seen.of(e.ValueLeft)]
+    for expected in [
+        (4, "numpy"),
+        (5, "float"),
+        (6, "int"),
+        (7, "bool"),
+        (8, "index"),
+        (9, "np.sin"),
+        (10, "numpy.exp"),
+        (11, "numpy"),
+        (12, "np.asarray"),
+        (13, "np.stack"),
+    ]:
+        assert expected in found
+    objects = {one.object for one in seen.of(e.ValueLeft)}
+    for name in "abgij":
+        (bound,) = [one for one in seen.of(e.NameBound) if one.name == name]
+        assert bound.object in objects
+    x = seen.bound("x")[0]
+    assert {one.tensor for one in seen.of(e.ValueLeft) if one.how == "np.sin"} == {x}
+
+
+def test_what_tensorflow_takes_for_itself_does_not_leave(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.constant([3.0, 1.0])
+        y = tf.reshape(x, tf.shape(x))
+        z = tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [tf.constant(0)])
+        print(x)
+        """
+    )
+    assert not seen.of(e.ValueLeft)
+
+
+def test_what_a_model_predicts_leaves(record: Record) -> None:
+    seen = record(
+        """
+        import keras
+        model = keras.Sequential([keras.layers.Dense(2)])
+        out = model.predict(np.ones([3, 4], "float32"), verbose=0)
+        """
+    )
+    left = [one for one in seen.of(e.ValueLeft) if one.how == "predict"][-1]
+    assert seen.line(left.site) == 3
+    (bound,) = [one for one in seen.of(e.NameBound) if one.name == "out"]
+    assert left.object == bound.object
+    assert seen.tensor(left.tensor).shape == [3, 2]
