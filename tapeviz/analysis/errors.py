@@ -209,7 +209,8 @@ def _literal_dtype(case: Case) -> str:
     return (
         f"Line {case.failure.line} combines {case.match[1]} with a tensor of dtype "
         f"{case.match[2]}, which cannot hold it. A tensor made from whole numbers is an integer "
-        f"one, and those have no gradients either. Write the numbers with a decimal point, as in tf.Variable(3.0)."
+        f"one, and those have no gradients either. "
+        f"Write the numbers with a decimal point, as in tf.Variable(3.0)."
     )
 
 
