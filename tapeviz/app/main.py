@@ -91,13 +91,14 @@ def make_application() -> QApplication:
 
 def make_window(settings: Any, options: Any = None) -> Window:
     """The window on the real kernels, not yet shown."""
+    from ..bugs import start_log
     from ..document import Document
     from ..document.live import LivePipeline, live_stages
     from . import trouble
     from .kernels import remembered_choice
     from .window import Window
 
-    trouble.start_log(settings.state)
+    start_log(settings.state)
     pipeline = LivePipeline(_choice(settings, options, remembered_choice))
     pipeline.timeout = getattr(options, "timeout", None)
     pipeline.arguments = tuple(getattr(options, "args", None) or ())

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .. import __version__
+from ..bugs import told_in_a_line
 from ..errors import TapevizError
 
 COMMANDS = {
@@ -54,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words.insert(0, "open")
     options = _parser().parse_args(words)
     try:
-        return int(importlib.import_module(f".{options.verb}", __name__).run(options))
+        with told_in_a_line():
+            return int(importlib.import_module(f".{options.verb}", __name__).run(options))
     except TapevizError as error:
         print(f"tapeviz: {error}", file=sys.stderr)
         return error.exit_status

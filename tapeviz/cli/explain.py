@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from ..bugs import told_in_a_line
 from ..errors import TapevizError
 from .options import add_kernel_options
 
@@ -50,8 +51,9 @@ def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
 
 
 def _explained(opened: Inputs, name: str, fixes: bool) -> Explained:
-    explained = opened.record(name)
-    return opened.try_fixes(explained, _tell_progress) if fixes else explained
+    with told_in_a_line():
+        explained = opened.record(name)
+        return opened.try_fixes(explained, _tell_progress) if fixes else explained
 
 
 def _tell_progress(done: int, known: int) -> None:

@@ -88,3 +88,17 @@ def test_errors_are_one_line_and_status_3(
     assert out == ""
     assert says in err
     assert err.count("\n") == 1
+
+
+def test_a_bug_of_ours_is_a_line_and_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("tapeviz.examples.examples", lambda: 1 / 0)
+    assert main(["examples"]) == 3
+    _, err = capfd.readouterr()
+    assert err.count("\n") == 1
+    assert "bug of tapeviz: ZeroDivisionError" in err
+    logs = list(tmp_path.rglob("tapeviz.log"))
+    if logs:  # where the platform keeps state elsewhere there is nothing to read here
+        assert "Traceback" in logs[0].read_text(encoding="utf-8")

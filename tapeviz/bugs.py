@@ -1,0 +1,44 @@
+"""A fault of tapeviz's own in, a traceback in the log and a line for the user out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from .errors import TapevizError
+
+log = logging.getLogger("tapeviz")
+
+
+def start_log(folder: Path) -> Path | None:
+    """Where bugs are written down; None when there is no place for it."""
+    file = folder / "tapeviz.log"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(file, maxBytes=500_000, backupCount=1, encoding="utf-8")
+    except OSError:
+        return None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    return file
+
+
+@contextmanager
+def told_in_a_line() -> Iterator[None]:
+    """A bug inside becomes a :class:`TapevizError` that says where its traceback is."""
+    try:
+        yield
+    except TapevizError:
+        raise
+    except Exception as error:
+        from platformdirs import user_state_path
+
+        file = start_log(user_state_path("tapeviz", appauthor=False))
+        log.error("a bug", exc_info=error)
+        where = f"; its traceback is in {file}" if file else ""
+        words = f"this is a bug of tapeviz: {type(error).__name__}: {error}{where}"
+        raise TapevizError(" ".join(words.split())) from error
