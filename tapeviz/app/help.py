@@ -72,7 +72,7 @@ def keys_window(parent: QWidget) -> Help:
     scroll.setWidget(inside)
     window.column.addWidget(scroll, 1)
     window.add_close()
-    window.resize(520, 620)
+    window.resize(640, 640)
     return window
 
 

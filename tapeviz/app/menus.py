@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QMenuBar
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidgetAction
 
 from ..canvas.tips import plain_tip
 from ..examples import examples
+from ..panels.widgets import plain_label
 from .actions import ACTIONS, Action
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Menus:
             self._entry(menu, _short(path), partial(files.open, path), str(path))
         aside = self._window.draft.set_aside()
         if aside:
-            menu.addSection("Unsaved texts")
+            _heading(menu, "Unsaved texts")
             for draft in aside:
                 self._entry(menu, draft.words, partial(files.open_draft, draft))
         if not files.recent:
@@ -139,11 +140,11 @@ class Menus:
     def fill_layout_button(self, menu: QMenu) -> None:
         """Layout, direction and grouping in one, for the bar above the cards."""
         menu.clear()
-        menu.addSection("Layout")
+        _heading(menu, "Layout")
         self.fill_layouts(menu)
-        menu.addSection("Direction")
+        _heading(menu, "Direction")
         self._fill_directions(menu)
-        menu.addSection("Fold groups by")
+        _heading(menu, "Fold groups by")
         self._fill_groupings(menu)
         menu.addSeparator()
         document = self._window.document
@@ -203,17 +204,27 @@ class Menus:
     def fill_examples(self, menu: QMenu) -> None:
         if menu.actions():
             return
-        group = ""
+        groups: dict[str, QMenu] = {}
         for example in examples():
-            if example.group != group:
-                group = example.group
-                menu.addSection(group)
+            if example.group not in groups:
+                groups[example.group] = menu.addMenu(example.group.replace("&", "&&"))
+                groups[example.group].setToolTipsVisible(True)
             self._entry(
-                menu,
+                groups[example.group],
                 example.title,
                 partial(self._window.files.open_example, example),
                 example.about,
             )
+
+
+def _heading(menu: QMenu, text: str) -> None:
+    """A line of a menu that cannot be chosen; Qt's own sections vanish under a stylesheet."""
+    if menu.actions():
+        menu.addSeparator()
+    action = QWidgetAction(menu)
+    action.setDefaultWidget(plain_label(text, "menuHeading"))
+    action.setEnabled(False)
+    menu.addAction(action)
 
 
 def layout_words(name: str) -> str:

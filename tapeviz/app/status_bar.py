@@ -65,7 +65,7 @@ class StatusBar(QWidget):
         self.facts.setText(" · ".join(part for part in self._facts() if part))
         self.trouble.setText(document.trouble)
         if document.is_running:
-            self.state.setText("running")
+            self.state.setText("stopping …" if document.runs.is_stopping else "running")
         elif document.is_stale:
             self.state.setText("edited since the run")
         else:

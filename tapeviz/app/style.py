@@ -26,7 +26,7 @@ QMenu::separator { height: 1px; background: $border; margin: 5px 8px; }
 QMenu::indicator { width: 12px; height: 12px; margin-left: 6px; }
 QMenu::indicator:checked { background: $accent; border-radius: 6px; width: 8px; height: 8px;
   margin-left: 8px; }
-QMenu::section { color: $muted; padding: 4px 10px; }
+#menuHeading { color: $muted; font-size: ${small}px; padding: 5px 10px 3px 10px; }
 
 #bar { background: $panel; border-bottom: 1px solid $border; }
 #status { background: $panel; border-top: 1px solid $border; }

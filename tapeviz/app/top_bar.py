@@ -157,5 +157,6 @@ def _menu_button(text: str) -> QPushButton:
     button.setObjectName("flat")
     button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     button.setMenu(QMenu(button))
+    button.menu().setLayoutDirection(Qt.LayoutDirection.LeftToRight)
     button.menu().setToolTipsVisible(True)
     return button

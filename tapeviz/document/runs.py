@@ -29,6 +29,7 @@ class Runs(QObject):
         super().__init__(parent)
         self.pipeline = pipeline
         self.is_running = False
+        self.is_stopping = False
         self.ops = 0
         self.seconds = 0.0
         self._background = background
@@ -56,6 +57,8 @@ class Runs(QObject):
         if self._recording is None:
             self.forget()
         else:
+            self.is_stopping = True
+            self.progressed.emit()
             self._background.submit(f"stop {self._number}", self._recording.stop, _nothing)
 
     def forget(self) -> None:
@@ -92,6 +95,7 @@ class Runs(QObject):
     def _set_running(self, is_running: bool) -> None:
         if is_running != self.is_running:
             self.is_running = is_running
+            self.is_stopping = False
             (self.started if is_running else self.ended).emit()
 
     @Slot()
