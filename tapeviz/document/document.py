@@ -429,8 +429,7 @@ class Document(QObject):
 
     def gradient_of(self, tensor: TensorId | None) -> TensorId | None:
         """The tensor that holds the gradient which reached ``tensor`` in the shown call."""
-        call = self.current_call
-        return call.flow.gradients.get(tensor) if call and tensor is not None else None
+        return self.links.gradient_of(tensor)
 
     def value_of(self, tensor: TensorId) -> Any:
         """The tensor's array, None when it did not travel; then ``fetch`` asks for it."""

@@ -127,6 +127,57 @@ class Links:
             found.add(at_op)
         return frozenset(found) or self.nodes_on(cause.line)
 
+    @cached_property
+    def _upstream(self) -> dict[TensorId, TensorId]:
+        """Gradients as the steps received them: those of targets are told nowhere else."""
+        found: dict[TensorId, TensorId] = {}
+        for step in self._call.steps if self._call else ():
+            op = self._trace.ops.get(step.op) if step.op is not None else None
+            if op is not None:
+                pairs = zip(op.outputs, step.upstream, strict=False)
+                found.update({output: given for output, given in pairs if given is not None})
+        return found
+
+    @cached_property
+    def _sums(self) -> dict[TensorId, TensorId]:
+        """Of a variable read several times each read has a share; the sum is the gradient."""
+        return {
+            step.at: step.downstream[0]
+            for step in (self._call.steps if self._call else ())
+            if step.kind == "sum" and step.at is not None and step.downstream and step.downstream[0]
+        }
+
+    def gradient_of(self, tensor: TensorId | None) -> TensorId | None:
+        """What reached a tensor in the call that is shown; of a variable's value what reached the
+        variable, in this version of it."""
+        if tensor is None or self._call is None:
+            return None
+        same = self._same_value(tensor)
+        for found in (self._sums, self._call.flow.gradients):
+            for one in same:
+                if one in found:
+                    return found[one]
+        return self._upstream.get(tensor)
+
+    def _same_value(self, tensor: TensorId) -> tuple[TensorId, ...]:
+        """The tensor, other reads of the same version, and the variable's handle."""
+        node = self.nodes.get(self.node_of_tensor(tensor) or "")
+        if node is None or node.variable is None:
+            return (tensor,)
+        version = self._trace.version_read(tensor)
+        reads = version.reads if version is not None else ()
+        return (tensor, *reads, TensorId(node.variable))
+
+    def bridged_of(self, tensor: TensorId | None) -> TensorId | None:
+        """The gradient across the cut of a source, where there is one."""
+        if tensor is None or self._call is None:
+            return None
+        same = self._same_value(tensor)
+        for operand, finding in zip(self._call.call.sources, self._call.findings, strict=False):
+            if operand.tensor in same and finding.bridged is not None:
+                return finding.bridged
+        return None
+
 
 def carry_lines(ran: str, now: str) -> dict[int, int]:
     """For each line (from 1) of the text that ran its line in the text of now, where unchanged."""

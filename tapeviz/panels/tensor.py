@@ -121,12 +121,15 @@ class TensorPanel(Panel):
         if selection.tensor is None and self._show_result():
             return
         gradient = document.gradient_of(selection.tensor)
+        bridged = document.links.bridged_of(selection.tensor) if gradient is None else None
+        gradient = gradient or bridged
         tensor = gradient if self.is_gradient else selection.tensor
         self.value_button.setChecked(not self.is_gradient)
         self.gradient_button.setChecked(self.is_gradient)
         self.value_button.setEnabled(selection.tensor is not None)
         self.gradient_button.setEnabled(gradient is not None or self.is_gradient)
-        self.about.setText(self._about(selection.tensor))
+        across = ", across the cut" if bridged and self.is_gradient else ""
+        self.about.setText(self._about(selection.tensor) + across)
         if tensor is None:
             self._show_words(self._missing_words(selection.tensor), "")
             return

@@ -125,7 +125,7 @@ def make_trace(source: str = SOURCE) -> Trace:
         "gradient",
         None,
         (Operand("o", TensorId(6), "tensor"),),
-        (Operand("patch", None, "variable"),),
+        (Operand("patch", TensorId(2), "variable"),),
         (),
         "none",
         site(8),

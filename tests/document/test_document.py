@@ -183,3 +183,12 @@ def test_a_new_text_forgets_the_old_picture(qtbot: QtBot, document: Document) ->
     document.open_source("y = 1\n")
     assert document.scene.boxes == ()
     assert document.steps == ()
+
+
+def test_every_way_to_a_gradient_is_known(qtbot: QtBot, document: Document) -> None:
+    run(qtbot, document)
+    assert document.gradient_of(TensorId(4)) == 13
+    assert document.gradient_of(TensorId(6)) == 10
+    assert document.gradient_of(TensorId(1)) is None
+    assert document.links.bridged_of(TensorId(2)) == 16
+    assert document.links.bridged_of(TensorId(1)) is None
