@@ -19,6 +19,8 @@ SOFTNESS = 1500.0
 """s in the formula, px: the length at which centring weighs as much as straightening."""
 STEP = 12.0
 """How far a spring of weight 1 moves in one iteration, px."""
+PRODUCTS = 600_000_000
+"""Multiplications after which nearly balanced must do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,7 @@ class Fences:
     gap: Floats
 
 
-def balance(
-    count: int, springs: Springs, fences: Fences, start: Floats, iterations: int = 2000
-) -> tuple[Floats, Floats]:
+def balance(count: int, springs: Springs, fences: Fences, start: Floats) -> tuple[Floats, Floats]:
     """Positions, only nearly within their fences, and each spring's length beyond its rest.
 
     A length of exactly 0 tells that the spring wants to be straight.
@@ -59,7 +59,7 @@ def balance(
     copy = slack.copy()
     np.maximum(copy[cut:], 0.0, out=copy[cut:])
     dual = np.zeros_like(copy)
-    for iteration in range(iterations):
+    for iteration in range(min(2000, max(300, PRODUCTS // count**2))):
         pull = copy - dual + offset
         force = np.bincount(second, pull, count) - np.bincount(first, pull, count)
         # Not by BLAS: its threads cost more than they save here.

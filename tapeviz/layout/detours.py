@@ -14,27 +14,33 @@ import numpy as np
 from tapeviz.layout.arrays import Bools, Floats, GraphArrays
 from tapeviz.layout.model import Point
 from tapeviz.layout.picture import Line, Picture
-from tapeviz.layout.straight import on_border
+from tapeviz.layout.straight import joined, on_border, side_by_side
 
 CLEARANCE = 6.0
 """Routes come no nearer to foreign boxes, px."""
 MARGIN = 9.0
-"""Bends stand this far from the corner that they go around, and up to three steps farther."""
+"""Bends stand this far from the corner that they go around, or some steps farther."""
 MARGIN_STEP = 4.0
+NARROW = 4.0
+"""Between edges that join the same boxes, where there is no room for more."""
 ROUNDS = 12
 
 
 def around_boxes(graph: GraphArrays, picture: Picture) -> Picture:
     """Lead around boxes what can be led around; a route that finds no way stays as it is."""
     boxes = np.column_stack([picture.x, picture.y, graph.across / 2, graph.along / 2])
-    routes = []
-    for edge, line in enumerate(picture.routes):
-        ends = (int(graph.tails[edge]), int(graph.heads[edge]))
-        if _hit(line, boxes, ends).any():
-            margin = MARGIN + MARGIN_STEP * (edge % 4)
-            routes.append(_detour(boxes, ends, margin) or line)
-        else:
-            routes.append(line)
+    routes = list(picture.routes)
+    for edges in joined(graph):
+        ends = (int(graph.tails[edges[0]]), int(graph.heads[edges[0]]))
+        if not any(_hit(routes[edge], boxes, ends).any() for edge in edges):
+            continue
+        close = side_by_side(graph, picture.x, picture.y, edges, NARROW)
+        for k, edge in enumerate(edges):
+            way = None
+            if _hit(close[k], boxes, ends).any():
+                here = (int(graph.tails[edge]), int(graph.heads[edge]))
+                way = _detour(boxes, here, MARGIN + MARGIN_STEP * (edge % 4 + 4 * k))
+            routes[edge] = way if way and len(way) > 2 else close[k]
     return Picture(picture.x, picture.y, routes)
 
 

@@ -17,19 +17,37 @@ APART = 18.0
 
 def straight_routes(graph: GraphArrays, x: Floats, y: Floats) -> list[Line]:
     """One route for each edge; there must be no self-loop."""
-    tails, heads = graph.tails.tolist(), graph.heads.tolist()
-    together: dict[tuple[int, int], list[int]] = {}
-    for edge, (tail, head) in enumerate(zip(tails, heads, strict=True)):
-        together.setdefault((min(tail, head), max(tail, head)), []).append(edge)
-    centres = list(zip(x.tolist(), y.tolist(), strict=True))
-    sizes = list(zip(graph.across.tolist(), graph.along.tolist(), strict=True))
     routes: list[Line] = [[] for _ in graph.keys]
-    for (first, second), edges in together.items():
-        for k, edge in enumerate(edges):
-            aside = (k - (len(edges) - 1) / 2) * APART
-            line = _line(centres[first], sizes[first], centres[second], sizes[second], aside)
-            routes[edge] = line if tails[edge] == first else line[::-1]
+    for edges in joined(graph):
+        for edge, line in zip(edges, side_by_side(graph, x, y, edges, APART), strict=True):
+            routes[edge] = line
     return routes
+
+
+def joined(graph: GraphArrays) -> list[list[int]]:
+    """The edges between each two boxes that are joined, whatever their direction."""
+    together: dict[tuple[int, int], list[int]] = {}
+    for edge, (tail, head) in enumerate(
+        zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
+    ):
+        together.setdefault((min(tail, head), max(tail, head)), []).append(edge)
+    return list(together.values())
+
+
+def side_by_side(
+    graph: GraphArrays, x: Floats, y: Floats, edges: list[int], apart: float
+) -> list[Line]:
+    """Routes for edges between the same two boxes, their middles ``apart`` px from each other."""
+    first, second = int(graph.tails[edges[0]]), int(graph.heads[edges[0]])
+    ends = [
+        ((float(x[v]), float(y[v])), (float(graph.across[v]), float(graph.along[v])))
+        for v in (first, second)
+    ]
+    lines = []
+    for k, edge in enumerate(edges):
+        line = _line(*ends[0], *ends[1], (k - (len(edges) - 1) / 2) * apart)
+        lines.append(line if graph.tails[edge] == first else line[::-1])
+    return lines
 
 
 def _line(start: Point, start_size: Point, end: Point, end_size: Point, aside: float) -> Line:

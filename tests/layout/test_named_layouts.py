@@ -44,7 +44,8 @@ def test_tapes_are_clear(name: str, tape: str) -> None:
     graph = TAPES[tape]()
     layout = lay_out(graph, name=name, direction="right")
     check_complete(graph, layout)
-    check_clear(layout)
+    check_apart(layout)
+    check_clear(layout, clearance=1)
 
 
 @pytest.mark.parametrize("name", NAMED)
