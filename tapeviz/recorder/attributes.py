@@ -24,6 +24,8 @@ def readable(attrs: Any) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
+    if hasattr(value, "WhichOneof"):
+        return _plain_message(name, value)
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if name in ("SrcT", "DstT", "out_type", "output_type") and not hasattr(value, "name"):
@@ -34,8 +36,6 @@ def _plain(name: str, value: Any) -> Any:
         return value.name
     if isinstance(value, (list, tuple)) and len(value) <= 20:
         return [_plain(name, one) for one in value]
-    if hasattr(value, "WhichOneof"):
-        return _plain_message(name, value)
     return None
 
 

@@ -104,7 +104,7 @@ def _recording(recording: Recording, record: Callable[..., Any]) -> Callable[...
         fields: dict[str, Any] = {"e": "record", "type": name, "site": site}
         if local.state[0]:
             fields["call"] = local.state[0]
-        fields |= body.about() if body else {"function": _function_name(name)}
+        fields |= body.about() if body else _about_function(recording, name)
         tensors = [*inputs, *outputs]
         for tensor in tensors:
             if not isinstance(tensor, private.EagerTensor):
@@ -171,12 +171,14 @@ class _Body:
         self.first: list[int] = []
         self._code: Any = getattr(function, "__code__", None)
         self._filename = recording.filename
+        self._definitions = recording.definitions
         recording.append((recording.encoder.mark, self.first))
 
     def about(self) -> dict[str, Any]:
         code = self._code
         own = code is not None and code.co_filename == self._filename
-        return {"function": self.name, "line": code.co_firstlineno if own else 0}
+        line = self._definitions.line(self.name, code.co_firstlineno) if own else 0
+        return {"function": self.name, "line": line}
 
 
 def _custom_gradient(recording: Recording, decorate: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,9 +197,10 @@ def _custom_gradient(recording: Recording, decorate: Callable[..., Any]) -> Call
     return decorated
 
 
-def _function_name(name: str) -> str:
-    """``f`` from ``__inference_f_12`` or ``__forward_f_57``."""
+def _about_function(recording: Recording, name: str) -> dict[str, Any]:
+    """The function ``f`` behind ``__inference_f_12`` or ``__forward_f_57``."""
     for prefix in ("__inference_", "__forward_"):
         if name.startswith(prefix):
-            return name[len(prefix) :].rpartition("_")[0]
-    return name
+            function = name[len(prefix) :].rpartition("_")[0]
+            return {"function": function, "line": recording.definitions.line(function)}
+    return {"function": name}

@@ -47,7 +47,7 @@ class Calls:
         fields.setdefault("targets", [])
         fields.setdefault("sources", [])
         fields["site"] = recording.here(frame)
-        fields["direct"] = recording.is_snippet(frame)
+        fields["direct"] = recording.is_direct(frame)
         recording.tell(fields, tensors)
         return number
 
@@ -66,7 +66,7 @@ class Calls:
                 operand |= {"kind": "other", "type": type(leaf).__name__}
             elif tensor is not leaf:
                 operand["kind"] = "variable"
-                operand["name"] = str(getattr(leaf, "path", None) or leaf.name)
+                operand["name"] = private.variable_name(leaf)
             found.append(operand)
         return found
 

@@ -138,6 +138,11 @@ class Encoder:
         """A value that is a NumPy array only."""
         self.tensors.see_array(identity, array, self._lines)
 
+    def constant(self, identity: int, array: Any) -> None:
+        """The elements of a graph's constant."""
+        if array.size <= self.tensors.value_limit:
+            self.tensors.see_array(identity, array, self._lines)
+
     def mark(self, place: list[int]) -> None:
         """Remember the number that the next op will get."""
         place.append(len(self.history.lines) + 1)
@@ -214,7 +219,7 @@ class Encoder:
             "e": "result",
             "call": call,
             "results": [self._gradient(one) for one in gradients],
-            "sparse": [i for i, one in enumerate(gradients) if hasattr(one, "dense_shape")],
+            "sparse": [i for i, one in enumerate(gradients) if _is_sparse(one)],
         }
         for one in gradients:
             tensor: Any = self.dense(one)
@@ -224,7 +229,7 @@ class Encoder:
 
     def dense(self, gradient: Any) -> Any:
         """A tensor for a gradient: IndexedSlices are summed into a dense one, once."""
-        if not hasattr(gradient, "dense_shape") or not hasattr(gradient, "indices"):
+        if not _is_sparse(gradient):
             return gradient
         values, indices = gradient.values, gradient.indices
         if type(values) is not private.EagerTensor or gradient.dense_shape is None:
@@ -258,6 +263,10 @@ def listed(value: Any) -> Sequence[Any]:
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _is_sparse(gradient: Any) -> bool:
+    return isinstance(gradient, private.IndexedSlices)
 
 
 def _bind_head(name: str, site: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import sys
 from collections.abc import Iterator
 from types import FrameType
@@ -43,7 +44,7 @@ class Names:
     def __init__(self, recording: Recording, tapes: Tapes) -> None:
         self._recording = recording
         self._tapes = tapes
-        self._append, self._here = recording.append, recording.here
+        self._append, self._here = recording.append, recording.sites.here
         self._local = recording.local
         self._counts: dict[str, int] = {}
         self._taken: dict[int, list[Any]] = {}
@@ -65,7 +66,7 @@ class Names:
         """NumPy is about to get ``value``, which is returned."""
         try:
             if isinstance(value, (list, tuple)):
-                for one in value[:_MOST_ELEMENTS]:
+                for _, one in _elements(value, depth=2):
                     self.taken(call, one)
             elif type(value) is private.EagerTensor:
                 self._taken.setdefault(call, []).append(value)
@@ -144,21 +145,32 @@ class Names:
     def _tensor(self, value: Any) -> Any:
         if type(value) in _UNINTERESTING:
             return None
-        if hasattr(value, "dense_shape") and hasattr(value, "values"):
+        if isinstance(value, private.IndexedSlices):
             value = value.values
         return self._recording.tensor_of(value)
 
 
 def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
     """What a container holds, with the keys that lead there."""
-    pairs = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
-    for key, one in pairs[:_MOST_ELEMENTS]:
+    for key, one in itertools.islice(_pairs(value), _MOST_ELEMENTS):
         plain = key if isinstance(key, int) else str(key)
         if isinstance(one, (list, tuple, dict)) and depth > 1:
             for inner, leaf in _elements(one, depth - 1):
                 yield [plain, *inner], leaf
         else:
             yield [plain], one
+
+
+def _pairs(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Keys and elements; what a subclass of the snippet's does on iteration is not called."""
+    kind = type(value)
+    if kind.__module__.startswith(("tensorflow", "keras", "tf_keras")):
+        return iter(value.items() if isinstance(value, dict) else enumerate(value))
+    if issubclass(kind, dict):
+        return iter(list(dict.items(value)))
+    return iter(
+        enumerate(list.__iter__(value) if issubclass(kind, list) else tuple.__iter__(value))
+    )
 
 
 def _is_model(value: Any) -> str:

@@ -33,7 +33,7 @@ def install(recording: Recording, installed: Installed) -> None:
 
 def make_callback(recording: Recording) -> Callable[..., None]:
     """What TensorFlow calls after each op."""
-    append, here, local = recording.append, recording.here, recording.local
+    append, here, local = recording.append, recording.sites.here, recording.local
     scopes, getframe = private.thread_data(), sys._getframe
     rows, log = recording.log.rows, recording.log
 
@@ -98,6 +98,9 @@ def put_into_graph(
     if thread:
         fields["thread"] = thread
     recording.append((recording.encoder.graph_op, fields))
+    if fields["type"] == "Const" and attrs:
+        array = private.constant_array(attrs)
+        recording.append((recording.encoder.constant, given[0], array))
 
 
 def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,25 +9,28 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.client import session as session_module
+from tensorflow.python.distribute import values as distributed
 from tensorflow.python.eager import backprop, context, execute, forwardprop, record
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.ops import custom_gradient, gradients_impl, gradients_util
 from tensorflow.python.ops import resource_variable_ops as variable_ops
-from tensorflow.python.util import nest
+from tensorflow.python.util import nest, tf_stack
 
 # Modules in which names are replaced while a snippet runs.
 pywrap: Any = pywrap_tfe
 eager_execute: Any = execute
 custom_gradients: Any = custom_gradient
 graph_gradients: Any = gradients_util
+AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 PUBLIC_GRAPH_GRADIENTS: str = gradients_impl.__name__
 
 FAST_PATH = "TFE_Py_FastPathExecute"
@@ -44,6 +47,8 @@ ForwardAccumulator = forwardprop.ForwardAccumulator
 BaseSession = session_module.BaseSession
 BaseVariable = variable_ops.BaseResourceVariable
 ResourceVariable = variable_ops.ResourceVariable
+DistributedVariable = distributed.DistributedVariable
+IndexedSlices: Any = tf.IndexedSlices
 UnreadVariable = variable_ops._UnreadVariable
 EagerTensor: Any = ops.EagerTensor
 EagerMethods: type = ops._EagerTensorBase
@@ -143,10 +148,28 @@ def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
 
 
 def handle_of(value: Any) -> Any:
-    """The handle tensor of a ``tf.Variable`` or a Keras variable; else ``None``."""
-    if variable_ops.is_resource_variable(value):
-        return value.handle
-    return None
+    """The handle tensor of a ``tf.Variable`` or what wraps one; else ``None``.
+
+    Only types and plain attributes are looked at: properties such as Keras's ``value`` may run ops,
+    and so may any attribute of a distributed variable.
+    """
+    if isinstance(value, BaseVariable):
+        return value._handle
+    if isinstance(value, DistributedVariable):
+        with contextlib.suppress(ValueError):  # outside the replicas: that of the first one
+            return value.handle
+        return handle_of(value._values[0])
+    if not hasattr(type(value), "_should_act_as_resource_variable"):
+        return None
+    space = getattr(value, "__dict__", {})
+    inner = space.get("_value", space.get("_variable"))  # Keras 3; AutoCastVariable of Keras 2
+    return None if inner is None else handle_of(inner)
+
+
+def variable_name(variable: Any) -> str:
+    """The name or, in Keras 3, the path that a variable goes by."""
+    path = getattr(variable, "__dict__", {}).get("_path")
+    return str(path or variable.name)
 
 
 def is_plain_variable(kind: type) -> bool:
@@ -161,12 +184,29 @@ def read(execute_fast: Any, ctx: Any, variable: Any) -> Any:
     return execute_fast(ctx, "ReadVariableOp", None, variable._handle, "dtype", variable._dtype)
 
 
+def constant_array(attrs: Sequence[Any]) -> Any:
+    """The elements of a graph's constant, from the attributes of its op."""
+    value = dict(zip(attrs[::2], attrs[1::2], strict=False))["value"]
+    return tf.make_ndarray(value.tensor)
+
+
 def dense(slices: Any) -> Any:
     """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
 
 
 do_not_convert = tf.autograph.experimental.do_not_convert
+
+
+def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
+    """Where lines of generated code came from, while AutoGraph's code runs on this thread.
+
+    ``(file, line)`` to ``(file, line, function)``: ``StackTraceMapper`` in autograph/impl/api.py.
+    """
+    stack = tf_stack._source_mapper_stacks.get(threading.get_ident())
+    lines: Mapping[tuple[str, int], tuple[str, int, str]]
+    lines = stack[-1].get_effective_source_map() if stack else {}
+    return lines
 
 
 def keras_model() -> Any:

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from . import private
+from .definitions import Definitions
 from .log import Log
 from .sites import Sites
 from .symbols import Symbols
@@ -20,7 +21,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class Recording:
     """One run, as its hooks see it."""
 
-    def __init__(self, log: Log, sites: Sites, symbols: Symbols, filename: str) -> None:
+    def __init__(
+        self, log: Log, sites: Sites, symbols: Symbols, source: str, filename: str
+    ) -> None:
         self.log = log
         self.append = log.append
         self.encoder = log.encoder
@@ -28,7 +31,7 @@ class Recording:
         self.sites = sites
         self.filename = filename
         self.symbols = symbols
-        self.here = sites.here
+        self.definitions = Definitions(source)
         self.jacobians: set[int] = set()
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
 
@@ -62,6 +65,19 @@ class Recording:
         with contextlib.suppress(Exception):
             return private.handle_of(value)
         return None
+
+    def here(self, frame: FrameType | None) -> int:
+        """The number of the place in the snippet that ``frame`` was called from."""
+        return self.sites.here_in_graph(frame, private.autograph_lines())
+
+    def is_direct(self, frame: FrameType | None) -> bool:
+        """Whether the snippet itself, or what AutoGraph made of it, is the caller."""
+        while frame is not None and frame.f_globals.get("__name__") == private.AUTOGRAPH_CALLS:
+            frame = frame.f_back
+        if frame is None or self.is_snippet(frame):
+            return frame is not None
+        origin = private.autograph_lines().get((frame.f_code.co_filename, frame.f_lineno))
+        return origin is not None and origin[0] == self.filename
 
     def is_snippet(self, frame: FrameType | None) -> bool:
         return frame is not None and frame.f_code.co_filename == self.filename

@@ -58,7 +58,7 @@ class Session:
         symbols = Symbols()
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
         self.log = Log(self.encoder, send)
-        self.recording = Recording(self.log, self._sites, symbols, filename)
+        self.recording = Recording(self.log, self._sites, symbols, source, filename)
 
     def run(self, argv: Sequence[str]) -> None:
         """Run the snippet; every event of it has been sent when this returns."""

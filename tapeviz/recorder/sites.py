@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Mapping
 from types import CodeType, FrameType
 from typing import Any
 
-_Key = tuple[int, ...]
+_GeneratedLines = Mapping[tuple[str, int], tuple[str, int, str]]
+_NOWHERE = ("", 0, "")
 
 
 class Sites:
@@ -22,7 +24,7 @@ class Sites:
         self._boundary = boundary
         self._lines = re.split("\r\n|\r|\n", source)
         self._numbers: dict[Any, int] = {}
-        self._chains: list[list[tuple[CodeType, int]]] = [[]]
+        self._chains: list[list[Any]] = [[]]
         self._sent = 1
 
     def here(self, frame: FrameType | None) -> int:
@@ -62,7 +64,34 @@ class Sites:
         except KeyError:
             return self._new(found, frames)
 
-    def _new(self, key: Any, frames: list[tuple[CodeType, int]]) -> int:
+    def here_in_graph(self, frame: FrameType | None, generated: _GeneratedLines) -> int:
+        """Like :meth:`here`, for code that AutoGraph may have generated from the snippet's.
+
+        Of one function's generated code (loop bodies are functions of their own there) the
+        innermost line counts.
+        """
+        if not generated:
+            return self.here(frame)
+        key: list[Any] = []
+        frames: list[Any] = []
+        while frame is not None and frame.f_code is not self._boundary:
+            code = frame.f_code
+            if code.co_filename == self._filename:
+                frames.append((code, frame.f_lasti))
+                key += (id(code), frame.f_lasti)
+            else:
+                file, line, function = generated.get((code.co_filename, frame.f_lineno), _NOWHERE)
+                if file == self._filename and key[-2:-1] != [function]:
+                    frames.append((function, line))
+                    key += (function, line)
+            frame = frame.f_back
+        if not key:
+            return 0
+        found = tuple(key)
+        known = self._numbers.get(found)
+        return known if known is not None else self._new(found, frames)
+
+    def _new(self, key: Any, frames: list[Any]) -> int:
         # The list keeps the code objects alive, so that their ids stay theirs.
         self._chains.append(frames)
         number = self._numbers.setdefault(key, len(self._chains) - 1)
@@ -76,16 +105,9 @@ class Sites:
             for number in range(first, self._sent)
         ]
 
-    def line(self, frame: FrameType) -> int:
-        """Line of the innermost snippet frame at or above ``frame``; 0 if there is none."""
-        at: FrameType | None = frame
-        while at is not None:
-            if at.f_code.co_filename == self._filename:
-                return at.f_lineno
-            at = at.f_back
-        return 0
-
-    def _frame(self, code: CodeType, instruction: int) -> list[Any]:
+    def _frame(self, code: CodeType | str, instruction: int) -> list[Any]:
+        if isinstance(code, str):  # a function and its line, from generated code
+            return [code, instruction, -1, -1, -1]
         name = code.co_name
         if not hasattr(code, "co_positions"):
             return [name, line_of(code, instruction), -1, -1, -1]

@@ -37,12 +37,13 @@ class Symbols:
         return identity
 
     def _captured(self, identity: int, tensor: Any) -> int:
-        """A function's placeholder for an eager handle from outside goes by the handle's id."""
+        """A function's placeholder for a tensor from outside goes by that tensor's id."""
         known = self._aliases.get(identity)
         if known is not None:
             return known
         for outer, inner in getattr(tensor.op.graph, "captures", ()):
-            if inner is tensor and isinstance(outer, private.EagerTensor):
-                self._aliases[identity] = outer._id
+            if inner is tensor:
+                eager = isinstance(outer, private.EagerTensor)
+                self._aliases[identity] = outer._id if eager else self.id(outer)
                 return self._aliases[identity]
         return identity

@@ -37,7 +37,7 @@ class Tensors:
     def __init__(self, value_limit: int, value_budget: int, keep_budget: int) -> None:
         self.seen: dict[int, int] = {}
         self.offset = 0
-        self._limit = value_limit
+        self.value_limit = value_limit
         self._budget = value_budget
         self._keep_budget = keep_budget
         self._held: dict[int, Any] = {}
@@ -138,7 +138,7 @@ class Tensors:
 
     def _new_form(self, number: int, shape: tuple[int, ...]) -> _Form:
         text, size = "", -1
-        is_small = math.prod(shape) <= self._limit
+        is_small = math.prod(shape) <= self.value_limit
         if is_small and private.is_buffer(number) and len(self._forms_by_place) < _FORMS:
             size = math.prod(shape) * private.dtype_size(number)
             text = f',"dtype":"{private.dtype_name(number)}","shape":{list(shape)}'
@@ -159,11 +159,11 @@ class Tensors:
             lines.append(json.dumps(event))
             return
         if private.is_string(number):
-            if count <= self._limit:
+            if count <= self.value_limit:
                 event["text"] = texts_of(tensor)
         else:
-            raw = raw_bytes(tensor) if count <= self._limit else b""
-            if count <= self._limit and self.offset + len(raw) <= self._budget:
+            raw = raw_bytes(tensor) if count <= self.value_limit else b""
+            if count <= self.value_limit and self.offset + len(raw) <= self._budget:
                 self._travel(event, raw)
             else:
                 event["stats"] = statistics(tensor)

@@ -285,6 +285,31 @@ def test_events_come_while_the_snippet_runs(server: object) -> None:
     child.close()
 
 
+def test_looking_at_a_value_runs_nothing_of_the_snippets(record: Record) -> None:
+    seen = record(
+        """
+        class Noisy:
+            def __getattr__(self, name): print("asked for", name)
+            def __eq__(self, other): print("compared")
+            def __bool__(self): print("bool"); return True
+            def __len__(self): print("len"); return 1
+            def __iter__(self): print("iter"); return iter([])
+        class NoisyList(list):
+            def __iter__(self): print("iter"); return list.__iter__(self)
+            def __getitem__(self, key): print("item"); return list.__getitem__(self, key)
+            def __bool__(self): print("bool"); return True
+            def __len__(self): print("len"); return 1
+        n = Noisy()
+        l = NoisyList([tf.constant(1.0)])
+        d = {"n": n, "l": l}
+        s = np.shape(d)
+        """
+    )
+    assert seen.out == ""
+    assert not seen.of(e.Noted)
+    assert seen.bound("l")
+
+
 def test_text_that_defeats_the_instrumentation_runs_plainly(record: Record) -> None:
     seen = record("x = " + "(" * 60 + "1" + ")" * 60 + "\ny = tf.constant(2.0)\nprint(x)\n")
     assert seen.out == "1\n"
@@ -294,11 +319,11 @@ def test_text_that_defeats_the_instrumentation_runs_plainly(record: Record) -> N
 def test_a_hook_that_fails_is_a_note_and_nothing_more(record: Record) -> None:
     seen = record(
         """
-        class Strange(list):
-            def __iter__(self): raise OSError("no")
-            def __getitem__(self, key): raise OSError("no")
-        s = Strange([tf.constant(1.0)])
-        s = Strange([tf.constant(1.0)])
+        class Strange:
+            @property
+            def __class__(self): raise OSError("no")
+        s = Strange()
+        s = Strange()
         x = tf.constant(1.0)
         print("fine")
         """
