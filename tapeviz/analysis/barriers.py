@@ -14,14 +14,21 @@ from functools import cached_property
 from ..trace.expressions import SourceText
 from ..trace.model import Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
 from ..trace.tapes import is_differentiable
+from .blocks import line_to_move
 from .dataflow import DataFlow, Way
 from .model import Cause, Kind, Link
-from .outside import Outside
 
 # Ops that look at the form of a tensor and never at its elements.
 FORM_OPS = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
-# What a graph holds that TensorFlow never differentiates (registered as such or giving None).
-FLAT_OPS = frozenset({"ArgMax", "ArgMin", "Round", "Rint", "Floor", "Ceil", "FloorDiv"})
+# Of floats, giving floats, and registered as not differentiable, or with a gradient function that
+# gives None (the gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
+FLAT_OPS = frozenset(
+    {"Round", "Rint", "Floor", "Ceil", "FloorDiv", "FloorMod", "TruncateDiv", "LinSpace", "Range"}
+    | {"RaggedRange", "OneHot", "HSVToRGB", "RandomShuffle", "StatelessRandomShuffle"}
+    | {"ExtractGlimpse", "ParameterizedTruncatedNormal", "StatelessRandomBinomial", "SparseConcat"}
+    | {"FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVarsGradient", "ResizeBilinearGrad"}
+    | {"TensorListConcatLists", "TensorListPushBackBatch", "SparseAddGrad", "LoadAndRemapMatrix"}
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,6 @@ class Evidence:
     flow: DataFlow
     call: Call
     text: SourceText
-    outside: Outside
 
     @cached_property
     def returned(self) -> Mapping[OpId, Step]:
@@ -113,10 +119,33 @@ def made_variable(crossing: Crossing) -> Cause | None:
 def left_tensorflow(crossing: Crossing) -> Cause | None:
     """The value went through Python or NumPy and came back as a constant."""
     way, evidence = crossing.way, crossing.evidence
-    if way.kind != "python" or way.tensor is None:
+    if way.leave is None:
         return None
-    leave = evidence.outside.leaves[way.tensor]
-    return evidence.cause("left-tensorflow", leave.site.line, way, how=leave.how)
+    return evidence.cause("left-tensorflow", way.leave.site.line, way, how=way.leave.how)
+
+
+def went_into_object(crossing: Crossing) -> Cause | None:
+    """The value was put into a stateful object that gives it out later: a dataset, a table.
+
+    Datasets are variants that no gradient function reads; what fills an object gives no tensor.
+    """
+    way, evidence, op = crossing.way, crossing.evidence, crossing.op
+    if op is None or evidence.dtype(way.start) == "variant":
+        return None
+    is_dataset = "Dataset" in op.type and evidence.dtype(way.end) == "variant"
+    into_dataset = is_dataset and way.kind == "op"
+    if not into_dataset and way.kind != "object":
+        return None
+    what = "dataset" if into_dataset else "object"
+    return evidence.cause("stateful", op.line, way, what=what)
+
+
+def ran_python(crossing: Crossing) -> Cause | None:
+    """``tf.numpy_function`` hands arrays to Python; its op has no gradient function."""
+    op = crossing.op
+    if op is None or op.type not in ("PyFunc", "PyFuncStateless"):
+        return None
+    return crossing.evidence.cause("left-tensorflow", op.line, crossing.way, how="numpy_function")
 
 
 def stopped(crossing: Crossing) -> Cause | None:
@@ -148,7 +177,18 @@ def ran_outside(crossing: Crossing) -> Cause | None:
     where = where_outside(tape, op.when, evidence.call.when)
     if not where and op.paused:
         where = "paused"
-    return evidence.cause("outside-tape", op.line, crossing.way, where=where) if where else None
+    if not where:
+        return None
+    line = line_to_move(evidence.text, op.site, tape)
+    if where == "before" and _is_kept(evidence, op, tape):
+        return evidence.cause("replaced-source", line, crossing.way, how="kept")
+    return evidence.cause("outside-tape", line, crossing.way, where=where)
+
+
+def _is_kept(evidence: Evidence, op: Op, tape: Tape) -> bool:
+    """Whether an earlier tape of the same ``with`` statement has the op: its result was cached."""
+    tapes = (evidence.trace.tapes[one] for one in op.tapes if one in evidence.trace.tapes)
+    return any(one.id != tape.id and one.site.line == tape.site.line for one in tapes)
 
 
 def gave_none(crossing: Crossing) -> Cause | None:
@@ -158,8 +198,8 @@ def gave_none(crossing: Crossing) -> Cause | None:
         return None
     step = evidence.returned.get(op.id)
     if step is None:
-        flat = op.graph != 0 and op.type in FLAT_OPS
-        return evidence.cause("not-differentiable", op.line, way) if flat else None
+        is_flat = _is_unreplayed(evidence, op) and op.type in FLAT_OPS
+        return evidence.cause("not-differentiable", op.line, way) if is_flat else None
     received = any(one is not None for one in step.upstream)
     gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
     if gave or not (received or step.error):
@@ -170,10 +210,16 @@ def gave_none(crossing: Crossing) -> Cause | None:
     return evidence.cause("not-differentiable", op.line, way, error=step.error)
 
 
+def _is_unreplayed(evidence: Evidence, op: Op) -> bool:
+    return op.graph != 0 or evidence.call.replay is None
+
+
 DETECTORS: tuple[Detector, ...] = (
     changed_state,
     made_variable,
     left_tensorflow,
+    went_into_object,
+    ran_python,
     stopped,
     became_whole,
     ran_outside,

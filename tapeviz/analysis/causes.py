@@ -20,11 +20,9 @@ from .barriers import (
 )
 from .dataflow import Place, Way, between
 from .model import Cause
+from .replaced import explain_replaced
 
 _MOST_TRIED = 40
-_VIEWS = frozenset(
-    {"StridedSlice", "Identity", "Reshape", "GatherV2", "ExpandDims", "Squeeze", "Slice", "Cast"}
-)
 Ways = Mapping[Place, tuple[Way, ...]]
 
 
@@ -45,8 +43,8 @@ def explain_none(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
     if not any(target in ways for target in targets):
         return (_unconnected(evidence, source, ancestry),)
     causes = _barriers(evidence, ways)
-    if not causes:
-        return (_unwatched(evidence, source),)
+    if not _stops(ways, causes, targets, starts):
+        return (_unwatched(evidence, source), *_others(causes))
     return _decide(ways, causes, targets, starts)
 
 
@@ -75,6 +73,14 @@ def _barriers(evidence: Evidence, ways: Ways) -> dict[Way, Cause]:
             if cause is not None:
                 found[way] = cause
     return found
+
+
+def _others(causes: Mapping[Way, Cause]) -> tuple[Cause, ...]:
+    """Cuts on some of the ways, once for each kind and line."""
+    groups: dict[tuple[str, int], list[Cause]] = {}
+    for cause in causes.values():
+        groups.setdefault((cause.kind, cause.line), []).append(cause)
+    return tuple(_merge(group) for group in groups.values())
 
 
 def _decide(
@@ -185,39 +191,9 @@ def _source_dtype(evidence: Evidence, tensor: TensorId) -> str:
 
 def _unconnected(evidence: Evidence, source: Operand, ancestry: Ways) -> Cause:
     """Nothing that the target was made from is the source."""
-    replaced = _replaced(evidence, source, ancestry)
+    replaced = explain_replaced(evidence, source, ancestry)
     return replaced if replaced is not None else _not_connected(evidence)
 
 
 def _not_connected(evidence: Evidence) -> Cause:
     return evidence.cause("not-connected", evidence.call.line, None)
-
-
-def _replaced(evidence: Evidence, source: Operand, ancestry: Ways) -> Cause | None:
-    """The name now means another tensor than the one that the target was made from."""
-    tensor = source.tensor
-    assert tensor is not None
-    trace = evidence.trace
-    used = {place for place in ancestry if isinstance(place, int)}
-    used |= {TensorId(evidence.flow.version_at(p).variable) for p in ancestry if isinstance(p, str)}
-    rebound = 0
-    was_used = False
-    for binding in trace.bindings:
-        for bound, name in binding.tensors:
-            if name != source.text:
-                continue
-            if bound in used:
-                was_used = True
-            elif bound == tensor and was_used:
-                rebound = binding.site.line
-    if rebound:
-        return evidence.cause("replaced-source", rebound, None, how="rebound")
-    producer = trace.producers.get(tensor)
-    if producer is not None and trace.ops[producer].type in _VIEWS:
-        made = trace.ops[producer]
-        read_from = {
-            TensorId(trace.reads[one].variable) for one in made.inputs if one in trace.reads
-        }
-        if used & ({*made.inputs} | read_from):
-            return evidence.cause("replaced-source", made.line, None, how="copy")
-    return None

@@ -6,17 +6,17 @@ is what a gradient *could* follow if nothing stood in its way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from ..trace.model import Op, OpId, TensorId, Trace, Variable, VariableId, Version
+from ..trace.model import Leave, Op, OpId, TensorId, Trace, Variable, VariableId, Version
 from ..trace.state import keeps_prior_state
 
 Place = TensorId | str
 """A tensor, or a version of a variable (``v5:1``)."""
-WayKind = Literal["op", "read", "assign", "state", "creation", "python"]
+WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python"]
 
 
 def place_of(version: Version) -> str:
@@ -28,8 +28,10 @@ def place_of(version: Version) -> str:
 class Way:
     """A value went from ``start`` to ``end``.
 
-    ``op``: the op that took it (an assign for ``assign`` and ``state``, None for ``python``);
-    ``tensor``: the tensor that it took, ``position`` among its inputs.
+    ``op``: the op that took it (an assign for ``assign`` and ``state``, the one that filled a
+    stateful object for ``object``, None for ``python``);
+    ``tensor``: the tensor that it took, ``position`` among its inputs. ``leave``: for ``python``
+    how it left TensorFlow.
     """
 
     kind: WayKind
@@ -38,16 +40,17 @@ class Way:
     op: OpId | None
     tensor: TensorId | None = None
     position: int = -1
+    leave: Leave | None = None
 
 
 class DataFlow:
     """The ways of a trace, asked for backwards (:meth:`into`)."""
 
     def __init__(
-        self, trace: Trace, python_links: Mapping[TensorId, tuple[TensorId, ...]] | None = None
+        self, trace: Trace, left: Mapping[TensorId, tuple[Leave, ...]] | None = None
     ) -> None:
         self.trace = trace
-        self._python_links = python_links or {}
+        self._left = left or {}
 
     def into(self, place: Place) -> tuple[Way, ...]:
         """How the value at this place came about: one way for each thing it was made from."""
@@ -59,8 +62,10 @@ class DataFlow:
             return (Way("read", place_of(version), place, reader),)
         producer = self.trace.producers.get(place)
         if producer is None:
-            sources = self._python_links.get(place, ())
-            return tuple(Way("python", one, place, None, one) for one in sources)
+            return tuple(
+                Way("python", self._place_left(one), place, None, one.tensor, leave=one)
+                for one in self._left.get(place, ())
+            )
         return self._through(self.trace.ops[producer], place)
 
     def _through(self, op: Op, place: TensorId) -> tuple[Way, ...]:
@@ -71,7 +76,40 @@ class DataFlow:
             if touched is not None:
                 start = place_of(touched)
             ways.append(Way("op", start, place, op.id, tensor, position))
+            for filler in self._fillers.get(tensor, ()):
+                if filler.when < op.when:
+                    ways.extend(self._filled(filler, tensor, place))
         return tuple(ways)
+
+    @staticmethod
+    def _filled(filler: Op, handle: TensorId, place: TensorId) -> Iterator[Way]:
+        for position, tensor in enumerate(filler.inputs):
+            if tensor != handle:
+                yield Way("object", tensor, place, filler.id, tensor, position)
+
+    @cached_property
+    def _fillers(self) -> Mapping[TensorId, Sequence[Op]]:
+        """What put a value into an object other than a variable: an iterator, a table, a queue.
+
+        Such an op takes the handle and values, and gives nothing back (``MakeIterator``,
+        ``LookupTableInsertV2``, ``QueueEnqueueV2``).
+        """
+        found: dict[TensorId, list[Op]] = {}
+        for op in self.trace.ops.values():
+            if not op.outputs and len(op.inputs) > 1:
+                for tensor in op.inputs:
+                    known = self.trace.tensors.get(tensor)
+                    if known and known.is_handle and VariableId(tensor) not in self.trace.variables:
+                        found.setdefault(tensor, []).append(op)
+        return found
+
+    def _place_left(self, leave: Leave) -> Place:
+        """A tensor, or what a variable held when NumPy read it."""
+        variable = self.trace.variables.get(VariableId(leave.tensor))
+        if variable is None:
+            return leave.tensor
+        held = [version for version in variable.versions if version.when < leave.when]
+        return place_of(held[-1] if held else variable.versions[0])
 
     def _into_version(self, version: Version) -> tuple[Way, ...]:
         place = place_of(version)

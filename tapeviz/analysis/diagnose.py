@@ -34,20 +34,25 @@ def diagnose(trace: Trace) -> Diagnosis:
     if not trace.calls and trace.failure is None:
         return EMPTY_DIAGNOSIS
     text = SourceText(trace.source)
-    outside = follow(trace, text)
-    flow = DataFlow(trace, outside.links)
+    flow = DataFlow(trace, follow(trace, text).left)
     calls = tuple(
-        _diagnose_call(Evidence(trace, flow, call, text, outside)) for call in reported(trace.calls)
+        _diagnose_call(Evidence(trace, flow, call, text)) for call in reported(trace.calls)
     )
     return Diagnosis(calls, _error(trace))
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
-    """The calls that came back: those of the snippet itself, and one a line of a library's."""
+    """The calls that came back: those of the snippet itself, and one a line of a library's.
+
+    What a library asks for inside a call (``recompute_grad``, ``py_function``) is part of that.
+    """
     kept: list[Call] = []
     lines: set[int] = set()
+    open_until = 0
     for call in calls:
-        if not call.ended:
+        is_inner = call.when < open_until
+        open_until = max(open_until, call.end) if call.ended else open_until
+        if not call.ended or (is_inner and not call.is_direct):
             continue
         if not call.is_direct:
             if call.line in lines:

@@ -1,28 +1,40 @@
 """A trace in, the ways of values through Python and NumPy out.
 
 TensorFlow sees a value leave (``.numpy()``, ``float()``) and a constant come back, nothing between.
-What happened between is followed by names and object ids: a statement that reads a tainted name
-taints the names that it binds. That is how a reader would follow it; it is never certain.
+What happened between is read from the text: the statement on which the constant came back reads
+names, those were bound by other statements, and so on back to the lines on which something left.
+What ran narrows it down: names bound to a tensor carry nothing, others only what was bound last.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from ..trace.expressions import SourceText
-from ..trace.model import Binding, Leave, Op, Site, TensorId, Trace
+from ..trace.model import Binding, Frame, Leave, Op, Site, TensorId, Trace
+from .python_text import PythonText, Statement, read_text
+
+_MOST_LEAVES = 64
+_DEEPEST = 24
+# Asked for its truth value, a tensor decides what runs: no number of it goes on.
+_NO_NUMBER = frozenset({"bool"})
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """``links``: constant that came back → tensors that its value was made from;
-    ``leaves``: the leave of each such tensor."""
+    """``left``: constant that came back → the leaves that its value was made from."""
 
-    links: Mapping[TensorId, tuple[TensorId, ...]] = field(default_factory=dict)
-    leaves: Mapping[TensorId, Leave] = field(default_factory=dict)
+    left: Mapping[TensorId, tuple[Leave, ...]] = field(default_factory=dict)
+
+    @property
+    def links(self) -> dict[TensorId, tuple[TensorId, ...]]:
+        """Constant that came back → the tensors that its value was made from."""
+        return {
+            tensor: tuple(dict.fromkeys(leave.tensor for leave in leaves))
+            for tensor, leaves in self.left.items()
+        }
 
 
 NOTHING_OUTSIDE = Outside()
@@ -30,168 +42,192 @@ NOTHING_OUTSIDE = Outside()
 
 def follow(trace: Trace, text: SourceText) -> Outside:
     """The links between what left TensorFlow and the constants that came back."""
-    if text.tree is None:
+    leaves = [leave for leave in trace.leaves if leave.how not in _NO_NUMBER and leave.site.line]
+    if not leaves or text.tree is None:
         return NOTHING_OUTSIDE
-    follower = _Follower(trace, text)
-    return follower.follow() if trace.leaves or follower.numpy_reads else NOTHING_OUTSIDE
+    slicer = _Slicer(trace.bindings, leaves, read_text(text))
+    found: dict[TensorId, tuple[Leave, ...]] = {}
+    seen: set[TensorId] = set()
+    for tensor, site, when in _came_back(trace):
+        if tensor in seen:
+            continue
+        seen.add(tensor)
+        left = [leave for leave in slicer.leaves_of(site, when) if leave.tensor != tensor]
+        if left and not _is_own_number(trace, tensor, slicer.text.statement(site.line)):
+            found[tensor] = tuple(left)
+    return Outside(found)
 
 
-class _Follower:
-    def __init__(self, trace: Trace, text: SourceText) -> None:
-        self.trace = trace
-        self.text = text
-        self.by_name: dict[tuple[str, str], frozenset[TensorId]] = {}
-        self.by_object: dict[int, frozenset[TensorId]] = {}
-        self.by_line: dict[int, frozenset[TensorId]] = {}
-        self.tensors: dict[tuple[str, str], frozenset[TensorId]] = {}
-        self.links: dict[TensorId, set[TensorId]] = {}
-        self.leaves: dict[TensorId, Leave] = {}
-        self.seen: set[TensorId] = set()
+def _came_back(trace: Trace) -> Iterator[tuple[TensorId, Site, int]]:
+    """Constants where they are first seen: bound to a name, or taken by an op."""
+    happened: list[Binding | Op] = [one for one in trace.bindings if one.tensors]
+    happened.extend(trace.ops.values())
+    for one in sorted(happened, key=lambda one: one.when):
+        tensors = one.inputs if isinstance(one, Op) else [tensor for tensor, _ in one.tensors]
+        for tensor in tensors:
+            if tensor not in trace.producers and _is_constant(trace, tensor) and one.site.line:
+                yield tensor, one.site, one.when
 
-    def follow(self) -> Outside:
-        for what in self._in_order():
-            if isinstance(what, Leave):
-                self._left(what)
-            elif isinstance(what, Binding):
-                self._bound(what)
-            else:
-                self._took(what)
-        links = {tensor: tuple(sorted(made_from)) for tensor, made_from in self.links.items()}
-        return Outside(links, self.leaves)
 
-    def _in_order(self) -> Iterator[Leave | Binding | Op]:
-        happened: list[Leave | Binding | Op] = [*self.trace.leaves, *self.trace.bindings]
-        happened.extend(self.trace.ops.values())
-        return iter(sorted(happened, key=lambda one: one.when))
+def _is_constant(trace: Trace, tensor: TensorId) -> bool:
+    known = trace.tensors.get(tensor)
+    return known is not None and not known.is_handle and tensor > 0
 
-    def _left(self, leave: Leave) -> None:
-        tensors = frozenset({leave.tensor})
-        self.leaves.setdefault(leave.tensor, leave)
-        if leave.object:
-            self.by_object[leave.object] = tensors
-        for line in self._lines(leave.site):
-            self.by_line[line] = self.by_line.get(line, frozenset()) | tensors
 
-    def _bound(self, binding: Binding) -> None:
-        scope = binding.site.frames[0].function if binding.site.frames else ""
-        taint = self.by_object.get(binding.object, frozenset()) if binding.object else frozenset()
-        taint = taint or self._taint_of_statement(binding.site)
-        if not binding.tensors:
-            self.tensors.pop((scope, binding.name), None)
-            self.by_name[scope, binding.name] = taint
-            if taint and binding.object:
-                self.by_object[binding.object] = taint
-            return
-        self.by_name.pop((scope, binding.name), None)
-        self.tensors[scope, binding.name] = frozenset(tensor for tensor, _ in binding.tensors)
-        for tensor, _ in binding.tensors:
-            self._came_back(tensor, taint)
+def _is_own_number(trace: Trace, tensor: TensorId, statement: Statement | None) -> bool:
+    """Whether the constant is a number that stands in the statement, or names axes or a shape."""
+    value = trace.value(tensor)
+    if value is None or statement is None:
+        return False
+    if value.ndim == 1 and value.dtype.kind in "iu":
+        return True
+    if value.size != 1 or value.dtype.kind not in "iuf":
+        return False
+    number = value.ravel()[0]
+    made = (value.dtype.type(one) for one in statement.numbers)
+    return any(one == number or -one == number for one in made)
 
-    def _took(self, op: Op) -> None:
-        taint: frozenset[TensorId] | None = None
-        for tensor in op.inputs:
-            if tensor in self.seen or tensor in self.trace.producers:
-                continue
-            if taint is None:
-                taint = self._taint_of_statement(op.site)
-            self._came_back(tensor, taint, op.site)
-            self.seen.add(tensor)
 
-    def _came_back(
-        self, tensor: TensorId, taint: frozenset[TensorId], site: Site | None = None
+class _Slicer:
+    """Finds what left on the way to a statement."""
+
+    def __init__(
+        self, bindings: Iterable[Binding], leaves: Iterable[Leave], text: PythonText
     ) -> None:
-        known = self.trace.tensors.get(tensor)
-        if not taint or tensor in self.trace.producers or known is None or known.is_handle:
+        self.text = text
+        self._at_line: dict[int, list[Leave]] = {}
+        for leave in leaves:
+            for line in {frame.line for frame in leave.site.frames}:
+                self._at_line.setdefault(line, []).append(leave)
+        self._bindings: dict[tuple[int, str], list[Binding]] = {}
+        for binding in bindings:
+            if binding.site.line:
+                key = self._key(text.scope(binding.site.line), binding.name)
+                self._bindings.setdefault(key, []).append(binding)
+        self._reaching: dict[int, bool] = {}
+
+    def leaves_of(self, site: Site, when: int) -> list[Leave]:
+        """The leaves, before ``when``, that the statement at this place may have made use of."""
+        if not self._may_reach(site.frames):
+            return []
+        found: dict[int, Leave] = {}
+        self._statement(site.frames, when, found, frozenset())
+        return [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]]
+
+    @staticmethod
+    def _key(scope: int, path: str) -> tuple[int, str]:
+        """Attributes are the same in every scope: ``self`` names one object in all methods."""
+        return (0 if "." in path else scope, path)
+
+    def _statement(
+        self,
+        frames: Sequence[Frame],
+        when: int,
+        found: dict[int, Leave],
+        path: frozenset[tuple[int, str]],
+        since: int = 0,
+    ) -> None:
+        statement = self.text.statement(frames[0].line) if frames else None
+        if statement is None:
             return
-        if site is not None and self._is_literal(tensor, site):
+        self._left_on(statement, since, when, found)
+        for name in statement.reads:
+            self._name(name, statement.scope, frames, when, found, path)
+
+    def _left_on(
+        self, statement: Statement, since: int, when: int, found: dict[int, Leave]
+    ) -> None:
+        for line in statement.lines:
+            for leave in self._at_line.get(line, ()):
+                if since <= leave.when < when:
+                    found[leave.when] = leave
+
+    def _name(
+        self,
+        name: str,
+        scope: int,
+        frames: Sequence[Frame],
+        when: int,
+        found: dict[int, Leave],
+        path: frozenset[tuple[int, str]],
+    ) -> None:
+        if (scope, name) in path or len(path) > _DEEPEST:
             return
-        self.links.setdefault(tensor, set()).update(one for one in taint if one != tensor)
+        path |= {(scope, name)}
+        for outer in self.text.outer_scopes(scope):
+            bound = self._bindings.get(self._key(outer, name), ())
+            last = bisect_left(bound, when, key=lambda one: one.when) - 1
+            if last >= 0:
+                self._bound(bound, last, name, outer, when, found, path)
+                return
+            if outer == scope and self.text.is_parameter(outer, name):
+                self._statement(frames[1:], when, found, path)
+                return
+            writers = self.text.writers(outer, name)
+            if writers:
+                for writer in writers:
+                    self._written(writer, frames, when, found, path)
+                return
 
-    def _is_literal(self, tensor: TensorId, site: Site) -> bool:
-        """Whether the constant is a number that stands in the statement itself."""
-        value = self.trace.value(tensor)
-        statement = self.text.statement(site.line)
-        if value is None or value.size != 1 or statement is None:
-            return value is not None and value.dtype.kind in "iu" and value.ndim == 1
-        number = value.ravel()[0]
-        return any(
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, (int, float))
-            and value.dtype.type(node.value) == number
-            for node in ast.walk(statement)
-        )
+    def _bound(
+        self,
+        bound: Sequence[Binding],
+        last: int,
+        name: str,
+        scope: int,
+        when: int,
+        found: dict[int, Leave],
+        path: frozenset[tuple[int, str]],
+    ) -> None:
+        """The name was bound by something that was seen: only this binding counts."""
+        binding = bound[last]
+        if any(text == name for _, text in binding.tensors):
+            return
+        frames = binding.site.frames
+        if self.text.statement(frames[0].line) is None:  # a parameter: the caller made it
+            frames = frames[1:]
+        before = [one.when for one in bound[:last] if one.site.line == binding.site.line]
+        since = before[-1] if before else 0
+        self._statement(frames, binding.when, found, path, since)
+        for writer in self.text.writers(scope, name):
+            if name in writer.changes:
+                self._written(writer, (), when, found, path)
 
-    def _taint_of_statement(self, site: Site) -> frozenset[TensorId]:
-        """What the names read by the innermost statement carry, and what left on it just now."""
-        taint: frozenset[TensorId] = frozenset()
-        for frame in site.frames[:1]:
-            self._leave_by_buffer(site)
-            taint |= self.by_line.get(frame.line, frozenset())
-            for name in self._loads.get(frame.line, ()):
-                taint |= self.by_name.get((frame.function, name), frozenset())
-                taint |= self.by_name.get(("<module>", name), frozenset())
-        return taint
+    def _written(
+        self,
+        writer: Statement,
+        frames: Sequence[Frame],
+        when: int,
+        found: dict[int, Leave],
+        path: frozenset[tuple[int, str]],
+    ) -> None:
+        """A statement of which nobody saw when it ran."""
+        self._left_on(writer, 0, when, found)
+        for name in writer.reads:
+            self._name(name, writer.scope, frames, when, found, path)
 
-    def _leave_by_buffer(self, site: Site) -> None:
-        """``np.sin(t)`` takes a tensor's elements without asking it: only the text tells."""
-        frame = site.frames[0]
-        for name in self.numpy_reads.get(frame.line, ()):
-            scopes = ((frame.function, name), ("<module>", name))
-            tensors = next((self.tensors[one] for one in scopes if one in self.tensors), None)
-            if tensors and frame.line not in self.by_line:
-                self.by_line[frame.line] = tensors
-                for tensor in tensors:
-                    self.leaves.setdefault(tensor, Leave(tensor, "buffer", site, 0))
+    def _may_reach(self, frames: Sequence[Frame]) -> bool:
+        """Whether the text alone leads from this place to a line on which something left."""
+        return any(self._line_reaches(frame.line) for frame in frames)
 
-    @cached_property
-    def numpy_reads(self) -> dict[int, frozenset[str]]:
-        """For each line the names that stand as arguments in a call of a NumPy function."""
-        found: dict[int, set[str]] = {}
-        for node in ast.walk(self.text.tree) if self.text.tree else ():
-            if isinstance(node, ast.Call) and _root(node.func) in self._numpy_names:
-                for argument in (*node.args, *(one.value for one in node.keywords)):
-                    found.setdefault(node.lineno, set()).update(_elements_read(argument))
-        return {line: frozenset(names) for line, names in found.items() if names}
+    def _line_reaches(self, line: int) -> bool:
+        known = self._reaching.get(line)
+        if known is None:
+            known = self._reaching[line] = self._search(line)
+        return known
 
-    @cached_property
-    def _numpy_names(self) -> frozenset[str]:
-        names = {"np", "numpy"}
-        for node in ast.walk(self.text.tree) if self.text.tree else ():
-            if isinstance(node, ast.Import):
-                names |= {one.asname or one.name for one in node.names if one.name == "numpy"}
-        return frozenset(names)
-
-    def _lines(self, site: Site) -> set[int]:
-        return {frame.line for frame in site.frames}
-
-    @cached_property
-    def _loads(self) -> dict[int, frozenset[str]]:
-        """For each line the names that the simple statement on it reads."""
-        loads: dict[int, set[str]] = {}
-        for node in ast.walk(self.text.tree) if self.text.tree else ():
-            if isinstance(node, ast.stmt) and not hasattr(node, "body"):
-                names = {
-                    name.id
-                    for name in ast.walk(node)
-                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
-                }
-                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    loads.setdefault(line, set()).update(names)
-        return {line: frozenset(names) for line, names in loads.items()}
-
-
-def _root(node: ast.expr) -> str:
-    """``np`` of ``np.linalg.norm``."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _elements_read(node: ast.expr) -> set[str]:
-    """The names in an expression whose elements it reads: not those of which it reads the form."""
-    if isinstance(node, ast.Attribute) and node.attr in ("shape", "dtype", "ndim"):
-        return set()
-    if isinstance(node, ast.Name):
-        return {node.id}
-    children = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
-    return {name for child in children for name in _elements_read(child)}
+    def _search(self, line: int) -> bool:
+        start = self.text.statement(line)
+        waiting = [start] if start else []
+        seen: set[tuple[int, int]] = set()
+        while waiting:
+            statement = waiting.pop()
+            if (statement.first, statement.scope) in seen:
+                continue
+            seen.add((statement.first, statement.scope))
+            if any(one in self._at_line for one in statement.lines):
+                return True
+            for name in statement.reads:
+                for outer in self.text.outer_scopes(statement.scope):
+                    waiting.extend(self.text.writers(outer, name))
+        return False
