@@ -36,7 +36,7 @@ from .draft import Draft, DraftKeeper
 from .files import Files
 from .help import about_window, keys_window
 from .kernels import Kernels
-from .menus import Menus, layout_words
+from .menus import DIRECTIONS, Menus, layout_words
 from .pictures import Pictures
 from .settings import Settings
 from .stage import VERSION, Stage
@@ -314,6 +314,26 @@ class Window(QMainWindow):
         self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
         if self._pipeline is not None:
             self._pipeline.keeps_compiled = self.keeps_compiled
+        self._restore_view()
+
+    def _restore_view(self) -> None:
+        """Layout, direction and grouping as they were chosen last, where they still exist."""
+        settings, stages = self.settings, self.document.stages
+        wanted = {
+            "layout": (settings.text("layout"), stages.layouts),
+            "direction": (settings.text("direction"), DIRECTIONS),
+            "grouping": (settings.text("grouping"), stages.groupings),
+        }
+        form = {name: value for name, (value, known) in wanted.items() if value in known}
+        self.document.change_form(shows_all=settings.flag("shows-all"), **form)
+        self.backprop.speed.setCurrentIndex(settings.number("speed", 1))
+
+    def _keep_view(self) -> None:
+        settings, view = self.settings, self.document.view
+        for name in ("layout", "direction", "grouping"):
+            settings.keep(name, getattr(view, name))
+        settings.keep("shows-all", view.shows_all)
+        settings.keep("speed", self.backprop.speed.currentIndex())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -345,6 +365,7 @@ class Window(QMainWindow):
         self.settings.keep("geometry", self.saveGeometry())
         self.settings.keep("docks", self.stage.saveState(VERSION))
         self.settings.keep("text-size", self.source.editor.size_px)
+        self._keep_view()
         self.settings.write()
         self.document.runs.forget()
         event.accept()

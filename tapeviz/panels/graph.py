@@ -104,10 +104,12 @@ class GraphPanel(Panel):
         layout = self.document.arranged.layout
         is_new = layout is not self._shown_layout
         self._shown_layout = layout
+        had_boxes = bool(self.view.prepared.scene.boxes)
         self.view.set_scene(scene)
         self.empty.setVisible(not scene.boxes)
         self._place_overlays()
-        if is_new:
+        is_growing = self.document.is_running and had_boxes
+        if is_new and (self.view.follows_fit or not is_growing):
             self.view.fit(glides=False)
         count = len(scene.boxes)
         self.view.setAccessibleDescription(f"{count} nodes, {len(scene.wires)} edges")

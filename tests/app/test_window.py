@@ -220,6 +220,8 @@ def test_the_window_is_as_it_was_at_the_next_start(
     ran.resize(1000, 690)
     ran.source.editor.set_size(18)
     ran.stage.docks["diagnosis"].hide()
+    ran.document.change_form(layout="spring", direction="right", shows_all=True)
+    ran.backprop.speed.setCurrentIndex(3)
     ran.close()
     again = Window(Document(SamplePipeline(), make_stages()), Settings())
     qtbot.addWidget(again)
@@ -227,6 +229,10 @@ def test_the_window_is_as_it_was_at_the_next_start(
     assert again.size().height() == 690
     assert again.source.editor.size_px == 18
     assert again.stage.docks["diagnosis"].isHidden()
+    view = again.document.view
+    assert (view.layout, view.direction, view.shows_all) == ("spring", "right", True)
+    assert again.backprop.speed.currentIndex() == 3
+    assert again.top_bar.layout_button.text() == "Spring"
 
 
 def test_it_closes_at_once_in_the_middle_of_a_run(

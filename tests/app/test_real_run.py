@@ -1,0 +1,128 @@
+"""The window on a real kernel: paste, run, see why it is None, step, stop, run again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tapeviz.app.main import end_window, make_window
+from tapeviz.app.settings import Settings
+from tapeviz.app.window import Window
+
+PASTED = """\
+>>> a = tf.Variable(1.0)
+>>> b = tf.Variable(2.0)
+>>> c = tf.Variable(0.0)
+>>> with tf.GradientTape() as tape:
+...     c.assign(3.0 * a * b)
+...     loss = c ** 2
+...
+>>> print(“gradient”, tape.gradient(loss, b))
+gradient None
+"""
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAPEVIZ_HOME", str(tmp_path_factory.mktemp("home")))
+        window = make_window(Settings())
+        window.graph.view.has_glides = False
+        window.show()
+        yield window
+        window.close()
+        end_window(window)
+
+
+def settled(window: Window) -> bool:
+    document = window.document
+    return not document.is_running and not document.background.busy and bool(document.trace.source)
+
+
+def test_a_pasted_page_is_explained(qtbot: QtBot, window: Window) -> None:
+    document = window.document
+    document.open_source("")
+    QApplication.clipboard().setText(PASTED)
+    window.source.editor.setFocus()
+    window.source.editor.paste()
+    assert window.source.repair_strip.isVisible()
+    assert document.source.count("\n") == PASTED.count("\n")
+    QTest.keyClick(window.source.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: settled(window), timeout=90_000)
+    (call,) = document.diagnosis.calls
+    (finding,) = call.findings
+    assert finding.status == "none"
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == ("assign", 5)
+    assert finding.bridged is not None
+    assert document.value_of(finding.bridged) == 36.0
+    qtbot.waitUntil(lambda: "gradient None" in window.output.text.toPlainText())
+    assert window.graph.view.prepared.scene.boxes
+
+
+def test_its_steps_and_its_far_side_are_shown(qtbot: QtBot, window: Window) -> None:
+    document = window.document
+    document.first()
+    assert window.tensor.is_gradient
+    document.show_bridge(True)
+    assert any(wire.state == "bridge" for wire in document.scene.wires)
+    window.show_cut()
+    assert document.selection.nodes
+
+
+def test_a_second_run_comes_at_once(qtbot: QtBot, window: Window) -> None:
+    qtbot.waitUntil(lambda: window.status.kernel_words == "kernel ready", timeout=60_000)
+    qtbot.wait(3_000)  # the next process is made a while after the run before
+    begin = time.perf_counter()
+    window.run()
+    qtbot.waitUntil(lambda: settled(window), timeout=30_000)
+    assert time.perf_counter() - begin < 5
+
+
+def test_an_endless_loop_is_stopped_and_shown(qtbot: QtBot, window: Window) -> None:
+    document = window.document
+    document.open_source(
+        "import time\nx = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n    y = x * x\n"
+        "while True:\n    time.sleep(0.01)\n    y = y + x\n"
+    )
+    window.run()
+    qtbot.waitUntil(lambda: document.runs.ops > 5, timeout=60_000)
+    document.stop()
+    qtbot.waitUntil(lambda: settled(window), timeout=60_000)
+    assert document.trace.ending.how == "interrupted"
+    assert document.scene.boxes
+
+
+def test_a_crash_of_the_process_is_told_with_its_line(qtbot: QtBot, window: Window) -> None:
+    document = window.document
+    document.open_source("import os\nx = tf.Variable(1.0)\ny = x * x\nos.abort()\n")
+    window.run()
+    qtbot.waitUntil(lambda: settled(window), timeout=60_000)
+    assert document.trace.ending.how == "died"
+    qtbot.waitUntil(lambda: "line 4" in window.output.text.toPlainText(), timeout=5_000)
+
+
+def test_a_recording_is_saved_and_loaded(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
+    document = window.document
+    document.open_source(
+        "x = tf.Variable(3.0)\nwith tf.GradientTape() as t:\n    y = x * x\ng = t.gradient(y, x)\n"
+    )
+    window.run()
+    qtbot.waitUntil(lambda: settled(window), timeout=60_000)
+    file = tmp_path / "run.tape"
+    window.files.save_recording(file)
+    qtbot.waitUntil(lambda: not document.background.busy, timeout=10_000)
+    document.open_source("")
+    assert window.files.open(file)
+    qtbot.waitUntil(lambda: settled(window), timeout=10_000)
+    finding = document.diagnosis.calls[0].findings[0]
+    assert finding.tensor is not None
+    assert document.value_of(finding.tensor) == 6.0
+    assert not window.files.can_save_recording()
