@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from tapeviz.layout.arrays import GraphArrays
 
 
+def turned_down(graph: GraphArrays) -> tuple[set[int], list[tuple[int, int]]]:
+    """The edges to turn around, and each edge from its upper to its lower end: acyclic."""
+    turned = edges_to_turn(graph)
+    ends = zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
+    down = [(b, a) if edge in turned else (a, b) for edge, (a, b) in enumerate(ends)]
+    return turned, down
+
+
 def edges_to_turn(graph: GraphArrays) -> set[int]:
     """Edges that close a cycle (self-loops aside) when walking depth first in insertion order.
 

@@ -19,10 +19,12 @@ class BulkRows:
 
     Segment k joins ``above[k]`` and ``below[k]`` in neighbouring rows and belongs to edge
     ``owner[k]``; the segments of one edge stand together, from top to bottom. ``far`` are the
-    edges without dummies.
+    edges without dummies. Edge e runs from ``upper[e]`` down to ``lower[e]``.
     """
 
     real: int
+    upper: Ints
+    lower: Ints
     rank: Ints
     above: Ints
     below: Ints
@@ -76,9 +78,8 @@ def bulk_rows(ranks: Ints, upper: Ints, lower: Ints) -> BulkRows:
     rank = np.concatenate([ranks, np.zeros(int((span - 1).sum()), dtype=np.intp)])
     inner = below >= len(ranks)
     rank[below[inner]] = (ranks[upper[owner]] + step + 1)[inner]
-    return BulkRows(
-        len(ranks), rank, above, below, owner, np.flatnonzero(ranks[lower] - ranks[upper] > REACH)
-    )
+    far = np.flatnonzero(ranks[lower] - ranks[upper] > REACH)
+    return BulkRows(len(ranks), upper, lower, rank, above, below, owner, far)
 
 
 def row_ends(rank: Ints, rows: int) -> Ints:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.acyclic import edges_to_turn
+from tapeviz.layout.acyclic import turned_down
 from tapeviz.layout.arrays import GraphArrays, Ints
 from tapeviz.layout.coordinates import place_across
 from tapeviz.layout.layers import Layers, cut_into_layers, dummies_needed
@@ -37,13 +37,7 @@ class Ranked:
 
 def rank(graph: GraphArrays) -> Ranked:
     """``graph`` must be connected and without self-loops."""
-    turned = edges_to_turn(graph)
-    down = [
-        (head, tail) if edge in turned else (tail, head)
-        for edge, (tail, head) in enumerate(
-            zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
-        )
-    ]
+    turned, down = turned_down(graph)
     return Ranked(graph, turned, down, rank_nodes(graph.size, down, graph.weights.tolist()))
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import networkx as nx
 import numpy as np
 
-from tapeviz.layout.acyclic import edges_to_turn
+from tapeviz.layout.acyclic import turned_down
 from tapeviz.layout.arrays import Floats, GraphArrays
 from tapeviz.layout.detours import around_boxes
 from tapeviz.layout.picture import Picture
@@ -52,13 +52,7 @@ def _points(found: Mapping[int, Floats]) -> Floats:
 
 
 def multipartite(graph: GraphArrays) -> Floats:
-    turned = edges_to_turn(graph)
-    edges = [
-        (head, tail) if edge in turned else (tail, head)
-        for edge, (tail, head) in enumerate(
-            zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
-        )
-    ]
+    _, edges = turned_down(graph)
     rows = longest_path(graph.size, edges)
     simple = _simple(graph)
     nx.set_node_attributes(simple, dict(enumerate(rows)), "row")
