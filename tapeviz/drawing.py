@@ -33,6 +33,8 @@ class Arranged:
     layout: Layout = EMPTY_LAYOUT
 
 
+_ONWARD = 8.0
+
 EMPTY_ARRANGED = Arranged()
 """In place of ``None``: nothing has run yet."""
 
@@ -46,8 +48,18 @@ def arrange(trace: Trace, view: View) -> Arranged:
     built = build(trace, shows_all=view.shows_all, links=links)
     groups = group(built, trace, view.grouping)
     folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
-    sized = with_sizes(chip(folded), trace)
+    sized = _weighed(with_sizes(chip(folded), trace))
     return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
+
+
+def _weighed(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
+    """Edges along which values go on weigh more than those of values that begin there.
+
+    So the layout keeps the run of the computation straight, and its weights and constants aside.
+    """
+    for source, _, attributes in graph.edges(data=True):
+        attributes["weight"] = _ONWARD if graph.in_degree(source) else 1.0
+    return graph
 
 
 def compose_over(

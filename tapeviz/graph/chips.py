@@ -1,7 +1,7 @@
-"""A folded graph in, for a large one the same with a copy of each widely used value out.
+"""A folded graph in, the same with a copy of each widely used value for each of its readers out.
 
-A weight that a thousand ops read would draw a thousand edges across the picture. In a large graph
-every reader has a chip of its own beside it.
+A weight that a thousand ops read would draw a thousand edges across the picture. Every reader has
+a chip of its own beside it then; in a large graph from few readers on, in a small one from many.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ from .model import Edge, Node
 from .weak import LARGE
 
 _MOST_EDGES = 3
+_MOST_EDGES_OF_SMALL = 16
 
 
 def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
-    """Copies for what nothing leads into and more than three nodes take, in a large graph.
+    """Copies for what nothing leads into and more than a few nodes take.
 
-    The copies' ids are ``<id>@<taker>``; they carry the same links. Small graphs stay as they are.
+    The copies' ids are ``<id>@<taker>``; they carry the same links.
     """
-    if len(graph) <= LARGE:
+    most = _MOST_EDGES if len(graph) > LARGE else _MOST_EDGES_OF_SMALL
+    shared = {
+        name for name, node in graph.nodes(data="node") if _is_shared(graph, name, node, most)
+    }
+    if not shared:
         return graph
     result = nx.MultiDiGraph(**graph.graph)
-    shared = {name for name, node in graph.nodes(data="node") if _is_shared(graph, name, node)}
     node: Node
     edge: Edge
     for name, node in graph.nodes(data="node"):
@@ -40,9 +44,9 @@ def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
     return result
 
 
-def _is_shared(graph: nx.MultiDiGraph, name: str, node: Node) -> bool:
+def _is_shared(graph: nx.MultiDiGraph, name: str, node: Node, most: int) -> bool:
     return (
         node.role in ("variable", "constant")
         and not graph.in_degree(name)
-        and len(graph.succ[name]) > _MOST_EDGES
+        and len(graph.succ[name]) > most
     )
