@@ -28,9 +28,12 @@ KEPT = 6_000
 
 @dataclass(frozen=True, slots=True)
 class DrawnPath:
+    """``is_plate``: it carries words, and goes with them."""
+
     path: QPainterPath
     pen: QPen
     brush: QBrush
+    is_plate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,8 @@ def compile_group(group: Group) -> Drawn:
     for primitive in group.primitives:
         if isinstance(primitive, Path):
             pen, brush = pen_of(primitive.style), brush_of(primitive.style)
-            made.append(DrawnPath(painter_path(primitive.outline), pen, brush))
+            outline = painter_path(primitive.outline)
+            made.append(DrawnPath(outline, pen, brush, primitive.role == "plate"))
         else:
             made.append(_compile_text(primitive))
     return tuple(made)
@@ -169,6 +173,8 @@ def _compile_text(run: TextRun) -> DrawnText:
 def draw(painter: QPainter, drawn: Iterable[DrawnPath | DrawnText], has_text: bool) -> None:
     for part in drawn:
         if isinstance(part, DrawnPath):
+            if part.is_plate and not has_text:
+                continue
             painter.setPen(part.pen)
             painter.setBrush(part.brush)
             painter.drawPath(part.path)

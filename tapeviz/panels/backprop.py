@@ -85,6 +85,7 @@ class BackpropPanel(Panel):
         self.speed.setAccessibleName("Speed of play")
         self.speed.addItems([name for name, _ in SPEEDS])
         self.speed.setCurrentIndex(1)
+        self.speed.setMinimumWidth(88)
         self.speed.currentIndexChanged.connect(self._set_speed)
         self.header_row.addWidget(self.speed)
         self._set_speed(1)

@@ -29,6 +29,7 @@ class DiagnosisPanel(Panel):
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
+        self.setMinimumWidth(290)
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -115,7 +115,9 @@ class Histogram(QWidget):
         )
         self.plot.addItem(self._bars)
         middles = (edges[0] + edges[1]) / 2
-        ticks = [[(float(x), f"{x:.4g}") for x in middles]] if len(middles) <= FEW else None
+        reach = float(edges[1].max() - edges[0].min())
+        is_roomy = len(middles) <= FEW and (len(middles) < 2 or np.diff(middles).min() > reach / 9)
+        ticks = [[(float(x), f"{x:.4g}") for x in middles]] if is_roomy else None
         self.plot.getAxis("bottom").setTicks(ticks)
         top = int(counts.max())
         self.words.setText(
