@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace, Version
+from ..trace.naming import variable_names
 from ..trace.state import keeps_prior_state
 from .model import Node, NodeId
 from .relevance import shown_calls
@@ -19,7 +20,6 @@ from .words import (
     line_words,
     op_words,
     user_name,
-    variable_names,
     version_line,
     version_words,
 )
@@ -61,7 +61,7 @@ class Nodes:
     def __init__(self, trace: Trace, selection: Selection) -> None:
         self._trace = trace
         self._selection = selection
-        self._variables = variable_names(trace)
+        self._variables = variable_names(trace.variables, trace.names)
         self._writes = WriteWords(trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
 
-from ..trace.model import Op, TensorId, Trace, Variable, VariableId, Version
+from ..trace.model import Op, TensorId, Trace, VariableId, Version
 from ..trace.state import writes_state
 
 _FRIENDLY = {
@@ -97,28 +96,6 @@ def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
 def user_name(trace: Trace, tensor: TensorId) -> str:
     """The snippet's own name of a tensor, the best one if it has several; else empty."""
     return next(iter(trace.names.get(tensor, ())), "")
-
-
-def variable_names(trace: Trace) -> dict[VariableId, str]:
-    """What each variable is called: by a name that no other has, where there is one.
-
-    The snippet's own (``w``, ``weights[0]``) before Keras's path (``dense/kernel``) before
-    TensorFlow's; a loop variable or parameter that was bound to several variables comes last.
-    """
-    candidates = {one.id: _candidates(trace, one) for one in trace.variables.values()}
-    holders = Counter(name for names in candidates.values() for name in set(names))
-    return {
-        variable: next((name for name in names if holders[name] == 1), names[0])
-        for variable, names in candidates.items()
-    }
-
-
-def _candidates(trace: Trace, variable: Variable) -> list[str]:
-    bound = trace.names.get(TensorId(variable.id), ())
-    plain = [name for name in bound if name.isidentifier()]
-    with_keys = [name for name in bound if not name.isidentifier()]
-    path = ["/".join(variable.path.split("/")[-2:]), variable.path, variable.name]
-    return [name for name in (*plain, *with_keys, *path) if name] or ["Variable"]
 
 
 def version_words(trace: Trace, version: Version, name: str) -> tuple[str, str]:

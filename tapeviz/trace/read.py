@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import events as e
-from .expressions import SourceText, is_plain_path
+from .expressions import SourceText
 from .model import (
     NOWHERE,
     Binding,
@@ -21,7 +21,6 @@ from .model import (
     Frame,
     Leave,
     Op,
-    Operand,
     OpId,
     Replay,
     Site,
@@ -37,6 +36,7 @@ from .model import (
     VariableId,
     Watch,
 )
+from .operands import OperandWords
 from .state import States, writes_state
 from .tapes import FOREVER, Tapes
 
@@ -90,6 +90,8 @@ class Reader:
         """What has happened so far; ``blob``: the bytes of values that came with the events."""
         variables = self._states.variables()
         versions = [version for one in variables.values() for version in one.versions]
+        names = {tensor: tuple(known) for tensor, known in self._names.items()}
+        words = OperandWords(self._text, names, variables)
         return Trace(
             **self._facts,
             ops=dict(self._ops),
@@ -100,10 +102,10 @@ class Reader:
                 tape: replace(one, name=self._tape_names.get(tape, ""))
                 for tape, one in self._tapes.tapes().items()
             },
-            calls=tuple(self._worded(call) for call in self._calls.values()),
+            calls=tuple(self._worded(call, words) for call in self._calls.values()),
             bindings=tuple(self._bindings),
             leaves=tuple(self._leaves),
-            names={tensor: tuple(names) for tensor, names in self._names.items()},
+            names=names,
             fetched=dict(self._fetched),
             notes=tuple(self._notes),
             printed=tuple(self._printed),
@@ -340,9 +342,8 @@ class Reader:
     def _site(self, site: int) -> Site:
         return self._sites.get(site, NOWHERE)
 
-    # Words for the operands of a call: only known once all names are bound.
-
-    def _worded(self, call: Call) -> Call:
+    def _worded(self, call: Call, words: OperandWords) -> Call:
+        """The call with the snippet's words for its operands."""
         event = self._begun[call.id]
         node = None
         if call.is_direct and call.site.frames:
@@ -352,27 +353,10 @@ class Reader:
         return replace(
             call,
             steps=tuple(self._steps.get(call.id, ())),
-            targets=tuple(self._operand(one, targets) for one in event.targets),
-            sources=tuple(self._operand(one, sources) for one in event.sources),
-            output_gradients=tuple(self._operand(one, None) for one in event.output_gradients),
+            targets=tuple(words.operand(one, targets) for one in event.targets),
+            sources=tuple(words.operand(one, sources) for one in event.sources),
+            output_gradients=tuple(words.operand(one, None) for one in event.output_gradients),
         )
-
-    def _operand(self, operand: e.Operand, expression: Any) -> Operand:
-        tensor = TensorId(operand.tensor) if operand.tensor else None
-        written = self._text.element(expression, operand.keys)
-        text = written if is_plain_path(written) and not self._is_anonymous(written) else ""
-        if not text and tensor is not None:
-            text = next(iter(self._names.get(tensor, ())), "")
-        if not text and operand.kind == "variable" and tensor is not None:
-            variable = self._states.made_variable(VariableId(tensor))
-            text = (variable.path or variable.name) if variable else operand.name
-        kind: Any = operand.kind
-        return Operand(text or written or operand.name or "?", tensor, kind, operand.type)
-
-    @staticmethod
-    def _is_anonymous(written: str) -> bool:
-        """``model.trainable_variables[3]`` says less than the weight's own name."""
-        return "variables[" in written or "weights[" in written
 
 
 _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {

@@ -87,9 +87,6 @@ class States:
             for handle, variable in self._made.items()
         }
 
-    def made_variable(self, handle: VariableId) -> Variable | None:
-        return self._made.get(handle)
-
     def is_trainable(self, handle: VariableId) -> bool:
         made = self._made.get(handle)
         return made is not None and made.trainable

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tapeviz.graph.build import build
-from tapeviz.graph.words import friendly, shape_words, variable_names, version_name, write_word
+from tapeviz.graph.words import friendly, shape_words, version_name, write_word
+from tapeviz.trace.naming import variable_names
 
 from .script import Script
 
@@ -102,7 +103,8 @@ def test_a_variable_is_called_by_a_name_that_no_other_has() -> None:
     for handle, name in ((first, "pair[0]"), (second, "pair[1]"), (third, "third")):
         s.bind(name, handle)
         s.bind("each", handle)
-    names = variable_names(s.trace())
+    trace = s.trace()
+    names = variable_names(trace.variables, trace.names)
     assert sorted(names.values()) == ["pair[0]", "pair[1]", "third"]
 
 

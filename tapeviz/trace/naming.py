@@ -1,0 +1,33 @@
+"""Variables and the names bound to them in, what each is called out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from .model import TensorId, Variable, VariableId
+
+
+def variable_names(
+    variables: Mapping[VariableId, Variable], names: Mapping[TensorId, tuple[str, ...]]
+) -> dict[VariableId, str]:
+    """What each variable is called: by a name that no other has, where there is one.
+
+    The snippet's own (``w``, ``weights[0]``) before Keras's path (``dense/kernel``) before
+    TensorFlow's; a loop variable or parameter that was bound to several variables comes last.
+    """
+    candidates = {
+        one.id: _candidates(one, names.get(TensorId(one.id), ())) for one in variables.values()
+    }
+    holders = Counter(name for known in candidates.values() for name in set(known))
+    return {
+        variable: next((name for name in known if holders[name] == 1), known[0])
+        for variable, known in candidates.items()
+    }
+
+
+def _candidates(variable: Variable, bound: tuple[str, ...]) -> list[str]:
+    plain = [name for name in bound if name.isidentifier()]
+    with_keys = [name for name in bound if not name.isidentifier()]
+    path = ["/".join(variable.path.split("/")[-2:]), variable.path, variable.name]
+    return [name for name in (*plain, *with_keys, *path) if name] or ["Variable"]
