@@ -1,0 +1,245 @@
+"""Orders in, what plain Python and TensorFlow make of each snippet out; tapeviz is not involved.
+
+Runs as a process of its own: it loads TensorFlow once, then forks a child for each snippet. Only
+the gradient calls are wrapped, thinly, to keep their results, and ``probe`` is there for snippets
+that want TensorFlow's own word on which tapes hold a tensor. Orders and answers are pickles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import pickle
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+Order = dict[str, Any]
+Answer = dict[str, Any]
+_RAISED = object()
+_FORWARD_MODE = "tensorflow.python.eager.forwardprop"
+
+
+class Kept:
+    """Results of gradient calls and answers of probes, in their order."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[Any]] = []
+        self.fetched: dict[int, Any] = {}
+        self.probes: list[tuple[str, list[bool]]] = []
+        self._local = threading.local()
+
+    def wrap_tapes(self, tape: Any) -> None:
+        for method in ("gradient", "jacobian", "batch_jacobian"):
+            setattr(tape, method, self._calling(method, getattr(tape, method)))
+
+    def wrap_graphs(self, tf: Any, gradients_module: Any) -> None:
+        gradients = self._calling("tf.gradients", tf.gradients)
+        tf.gradients = tf.compat.v1.gradients = gradients_module.gradients = gradients
+        session, run = tf.compat.v1.Session, tf.compat.v1.Session.run
+
+        def running(self_: Any, fetches: Any, *args: Any, **named: Any) -> Any:
+            values = run(self_, fetches, *args, **named)
+            leaves = zip(tf.nest.flatten(fetches), tf.nest.flatten(values), strict=True)
+            # Held with its value: an id is only a name while the object lives.
+            self.fetched.update((id(symbol), (symbol, value)) for symbol, value in leaves)
+            return values
+
+        session.run = running
+
+    def _calling(self, name: str, method: Any) -> Any:
+        @functools.wraps(method)
+        def calling(*args: Any, **named: Any) -> Any:
+            # A jacobian calls gradient itself, and so does an accumulator's own machinery.
+            asker = sys._getframe(1).f_globals.get("__name__")
+            if getattr(self._local, "jacobian", False) or asker == _FORWARD_MODE:
+                return method(*args, **named)
+            call = [name, _RAISED]
+            self.calls.append(call)
+            self._local.jacobian = "jacobian" in name
+            try:
+                call[1] = method(*args, **named)
+            finally:
+                self._local.jacobian = False
+            return call[1]
+
+        return calling
+
+    def probe(self, name: str, tensor: Any, tapes: list[Any]) -> None:
+        """Which of these tapes TensorFlow would have record an op on ``tensor``, one by one."""
+        from tensorflow.python import pywrap_tfe
+
+        recording = [tape for tape in tapes if tape._recording]
+        for tape in recording:
+            pywrap_tfe.TFE_Py_TapeSetRemove(tape._tape._tape)
+        answers = []
+        for tape in tapes:
+            if tape._recording:
+                pywrap_tfe.TFE_Py_TapeSetAdd(tape._tape._tape)
+            answers.append(bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor])))
+            if tape._recording:
+                pywrap_tfe.TFE_Py_TapeSetRemove(tape._tape._tape)
+        for tape in recording:
+            pywrap_tfe.TFE_Py_TapeSetAdd(tape._tape._tape)
+        self.probes.append((name, answers))
+
+
+def run(order: Order, tf: Any, gradients_module: Any) -> Answer:
+    """Run one snippet as ``__main__``; what is printed goes where file descriptors 1 and 2 go."""
+    kept = Kept()
+    kept.wrap_tapes(tf.GradientTape)
+    kept.wrap_graphs(tf, gradients_module)
+    if order["eager_functions"]:
+        tf.config.run_functions_eagerly(True)
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=order["filename"], __builtins__=sys.modules["builtins"])
+    if order["probes"]:
+        module.__dict__["probe"] = kept.probe
+    sys.modules["__main__"] = module
+    sys.argv = list(order["argv"])
+    failure, status = None, None
+    try:
+        exec(compile(order["text"], order["filename"], "exec", dont_inherit=True), module.__dict__)
+    except SystemExit as leaving:
+        status = leaving.code
+        if isinstance(status, str):
+            print(status, file=sys.stderr)  # as the interpreter does on its way out
+    except BaseException as error:
+        failure = (type(error).__name__, str(error), _line(error, order["filename"]))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return {
+        "failure": failure,
+        "status": status,
+        "calls": [
+            (name, _flat(tf, result, kept.fetched))
+            for name, result in kept.calls
+            if result is not _RAISED
+        ],
+        "probes": kept.probes,
+        "values": _named_values(module.__dict__, order["wanted"]),
+    }
+
+
+def _line(error: BaseException, filename: str) -> int:
+    """The innermost line of the snippet, as a reader of the traceback finds it."""
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        return error.lineno or 0
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _flat(tf: Any, result: Any, fetched: dict[int, Any]) -> list[Any]:
+    """``(dtype, shape, bytes)`` of each leaf; None for None, ``"symbolic"`` without a value."""
+    return [_value(tf, leaf, fetched) for leaf in tf.nest.flatten(result)]
+
+
+def _value(tf: Any, leaf: Any, fetched: dict[int, Any]) -> Any:
+    if leaf is None:
+        return None
+    if id(leaf) in fetched:
+        leaf = fetched[id(leaf)][1]
+    elif isinstance(leaf, tf.IndexedSlices):
+        leaf = tf.convert_to_tensor(leaf)
+    if hasattr(leaf, "numpy"):
+        leaf = leaf.numpy()
+    if not hasattr(leaf, "tobytes"):
+        return "symbolic"
+    return leaf.dtype.name, leaf.shape, leaf.tobytes()
+
+
+def _named_values(space: dict[str, Any], wanted: list[str]) -> dict[str, Any]:
+    found = {name: space[name] for name in wanted if name in space}
+    return {
+        name: value.numpy() if hasattr(value, "numpy") else value for name, value in found.items()
+    }
+
+
+@contextlib.contextmanager
+def _elsewhere() -> Iterator[str]:
+    """A fresh empty folder to run in."""
+    folder = tempfile.mkdtemp(prefix="plain-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _in_child(order: Order, folder: str, tf: Any, gradients_module: Any) -> None:
+    """The forked process: everything it has to say goes into files."""
+    status = 1
+    try:
+        for number, name in ((1, "out"), (2, "err")):
+            descriptor = os.open(f"{folder}/{name}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+            os.dup2(descriptor, number)
+        sys.stdin = open(os.devnull)  # noqa: SIM115 (until the process ends)
+        sys.stdout = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        random.seed()
+        os.mkdir(f"{folder}/here")
+        os.chdir(f"{folder}/here")
+        with open(order["filename"], "w", encoding="utf-8") as file:
+            file.write(order["text"])
+        answer = run(order, tf, gradients_module)
+        with open(f"{folder}/answer", "wb") as file:
+            pickle.dump(answer, file)
+        status = 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _answer(order: Order, tf: Any, gradients_module: Any) -> Answer:
+    with _elsewhere() as folder:
+        pid = os.fork()
+        if pid == 0:
+            _in_child(order, folder, tf, gradients_module)
+        _, status = os.waitpid(pid, 0)
+        told: Answer = {"died": os.waitstatus_to_exitcode(status)}
+        for name in ("out", "err"):
+            with open(f"{folder}/{name}", encoding="utf-8", newline="") as file:
+                told[name] = file.read()
+        if not told["died"]:
+            with open(f"{folder}/answer", "rb") as file:
+                told |= pickle.load(file)
+        return told
+
+
+def serve(orders: BinaryIO, answers: BinaryIO) -> None:
+    """Answer orders until they end."""
+    import keras
+    import numpy  # noqa: F401
+    import tensorflow as tf
+    from tensorflow.python.ops import gradients_impl
+
+    with contextlib.suppress(ImportError):
+        import keras._tf_keras.keras  # noqa: F401
+    _ = tf.keras
+    while True:
+        try:
+            order = pickle.load(orders)
+        except EOFError:
+            return
+        pickle.dump(_answer(order, tf, gradients_impl), answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    replies = os.dup(1)
+    os.dup2(2, 1)  # whatever an import prints must not stand between the answers
+    serve(sys.stdin.buffer, os.fdopen(replies, "wb"))

@@ -1,0 +1,57 @@
+"""A snippet in, its recording in a real kernel out, exactly as the application makes it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tapeviz.trace.model import Array, TensorId, Trace
+
+from .plain_runs import FILENAME
+
+if TYPE_CHECKING:
+    from tapeviz.recording import LiveRecording, Recorder
+
+# What TensorFlow's C++ code says about the machine carries times and process numbers.
+_MACHINE = re.compile(r"^([EIWF]\d{4} |WARNING: All log messages before absl).*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A trace, and the values that were too large to travel with it."""
+
+    trace: Trace
+    live: LiveRecording
+
+    def printed(self, stream: str) -> str:
+        text = "".join(said for where, said in self.trace.printed if where == stream)
+        return without_machine(text)
+
+    def value(self, tensor: TensorId) -> Array:
+        """All elements; of a graph's tensor what a session computed for it last."""
+        tensor = self.trace.fetched.get(tensor, tensor)
+        value = self.trace.value(tensor)
+        return self.live.fetch_tensor(tensor) if value is None else value
+
+
+def without_machine(text: str) -> str:
+    """The text without the lines that TensorFlow's C++ code logs."""
+    return _MACHINE.sub("", text)
+
+
+@contextlib.contextmanager
+def recorded(
+    recorder: Recorder, text: str, arguments: Sequence[str] = (), **options: Any
+) -> Iterator[RecordedRun]:
+    """Record a snippet; its kernel stays until the block ends."""
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(text, FILENAME, tuple(arguments), options=options))
+    assert live.repaired.text == text, live.repaired.repairs
+    try:
+        yield RecordedRun(live.wait(90), live)
+    finally:
+        live.release()

@@ -1,0 +1,25 @@
+"""Snippets that look out for an observer find none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .comparing import check_same
+from .plain_runs import PlainRuns
+from .recombining import check_recombines
+from .recorded_runs import recorded
+from .snippets import SNIPPETS, Snippet
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+
+@pytest.mark.parametrize("each", SNIPPETS, ids=lambda each: each.name)
+def test_snippet(each: Snippet, plain: PlainRuns, recorder: Recorder) -> None:
+    expected = plain.run(each.text, argv=each.arguments)
+    options = {"eager_functions": False} if each.compiled else {}
+    with recorded(recorder, each.text, each.arguments, **options) as run:
+        check_same(expected, run)
+        check_recombines(run)
