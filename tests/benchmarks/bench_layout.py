@@ -4,6 +4,7 @@
 
 Ratios below 1 are in our favour. ``routed``: crossings of the lines as drawn; ``straight``: of
 the lines between the centres; ``hits``: edges nearer than 6 px to a box that is not theirs.
+Our time is that of this process alone; dot's is by the clock, its start included.
 """
 
 from __future__ import annotations
