@@ -50,7 +50,7 @@ class DraftKeeper(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(EVERY)
         self._timer.timeout.connect(self.keep)
-        document.source_changed.connect(self._note_change)
+        document.text.changed.connect(self._note_change)
 
     def _new_file(self) -> Path:
         return self._folder / f"{os.getpid()}-{secrets.token_hex(4)}.json"
@@ -62,12 +62,12 @@ class DraftKeeper(QObject):
     def keep(self, was_closed: bool = False, is_aside: bool = False) -> bool:
         """Writes the text unless the file of the user's has it already. Never raises."""
         document = self._document
-        if not document.is_modified or not document.source.strip():
+        if not document.text.is_modified or not document.text.source.strip():
             self._file.unlink(missing_ok=True)
             return False
         about = {
-            "text": document.source,
-            "path": str(document.path) if document.path else "",
+            "text": document.text.source,
+            "path": str(document.text.path) if document.text.path else "",
             "pid": os.getpid(),
             "closed": was_closed,
             "aside": is_aside,

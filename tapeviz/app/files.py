@@ -87,11 +87,11 @@ class Files:
             self._document.open_source(read_text(path), path)
 
     def save(self) -> bool:
-        path = self._document.path
+        path = self._document.text.path
         return self._write(path) if path else self.ask_save()
 
     def ask_save(self) -> bool:
-        start = Path(self._settings.text("folder")) / self._document.filename
+        start = Path(self._settings.text("folder")) / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._window, "Save", str(start), "Python (*.py);;All files (*)"
         )
@@ -104,11 +104,11 @@ class Files:
         from ..export.files import write_whole
 
         try:
-            write_whole(path, self._document.source.encode("utf-8"))
+            write_whole(path, self._document.text.source.encode("utf-8"))
         except (TapevizError, OSError) as error:
             self._document.say(f"{path.name} was not saved: {error}")
             return False
-        self._document.mark_saved(path)
+        self._document.text.mark_saved(path)
         self._settings.add_recent(path)
         self._window.draft.keep()
         return True
@@ -121,7 +121,7 @@ class Files:
         return recording is not None and is_over and hasattr(recording, "recording")
 
     def ask_save_recording(self) -> None:
-        start = Path(self._settings.text("folder")) / self._document.filename
+        start = Path(self._settings.text("folder")) / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._window,
             "Save recording",

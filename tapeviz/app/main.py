@@ -130,7 +130,7 @@ def open_first(window: Window, paths: Sequence[Path]) -> None:
         window.files.open(paths[0])
         for path in paths[1:]:
             window.settings.add_recent(path)
-        if paths[0].suffix != ".tape" and window.document.source:
+        if paths[0].suffix != ".tape" and window.document.text.source:
             window.run()
     elif window.restore_draft() is None:
         window.files.open_example(default_example())

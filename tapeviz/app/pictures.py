@@ -30,7 +30,7 @@ class Pictures:
         return Drawing(arranged.graph, arranged.layout, document.scene, self._window.theme)
 
     def ask(self, suffix: str) -> None:
-        start = Path(self._window.settings.text("folder")) / self._document.filename
+        start = Path(self._window.settings.text("folder")) / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._window,
             f"Export {suffix.upper()}",

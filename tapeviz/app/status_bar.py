@@ -50,7 +50,7 @@ class StatusBar(QWidget):
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE)
         self._patience.timeout.connect(self._show_bar)
-        for signal in (document.status_changed, document.source_changed, document.trace_changed):
+        for signal in (document.status_changed, document.text.changed, document.trace_changed):
             signal.connect(self._show)
         document.progress_changed.connect(self._note_progress)
         self._hide_bar()

@@ -139,7 +139,7 @@ class Window(QMainWindow):
 
     def _connect(self) -> None:
         document = self.document
-        document.source_changed.connect(self._show_title)
+        document.text.changed.connect(self._show_title)
         document.view_changed.connect(self._show_layout)
         document.failed.connect(trouble.note)
         document.trace_changed.connect(self._turn_to_trouble)
@@ -198,8 +198,9 @@ class Window(QMainWindow):
         self.top_bar.layout_button.setText(layout_words(self.document.view.layout))
 
     def _show_title(self) -> None:
-        self.setWindowTitle(f"{self.document.filename}[*] – tapeviz")
-        self.setWindowModified(self.document.is_modified and self.document.path is not None)
+        text = self.document.text
+        self.setWindowTitle(f"{text.filename}[*] – tapeviz")
+        self.setWindowModified(text.is_modified and text.path is not None)
 
     def toggle_full_screen(self) -> None:
         if self.isFullScreen():
@@ -225,7 +226,7 @@ class Window(QMainWindow):
 
     def run(self) -> None:
         if self._pipeline is not None:
-            path = self.document.path
+            path = self.document.text.path
             self._pipeline.directory = path.parent if path else None
         self.document.run()
 
@@ -264,7 +265,7 @@ class Window(QMainWindow):
     def compare_fix(self, finding: Finding, fix: Fix) -> None:
         before = (f"As it is: ∂{finding.target}/∂{finding.source} {finding.status}",)
         dialog = Comparison(
-            (*before, self.document.source), (fix.title, fix.text), self.theme, self
+            (*before, self.document.text.source), (fix.title, fix.text), self.theme, self
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self.apply_fix(fix))
@@ -355,10 +356,9 @@ class Window(QMainWindow):
 
     def take_draft(self, draft: Draft) -> None:
         """Shows a text that was kept, unsaved as it is."""
-        self.document.open_source(draft.text, draft.path)
-        self.document.saved_source = ""
+        self.document.open_source("")
+        self.document.text.restore(draft.text, draft.path)
         self.draft.adopt(draft)
-        self.document.source_changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.draft.close()

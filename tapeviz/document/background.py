@@ -90,3 +90,8 @@ class Background(QObject):
 
     def _is_current(self, task: _Task) -> bool:
         return self._numbers.get(task.kind) == task.number
+
+
+def are_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether a task's inputs are, one by one, the very objects that they were."""
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

@@ -21,22 +21,19 @@ from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
-from .background import Background
-from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Repairs, Stages
+from .background import Background, are_same
+from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Stages
 from .runs import Runs
-from .selection import NOTHING_SELECTED, Links, Selection, Side, carry_lines
+from .selection import NOTHING_SELECTED, Links, Selection, Side
+from .text import UNNAMED, Text
 
 SMALL = 1_500
 """Ops up to which a scene is composed at once; that of more is composed in the background."""
-
-UNNAMED = "snippet.py"
 
 
 class Document(QObject):
     """A snippet, its newest run, and what the user looks at."""
 
-    source_changed = Signal()
-    repairs_changed = Signal()
     trace_changed = Signal()
     diagnosis_changed = Signal()
     view_changed = Signal()
@@ -75,11 +72,7 @@ class Document(QObject):
         for signal in (self.run_started, self.run_ended):
             signal.connect(self.status_changed)
             signal.connect(self.progress_changed)
-        self.source = ""
-        self.path: Path | None = None
-        self.name = UNNAMED
-        self.saved_source = ""
-        self.repairs: Repairs | None = None
+        self.text = Text(lambda source: self.stages.repair(source), self)
         self.trace: Trace = EMPTY_TRACE
         self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
         self.view: View = DEFAULT_VIEW
@@ -89,93 +82,41 @@ class Document(QObject):
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
         self.trouble = ""
         self._has_news = False
-        self._source_ran = ""
         self.is_loaded = False
         """The trace comes from a file, not from a run."""
         self._form = DEFAULT_VIEW
         self._arranged_from: tuple[object, ...] = ()
         self._composed_from: tuple[object, ...] = ()
         self._linked_from: tuple[object, ...] = ()
-        self._carried: tuple[str, str, dict[int, int]] = ("", "", {})
 
-    # Source
-
-    @property
-    def filename(self) -> str:
-        return self.path.name if self.path else self.name
-
-    @property
-    def is_modified(self) -> bool:
-        return self.source != self.saved_source
+    # Text
 
     @property
     def is_stale(self) -> bool:
         """The text was edited since it ran."""
-        return self.trace is not EMPTY_TRACE and self.source != self._source_ran
+        return self.trace is not EMPTY_TRACE and self.text.source != self.text.ran
 
-    def set_source(self, text: str) -> None:
-        """Takes the text as the user edits it."""
-        if text != self.source:
-            self.source = text
-            self.source_changed.emit()
-
-    def open_source(self, text: str, path: Path | None = None, name: str = UNNAMED) -> None:
-        """Takes a text that replaces the former one; what followed from that is forgotten.
-
-        ``path``: the file that it is saved in; ``name``: what to call it without one.
-        """
-        self.path = path
-        self.name = name
-        self.trouble = ""
-        self.saved_source = text
-        self.repairs = None
-        self.source = text
+    def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
+        """Takes a text that replaces the former one; what followed from that is forgotten."""
         self.runs.forget()
+        self.trouble = ""
+        self._has_news = False
         self.take_trace(EMPTY_TRACE)
-        self.source_changed.emit()
-        self.repairs_changed.emit()
-
-    def mark_saved(self, path: Path) -> None:
-        self.path = path
-        self.saved_source = self.source
-        self.source_changed.emit()
-
-    def repair(self, text: str) -> Repairs:
-        """A pasted text after its repairs; what was mended stays readable in ``repairs``."""
-        self.repairs = self.stages.repair(text)
-        self.repairs_changed.emit()
-        return self.repairs
-
-    def forget_repairs(self) -> None:
-        self.repairs = None
-        self.repairs_changed.emit()
+        self.text.open(source, path, name)
 
     def open_trace(self, trace: Trace) -> None:
         """Takes a recording that was kept, and the text that it recorded."""
         self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
-        self._source_ran = trace.source
+        self.text.ran = trace.source
         self.is_loaded = True
         self.take_trace(trace)
 
     def go_to_line(self, line: int) -> None:
         """Selects a line of the text that ran, and asks the editor to go there."""
-        now = self.line_now(line)
+        now = self.text.line_now(line)
         if now:
             self.select_line(now)
             self.line_requested.emit(now)
-
-    def line_now(self, line: int) -> int:
-        """Where a line of the text that ran stands in the text of now; 0 when it was edited."""
-        ran, now, carried = self._carried
-        if ran is not self._source_ran or now is not self.source:
-            carried = carry_lines(self._source_ran, self.source)
-            self._carried = (self._source_ran, self.source, carried)
-        return carried.get(line, 0)
-
-    def line_then(self, line: int) -> int:
-        """Where a line of the text of now stood in the text that ran; 0 when it was edited."""
-        self.line_now(line)
-        return next((then for then, now in self._carried[2].items() if now == line), 0)
 
     # Runs
 
@@ -187,9 +128,9 @@ class Document(QObject):
         """Runs the text as it stands; a run under way is stopped."""
         self.trouble = ""
         self._has_news = False
-        self._source_ran = self.source
         self.is_loaded = False
-        self.runs.start(self.source, self.filename)
+        self.text.ran = self.text.source
+        self.runs.start(self.text.source, self.text.filename)
 
     def stop(self) -> None:
         """Ends the run under way. What was recorded until then stays."""
@@ -239,7 +180,7 @@ class Document(QObject):
 
     def _arrange(self) -> None:
         wanted = (self.trace, self._form)
-        if self.trace is EMPTY_TRACE or _are_same(wanted, self._arranged_from):
+        if self.trace is EMPTY_TRACE or are_same(wanted, self._arranged_from):
             return
         is_growing = self.is_running and self._arranged_from[1:] == wanted[1:]
         if is_growing and "arrange" in self.background.busy:
@@ -258,7 +199,7 @@ class Document(QObject):
     def _compose(self) -> None:
         call = self.current_call
         wanted = (self.arranged, self.trace, call, self.view.overlay)
-        if self.arranged is NOTHING_ARRANGED or _are_same(wanted, self._composed_from):
+        if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
             return
         self._composed_from = wanted
         work = partial(self.stages.compose, *wanted)
@@ -274,7 +215,7 @@ class Document(QObject):
 
     def _relink(self) -> None:
         wanted = (self.arranged, self.trace, self.current_call)
-        if not _are_same(wanted, self._linked_from):
+        if not are_same(wanted, self._linked_from):
             self._linked_from = wanted
             self.links = Links(*wanted)
 
@@ -342,7 +283,7 @@ class Document(QObject):
 
     def select_line(self, line: int) -> None:
         """The cursor came to a line of the text of now: its nodes light up."""
-        nodes = self.links.nodes_on(self.line_then(line))
+        nodes = self.links.nodes_on(self.text.line_then(line))
         tensor = self.links.tensor_of(nodes) if nodes else self.selection.tensor
         self._select(Selection(nodes, line if nodes else 0, tensor, self.selection.side))
 
@@ -427,10 +368,6 @@ class Document(QObject):
 
     # Values
 
-    def gradient_of(self, tensor: TensorId | None) -> TensorId | None:
-        """The tensor that holds the gradient which reached ``tensor`` in the shown call."""
-        return self.links.gradient_of(tensor)
-
     def value_of(self, tensor: TensorId) -> Any:
         """The tensor's array, None when it did not travel; then ``fetch`` asks for it."""
         fetched = self.runs.fetched(tensor)
@@ -462,7 +399,3 @@ class Document(QObject):
         """One line for the user, kept until the next run."""
         self.trouble = trouble
         self.status_changed.emit()
-
-
-def _are_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

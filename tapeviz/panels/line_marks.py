@@ -37,7 +37,7 @@ def marks_of(document: Document) -> tuple[LineMark, ...]:
     ]
     moved = []
     for mark in marks:
-        line = document.line_now(mark.line)
+        line = document.text.line_now(mark.line)
         if line:
             moved.append(LineMark(line, *_rest(mark)))
     return tuple(moved)

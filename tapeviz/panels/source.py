@@ -28,7 +28,7 @@ class SourcePanel(Panel):
         self.editor.textChanged.connect(self._take_text)
         self.editor.pasted.connect(self._repair_text)
         self.editor.line_reached.connect(document.select_line)
-        document.source_changed.connect(self._show_text)
+        document.text.changed.connect(self._show_text)
         for signal in (
             document.diagnosis_changed,
             document.arrangement_changed,
@@ -54,14 +54,14 @@ class SourcePanel(Panel):
         self.editor.replace_text(text)
 
     def _take_text(self) -> None:
-        self.document.set_source(self.editor.toPlainText())
+        self.document.text.edit(self.editor.toPlainText())
 
     def _show_text(self) -> None:
         document = self.document
-        if self.editor.toPlainText() != document.source:
-            self.editor.setPlainText(document.source)
-        dot = " •" if document.is_modified and document.path else ""
-        self.file_label.setText(document.filename + dot)
+        if self.editor.toPlainText() != document.text.source:
+            self.editor.setPlainText(document.text.source)
+        dot = " •" if document.text.is_modified and document.text.path else ""
+        self.file_label.setText(document.text.filename + dot)
         self._show_marks()
 
     def _show_marks(self) -> None:
@@ -69,19 +69,19 @@ class SourcePanel(Panel):
 
     def _show_selection(self) -> None:
         self._show_marks()
-        line = self.document.line_now(self.document.selection.line)
+        line = self.document.text.line_now(self.document.selection.line)
         if line and not self.editor.hasFocus():
             self.editor.show_line(line)
 
     def _repair_text(self) -> None:
         text = self.editor.toPlainText()
-        repaired = self.document.repair(text)
+        repaired = self.document.text.repair(text)
         if repaired.text != text:
             self.editor.replace_text(repaired.text)
 
     def _undo_repairs(self) -> None:
         self.editor.undo()
-        self.document.forget_repairs()
+        self.document.text.forget_repairs()
         self.editor.setFocus()
 
 
@@ -102,7 +102,7 @@ class RepairStrip(QFrame):
         self.details = link_button("Details")
         self.details.setCheckable(True)
         self.close_button = IconButton("close", "Hide", theme)
-        self.close_button.clicked.connect(document.forget_repairs)
+        self.close_button.clicked.connect(document.text.forget_repairs)
         row.addWidget(self.words, 1)
         row.addWidget(self.undo)
         row.addWidget(self.details)
@@ -112,14 +112,14 @@ class RepairStrip(QFrame):
         self.details.toggled.connect(self.list.setVisible)
         column.addLayout(row)
         column.addWidget(self.list)
-        document.repairs_changed.connect(self._show)
+        document.text.repairs_changed.connect(self._show)
         self._show()
 
     def set_theme(self, theme: Theme) -> None:
         self.close_button.set_theme(theme)
 
     def _show(self) -> None:
-        repairs = self._document.repairs
+        repairs = self._document.text.repairs
         if repairs is None or not (repairs.repairs or repairs.error):
             self.hide()
             return

@@ -120,7 +120,7 @@ class TensorPanel(Panel):
         document, selection = self.document, self.document.selection
         if selection.tensor is None and self._show_result():
             return
-        gradient = document.gradient_of(selection.tensor)
+        gradient = document.links.gradient_of(selection.tensor)
         bridged = document.links.bridged_of(selection.tensor) if gradient is None else None
         gradient = gradient or bridged
         tensor = gradient if self.is_gradient else selection.tensor

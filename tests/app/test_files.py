@@ -26,11 +26,11 @@ def test_a_text_is_opened_edited_and_saved(qtbot: QtBot, window: Window, tmp_pat
     file = tmp_path / "snippet.py"
     file.write_text("x = 1\n", encoding="utf-8")
     assert window.files.open(file)
-    assert window.document.path == file
+    assert window.document.text.path == file
     window.source.editor.appendPlainText("y = 2")
     assert window.isWindowModified()
     assert window.files.save()
-    assert file.read_text(encoding="utf-8") == window.document.source
+    assert file.read_text(encoding="utf-8") == window.document.text.source
     assert not window.isWindowModified()
     assert window.files.recent == [file]
 
@@ -40,9 +40,9 @@ def test_a_notebook_gives_its_code(qtbot: QtBot, window: Window, tmp_path: Path)
     file = tmp_path / "book.ipynb"
     file.write_text(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}))
     assert window.files.open(file)
-    assert "y = 2" in window.document.source
-    assert window.document.filename == "book.py"
-    assert window.document.path is None
+    assert "y = 2" in window.document.text.source
+    assert window.document.text.filename == "book.py"
+    assert window.document.text.path is None
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_what_cannot_be_read_leaves_the_text(
     if content is not None:
         file.write_bytes(content)
     assert not window.files.open(file)
-    assert window.document.source == SOURCE
+    assert window.document.text.source == SOURCE
     assert window.status.trouble.text()
 
 
 def test_a_failed_save_is_told(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
-    window.document.path = tmp_path / "no" / "such" / "folder.py"
+    window.document.text.path = tmp_path / "no" / "such" / "folder.py"
     assert not window.files.save()
     assert "was not saved" in window.status.trouble.text()
 
@@ -119,9 +119,9 @@ def test_unsaved_text_is_back_at_the_next_start(qtbot: QtBot, window: Window) ->
     edit(window, "precious = 1\n")
     window.close()
     again = reopened(qtbot)
-    assert again.document.source == "precious = 1\n"
+    assert again.document.text.source == "precious = 1\n"
     assert "is back" in again.document.trouble
-    assert again.document.is_modified
+    assert again.document.text.is_modified
 
 
 def test_text_of_a_window_that_was_killed_is_restored(
@@ -131,14 +131,14 @@ def test_text_of_a_window_that_was_killed_is_restored(
     window.draft.keep()
     monkeypatch.setattr("tapeviz.app.draft.is_alive", lambda pid: False)
     again = reopened(qtbot)
-    assert again.document.source == "precious = 2\n"
+    assert again.document.text.source == "precious = 2\n"
     assert "Restored" in again.document.trouble
 
 
 def test_text_of_a_window_that_is_open_stays_there(qtbot: QtBot, window: Window) -> None:
     edit(window, "precious = 3\n")
     window.draft.keep()
-    assert reopened(qtbot).document.source == ""
+    assert reopened(qtbot).document.text.source == ""
 
 
 def test_a_restored_text_is_safe_again_before_the_old_copy_goes(
@@ -148,17 +148,17 @@ def test_a_restored_text_is_safe_again_before_the_old_copy_goes(
     window.close()
     again = reopened(qtbot)
     monkeypatch.setattr("tapeviz.app.draft.is_alive", lambda pid: False)
-    assert reopened(qtbot).document.source == "precious = 4\n"
-    assert again.document.source == "precious = 4\n"
+    assert reopened(qtbot).document.text.source == "precious = 4\n"
+    assert again.document.text.source == "precious = 4\n"
 
 
 def test_a_saved_text_leaves_no_draft(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
     edit(window, "x = 1\n")
     window.draft.keep()
-    window.document.path = tmp_path / "x.py"
+    window.document.text.path = tmp_path / "x.py"
     window.files.save()
     window.close()
-    assert reopened(qtbot).document.source == ""
+    assert reopened(qtbot).document.text.source == ""
 
 
 def test_damaged_drafts_do_not_matter(qtbot: QtBot, window: Window) -> None:
@@ -176,14 +176,14 @@ def test_a_text_opened_over_an_unsaved_one_does_not_lose_it(
     file = tmp_path / "other.py"
     file.write_text("other = 1\n")
     window.files.open(file)
-    assert window.document.source == "other = 1\n"
+    assert window.document.text.source == "other = 1\n"
     window.close()
     again = reopened(qtbot)
-    assert again.document.source == ""
+    assert again.document.text.source == ""
     (draft,) = again.draft.set_aside()
     assert draft.words == "precious = 5"
     again.files.open_draft(draft)
-    assert again.document.source == "precious = 5\n"
+    assert again.document.text.source == "precious = 5\n"
     assert again.draft.set_aside() == []
 
 

@@ -53,7 +53,7 @@ def test_a_pasted_page_is_explained(qtbot: QtBot, window: Window) -> None:
     window.source.editor.setFocus()
     window.source.editor.paste()
     assert window.source.repair_strip.isVisible()
-    assert document.source.count("\n") == PASTED.count("\n")
+    assert document.text.source.count("\n") == PASTED.count("\n")
     QTest.keyClick(window.source.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: settled(window), timeout=90_000)
     (call,) = document.diagnosis.calls

@@ -42,7 +42,7 @@ def test_ctrl_enter_runs_and_the_picture_comes(qtbot: QtBot, window: Window) -> 
     qtbot.waitUntil(window.source.editor.hasFocus)
     press(window, Qt.Key.Key_Return, CTRL)
     qtbot.waitUntil(lambda: settled(window), timeout=5000)
-    assert window.document.source == SOURCE
+    assert window.document.text.source == SOURCE
     assert "5 ops" in window.status.facts.text()
     assert window.status.state.text() == "live"
     assert window.top_bar.run_button.text() == "Run"
@@ -163,10 +163,10 @@ def test_actions_that_cannot_be_done_are_grey(qtbot: QtBot, window: Window) -> N
 
 def test_a_fix_is_applied_run_and_undone(qtbot: QtBot, ran: Window) -> None:
     ran.apply_fix(FIX)
-    assert ran.document.source == FIX.text
+    assert ran.document.text.source == FIX.text
     qtbot.waitUntil(lambda: settled(ran), timeout=5000)
     ran.menus.actions["undo"].trigger()
-    assert ran.document.source == SOURCE
+    assert ran.document.text.source == SOURCE
 
 
 def test_a_fix_is_compared_side_by_side(qtbot: QtBot, ran: Window) -> None:
@@ -176,7 +176,7 @@ def test_a_fix_is_compared_side_by_side(qtbot: QtBot, ran: Window) -> None:
     assert dialog.left.toPlainText() == SOURCE
     assert dialog.right.toPlainText() == FIX.text
     dialog.accept()
-    assert ran.document.source == FIX.text
+    assert ran.document.text.source == FIX.text
     assert changed_lines("a\nb\nc", "a\nx\nc\nd") == ({1}, {1, 3})
 
 
@@ -266,8 +266,8 @@ def test_examples_are_opened_and_run(qtbot: QtBot, window: Window) -> None:
     assert len(entries) == len(examples())
     entries[1].trigger()
     qtbot.waitUntil(lambda: settled(window), timeout=5000)
-    assert window.document.source == examples()[1].text
-    assert window.document.filename == f"{examples()[1].name}.py"
+    assert window.document.text.source == examples()[1].text
+    assert window.document.text.filename == f"{examples()[1].name}.py"
 
 
 def test_layouts_and_directions_can_be_chosen(qtbot: QtBot, ran: Window) -> None:
@@ -290,8 +290,8 @@ def test_dropped_files_open(qtbot: QtBot, window: Window, tmp_path: Path) -> Non
     for target in (window, window.source.editor.viewport()):
         window.document.open_source("")
         drop(target, data)
-        assert window.document.source == "y = 1\n"
-        assert window.document.path == file
+        assert window.document.text.source == "y = 1\n"
+        assert window.document.text.path == file
 
 
 def drop(target: QWidget, data: QMimeData) -> None:

@@ -81,7 +81,7 @@ def test_the_answer_of_an_old_run_is_dropped(
     document.run()
     qtbot.waitUntil(lambda: len(pipeline.recordings) == 1)
     pipeline.endless = False
-    document.set_source("pass\n" + SOURCE)
+    document.text.edit("pass\n" + SOURCE)
     run(qtbot, document)
     qtbot.waitUntil(pipeline.recordings[0].stopped.is_set)
     qtbot.wait(50)
@@ -140,15 +140,15 @@ def test_steps_stay_in_their_bounds(qtbot: QtBot, document: Document) -> None:
     assert not any(wire.is_lit for wire in document.scene.wires)
     document.set_step(4)
     assert document.selection.tensor == 3
-    assert document.gradient_of(TensorId(3)) == 15
+    assert document.links.gradient_of(TensorId(3)) == 15
 
 
 def test_a_selected_line_follows_the_text(qtbot: QtBot, document: Document) -> None:
     run(qtbot, document)
-    document.set_source("# new\n" + SOURCE)
+    document.text.edit("# new\n" + SOURCE)
     assert document.is_stale
-    assert document.line_now(7) == 8
-    assert document.line_then(8) == 7
+    assert document.text.line_now(7) == 8
+    assert document.text.line_then(8) == 7
     document.select_line(8)
     assert document.selection.nodes == {"op5"}
 
@@ -187,8 +187,8 @@ def test_a_new_text_forgets_the_old_picture(qtbot: QtBot, document: Document) ->
 
 def test_every_way_to_a_gradient_is_known(qtbot: QtBot, document: Document) -> None:
     run(qtbot, document)
-    assert document.gradient_of(TensorId(4)) == 13
-    assert document.gradient_of(TensorId(6)) == 10
-    assert document.gradient_of(TensorId(1)) is None
+    assert document.links.gradient_of(TensorId(4)) == 13
+    assert document.links.gradient_of(TensorId(6)) == 10
+    assert document.links.gradient_of(TensorId(1)) is None
     assert document.links.bridged_of(TensorId(2)) == 16
     assert document.links.bridged_of(TensorId(1)) is None

@@ -44,9 +44,9 @@ def test_cut_call_source_and_target_are_marked(ran: Document) -> None:
 
 
 def test_marks_move_with_their_lines_and_go_with_an_edit(ran: Document) -> None:
-    ran.set_source("# above\n" + SOURCE)
+    ran.text.edit("# above\n" + SOURCE)
     assert by_line(ran)[6] == ["✂"]
-    ran.set_source(SOURCE.replace("assign(patch)", "assign(other)"))
+    ran.text.edit(SOURCE.replace("assign(patch)", "assign(other)"))
     assert 5 not in by_line(ran)
     assert by_line(ran)[8] == ["None"]
 
@@ -64,7 +64,7 @@ def test_the_text_typed_is_the_documents(qtbot: QtBot, panel: SourcePanel) -> No
     panel.editor.setFocus()
     qtbot.keyClick(panel.editor, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(panel.editor, "# end")
-    assert panel.document.source == SOURCE + "# end"
+    assert panel.document.text.source == SOURCE + "# end"
     assert panel.document.is_stale
 
 
@@ -97,23 +97,23 @@ def test_a_pasted_page_is_repaired_and_can_be_undone(
     QApplication.clipboard().setText(pasted)
     panel.editor.setFocus()
     panel.editor.paste()
-    assert document.source == "x = 1\ny = 2\n"
+    assert document.text.source == "x = 1\ny = 2\n"
     assert panel.repair_strip.isVisible()
     assert panel.repair_strip.words.text() == "Repaired 2 things"
     qtbot.mouseClick(panel.repair_strip.details, Qt.MouseButton.LeftButton)
     assert panel.repair_strip.list.text().startswith("line 1: removed the prompt")
     qtbot.mouseClick(panel.repair_strip.undo, Qt.MouseButton.LeftButton)
-    assert document.source == pasted
+    assert document.text.source == pasted
     assert not panel.repair_strip.isVisible()
     panel.editor.undo()
-    assert document.source == ""
+    assert document.text.source == ""
 
 
 def test_typing_is_never_repaired(qtbot: QtBot, panel: SourcePanel) -> None:
     panel.editor.setFocus()
     QApplication.clipboard().setText("one word")
     panel.editor.paste()
-    assert panel.document.repairs is None
+    assert panel.document.text.repairs is None
     assert not panel.repair_strip.isVisible()
 
 
@@ -127,7 +127,7 @@ def test_what_is_beyond_repair_is_said_and_kept(
     document.open_source("")
     QApplication.clipboard().setText("f(\n\n")
     panel.editor.paste()
-    assert document.source == "f(\n\n"
+    assert document.text.source == "f(\n\n"
     assert panel.repair_strip.words.text() == "line 2: a bracket is open"
     assert panel.repair_strip.isVisible()
 

@@ -1,0 +1,88 @@
+"""What the user types in; the text, its file, and where its lines stood when it ran out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from .pipeline import Repairs
+from .selection import carry_lines
+
+UNNAMED = "snippet.py"
+
+
+class Text(QObject):
+    """``path``: the file that it is saved in; ``name``: what it is called without one; ``saved``:
+    as that file, or whatever it was opened from, has it; ``ran``: as it ran last."""
+
+    changed = Signal()
+    repairs_changed = Signal()
+
+    def __init__(self, mend: Callable[[str], Repairs], parent: QObject) -> None:
+        super().__init__(parent)
+        self.source = ""
+        self.saved = ""
+        self.ran = ""
+        self.path: Path | None = None
+        self.name = UNNAMED
+        self.repairs: Repairs | None = None
+        self._mend = mend
+        self._carried: tuple[str, str, dict[int, int]] = ("", "", {})
+
+    @property
+    def filename(self) -> str:
+        return self.path.name if self.path else self.name
+
+    @property
+    def is_modified(self) -> bool:
+        """It is not what was opened or saved last."""
+        return self.source != self.saved
+
+    def edit(self, source: str) -> None:
+        """Takes the text as the user edits it."""
+        if source != self.source:
+            self.source = source
+            self.changed.emit()
+
+    def open(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
+        """Another text takes the place of this one."""
+        self.source = self.saved = source
+        self.path, self.name = path, name
+        self.repairs = None
+        self.changed.emit()
+        self.repairs_changed.emit()
+
+    def restore(self, source: str, path: Path | None) -> None:
+        """A text that was never saved comes back, as unsaved as it was."""
+        self.source, self.saved, self.path = source, "", path
+        self.changed.emit()
+
+    def mark_saved(self, path: Path) -> None:
+        self.path = path
+        self.saved = self.source
+        self.changed.emit()
+
+    def repair(self, source: str) -> Repairs:
+        """A pasted text after its repairs; what was mended stays readable in ``repairs``."""
+        self.repairs = self._mend(source)
+        self.repairs_changed.emit()
+        return self.repairs
+
+    def forget_repairs(self) -> None:
+        self.repairs = None
+        self.repairs_changed.emit()
+
+    def line_now(self, line: int) -> int:
+        """Where a line of the text that ran stands in the text of now; 0 when it was edited."""
+        ran, now, carried = self._carried
+        if ran is not self.ran or now is not self.source:
+            carried = carry_lines(self.ran, self.source)
+            self._carried = (self.ran, self.source, carried)
+        return carried.get(line, 0)
+
+    def line_then(self, line: int) -> int:
+        """Where a line of the text of now stood in the text that ran; 0 when it was edited."""
+        self.line_now(line)
+        return next((then for then, now in self._carried[2].items() if now == line), 0)
