@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import __version__
-from .analysis.model import CallDiagnosis, Cause, Diagnosis, Finding, Fix
-from .trace.model import Array, TensorId, Trace
+from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
+from .trace.model import EMPTY_TRACE, Array, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
 Repairs = Iterable[tuple[int, str]]
@@ -31,6 +31,12 @@ def report(trace: Trace, diagnosis: Diagnosis, repairs: Repairs = ()) -> dict[st
         ],
         "calls": [_call(trace, one) for one in diagnosis.calls],
     }
+
+
+def report_of_trouble(message: str) -> dict[str, Any]:
+    """The same object for a file that could not be recorded at all."""
+    error = {"type": "TapevizError", "message": message, "line": None, "explanation": ""}
+    return report(EMPTY_TRACE, EMPTY_DIAGNOSIS) | {"error": error}
 
 
 def ended_well(trace: Trace) -> bool:

@@ -67,7 +67,7 @@ def _tell_progress(done: int, known: int) -> None:
 def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: bool) -> int:
     import msgspec
 
-    from ..report import report
+    from ..report import report, report_of_trouble
 
     about: dict[str, object] = {"file": name} if is_one_of_many else {}
     try:
@@ -79,7 +79,7 @@ def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
         if not is_one_of_many:
             raise
         print(f"tapeviz: {error}", file=sys.stderr)
-        about |= {"error": {"type": "TapevizError", "message": str(error), "line": None}}
+        about |= report_of_trouble(str(error))
         status = error.exit_status
     sys.stdout.write(msgspec.json.encode(about).decode() + "\n")
     sys.stdout.flush()
