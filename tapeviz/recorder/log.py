@@ -51,6 +51,7 @@ class Log:
         self._wake = threading.Event()
         self._caught_up = threading.Event()
         self._closing = False
+        self._is_deaf = False
         self._complaints: set[str] = set()
         self._thread = threading.Thread(target=self._work, name="tapeviz-recorder", daemon=True)
 
@@ -61,11 +62,14 @@ class Log:
         """Send what is left and end the thread."""
         self._closing = True
         self._wake.set()
-        self._thread.join()
+        while self._thread.is_alive():
+            with contextlib.suppress(KeyboardInterrupt):  # the snippet is over already
+                self._thread.join()
 
     def catch_up(self) -> None:
         """Wait until what was noticed has been sent, but not for ever."""
-        if self._closing:  # a thread of the snippet's that outlived it
+        # A thread of the snippet's that outlived it, or a process forked by it: nobody listens.
+        if self._closing or os.getpid() != self._pid:
             self.rows.clear()
             return
         self._caught_up.clear()
@@ -115,6 +119,13 @@ class Log:
                 self._write(batch)
 
     def _write(self, batch: list[tuple[Any, ...]]) -> None:
-        lines, blob = self.encoder.encode(batch, self.complain)
-        if lines:
-            self._send(lines, blob)
+        try:
+            lines, blob = self.encoder.encode(batch, self.complain)
+        except Exception:
+            self.complain("writing events")
+            return
+        if lines and not self._is_deaf:
+            try:
+                self._send(lines, blob)
+            except Exception:  # nobody listens any more; the snippet goes on
+                self._is_deaf = True

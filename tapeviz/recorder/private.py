@@ -238,6 +238,12 @@ def ones_like(tensor: Any) -> Any:
     return tf.ones_like(tensor)
 
 
+def one_at(element: int, like: Any) -> Any:
+    """One at an element, counted flat, and zero elsewhere."""
+    flat = tf.one_hot(element, like.shape.num_elements(), dtype=like.dtype)
+    return tf.reshape(flat, like.shape)
+
+
 def zeros_like(tensor: Any) -> Any:
     """The gradient of an output that none arrived at."""
     if is_resource(tensor._datatype_enum()):

@@ -29,14 +29,15 @@ _NONE_WELCOME = {
 def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     """The answer to ``replay``: event lines, the last of them ``replay``, and their bytes.
 
-    ``seeds``: pairs of a target's key and the id of its gradient (0: ones). ``program``:
+    ``seeds``: of each target its key and the id of its gradient (0: ones); with a third number
+    the gradient is one at that element, counted flat, and zero elsewhere. ``program``:
     ``["op", id]``, ``["move", from, to]``, ``["assign", op id, from, value id, prior key]``.
-    ``wanted``: the keys whose gradients are the results.
+    ``wanted``: the keys whose gradients are the results. ``brief``: tell of steps only that failed.
     """
     with private.quiet_eager_mode():
-        walk = _Walk(encoder)
-        for key, given in request["seeds"]:
-            walk.seed(key, given)
+        walk = _Walk(encoder, is_brief=bool(request.get("brief")))
+        for seed in request["seeds"]:
+            walk.seed(*seed)
         for instruction in request["program"]:
             walk.follow(instruction)
         lines, results = walk.lines, walk.results(request["wanted"])
@@ -52,18 +53,21 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
 class _Walk:
     """One backward pass: the gradients gathered so far at each tensor or version of a variable."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, *, is_brief: bool = False) -> None:
         self.lines: list[str] = []
         self.steps: list[dict[str, Any]] = []
         self._encoder = encoder
+        self._is_brief = is_brief
         self._tensors = encoder.tensors
         self._gradients: dict[Key, list[Any]] = {}
         self._ids: dict[int, int] = {}
         """Of a tensor made again: the id that it had in the recording."""
 
-    def seed(self, key: Key, given: int) -> None:
+    def seed(self, key: Key, given: int, element: int | None = None) -> None:
         """The gradient that the pass starts with."""
         gradient = self._kept(given) if given else self._ones(key)
+        if element is not None:
+            gradient = private.one_at(element, gradient)
         if gradient is not None:
             self._add(key, gradient)
 
@@ -82,7 +86,7 @@ class _Walk:
                 upstream, downstream = self._through_op(*operands)
             else:
                 upstream, downstream = self._through_assign(*operands)
-            if upstream is None:
+            if upstream is None or self._is_brief:
                 return
             step["upstream"] = [self._name(one) for one in upstream]
             step["downstream"] = [self._name(one) for one in downstream]

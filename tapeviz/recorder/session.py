@@ -67,14 +67,17 @@ class Session:
         self._begin()
         self.log.flush()
         self.log.start()
+        endings: list[program.Event] = [{"e": "end", "how": "interrupted"}]
         try:
             with Installed() as installed:
                 program.remember_text(self._source, self._filename, installed)
                 self._install(installed)
                 endings = program.watch(lambda: self._run_snippet(argv), self._filename)
+        except KeyboardInterrupt:
+            pass  # it came between the snippet and our own last words
+        finally:
             for event in endings:
                 self.recording.tell(event)
-        finally:
             self.log.close()
 
     def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,21 +44,22 @@ def statistics(tensor: Any) -> list[float | None] | None:
     for start in range(0, flat.size, _CHUNK):
         piece = flat[start : start + _CHUNK]
         numbers = (np.abs(piece) if piece.dtype.kind == "c" else piece).astype(np.float64)
-        finite = np.isfinite(numbers)
-        if not finite.all():
-            missing = int(np.isnan(numbers).sum())
-            nan += missing
-            inf += int(numbers.size - finite.sum()) - missing
-            numbers = numbers[finite]
+        summed = float(np.add.reduce(numbers))
+        if not math.isfinite(summed):
+            missing = int(np.count_nonzero(np.isnan(numbers)))
+            finite = numbers[np.isfinite(numbers)]
+            nan, inf = nan + missing, inf + numbers.size - finite.size - missing
+            numbers, summed = finite, float(np.add.reduce(finite))
         if numbers.size:
             low, high = min(low, float(numbers.min())), max(high, float(numbers.max()))
-            total += float(numbers.sum())
-            squares += float(np.dot(numbers, numbers))
+            total += summed
             count += numbers.size
+            # Not np.dot: BLAS would wake threads of its own beside TensorFlow's.
+            np.multiply(numbers, numbers, out=numbers)
+            squares += float(np.add.reduce(numbers))
     if not count:
         return [None, None, None, None, float(nan), float(inf)]
-    norm = float(np.sqrt(squares))
-    # The square of a finite float64 may overflow; its norm may not.
-    if not np.isfinite(norm):
-        norm = float(np.max(np.abs(flat[np.isfinite(flat)].astype(np.float64))))
-    return [low, high, total / count, norm, float(nan), float(inf)]
+    # The square of a finite float64 may overflow; its norm may not, as a bound tells enough then.
+    norm = math.sqrt(squares) if math.isfinite(squares) else max(abs(low), abs(high))
+    mean = total / count if math.isfinite(total) else low / 2 + high / 2
+    return [low, high, mean, norm, float(nan), float(inf)]

@@ -86,7 +86,9 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._listener = Listener(str(folder / "socket"), "AF_UNIX")
-        command = [sys.executable, str(HERE / "server.py"), str(folder / "socket"), str(RECORDER)]
+        # Another interpreter, with another TensorFlow: it needs nothing of ours.
+        python = os.environ.get("TAPEVIZ_RECORDER_PYTHON", sys.executable)
+        command = [python, str(HERE / "server.py"), str(folder / "socket"), str(RECORDER)]
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
         self._process = subprocess.Popen(command, env=environment)
         self._orders = self._listener.accept()

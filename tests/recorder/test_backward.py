@@ -192,3 +192,19 @@ def test_a_call_that_raises(record: Record) -> None:
     assert not first.error
     assert second.error.startswith("RuntimeError: A non-persistent GradientTape")
     assert seen.one(e.Raised).line == 5
+
+
+def test_results_up_to_ten_thousand_elements_travel(record: Record) -> None:
+    seen = record(
+        """
+        w = tf.Variable(tf.random.normal([90, 100]))
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(w * w)
+        g = t.gradient(y, w)
+        """,
+        wanted=("g",),
+    )
+    result = seen.one(e.CallEnded).results[0]
+    assert seen.value(result).tobytes() == seen.values["g"]
+    read = seen.ops("ReadVariableOp")[0].outputs[0]
+    assert seen.tensor(read).at == -1

@@ -187,3 +187,78 @@ def test_a_refused_op_is_there_with_its_error(record: Record) -> None:
     assert seen.line(op.site) == 2
     failure = seen.one(e.Raised)
     assert (failure.type, failure.line) == ("InvalidArgumentError", 2)
+
+
+def test_the_oldest_large_tensors_are_let_go_of(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.ones([256, 256])
+        xs = [x + float(i) for i in range(8)]
+        del xs
+        """,
+        keep_budget=4 * 256 * 256 * 4,
+    )
+    outputs = [op.outputs[0] for op in seen.ops("AddV2")]
+    gone = [one for one in outputs if "error" in seen.ask("tensor", id=one)[0]]
+    assert gone == outputs[:4]
+    about, (raw,) = seen.ask("tensor", id=outputs[-1])
+    assert about == {"dtype": "float32", "shape": [256, 256]}
+    assert set(np.frombuffer(raw, "float32")) == {8.0}
+
+
+def test_values_travel_up_to_a_budget(record: Record) -> None:
+    seen = record("for i in range(30):\n    x = tf.fill([100], float(i))\n", value_budget=4_000)
+    travelled = [seen.tensor(one).at >= 0 for one in seen.bound("x")]
+    assert 0 < sum(travelled) <= 10
+    assert len(seen.blob) <= 4_000
+    last = seen.tensor(seen.bound("x")[-1])
+    assert (last.stats or [])[:4] == [29.0, 29.0, 29.0, 290.0]
+    _, (raw,) = seen.ask("tensor", id=last.id)
+    assert set(np.frombuffer(raw, "float32")) == {29.0}
+
+
+def test_small_tensors_can_be_asked_for_too(record: Record) -> None:
+    seen = record("x = tf.constant([1.0, 2.0])\ny = x * x\ns = tf.constant('text') + '!'\n")
+    about, (raw,) = seen.ask("tensor", id=seen.bound("y")[0])
+    assert about == {"dtype": "float32", "shape": [2]}
+    np.testing.assert_array_equal(np.frombuffer(raw, "float32"), [1.0, 4.0])
+
+
+def test_statistics_count_what_is_not_finite(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.concat([tf.range(2000.0) - 500.0, [np.nan, np.inf, -np.inf]], 0)
+        z = tf.cast(tf.complex(tf.fill([2000], 3.0), tf.fill([2000], 4.0)), tf.complex64)
+        h = tf.cast(x, tf.bfloat16)
+        n = tf.fill([3000], np.nan)
+        i = tf.range(3000)
+        """
+    )
+
+    def stats(name: str) -> list[float | None]:
+        return seen.tensor(seen.bound(name)[0]).stats or []
+
+    expected = np.arange(2000.0) - 500.0
+    low, high, mean, norm, nan, inf = stats("x")
+    assert (low, high, mean, nan, inf) == (-500.0, 1499.0, expected.mean(), 1, 2)
+    assert norm == pytest.approx(float(np.linalg.norm(expected)))
+    assert stats("z")[:3] == [5.0, 5.0, 5.0]
+    assert stats("h")[0] == -500.0
+    assert stats("n") == [None, None, None, None, 3000, 0]
+    assert stats("i")[:3] == [0.0, 2999.0, 1499.5]
+
+
+def test_ops_in_a_forked_child_are_not_waited_for(record: Record) -> None:
+    seen = record(
+        """
+        import os
+        x = tf.constant(1.0)
+        child = os.fork()
+        if child == 0:
+            for i in range(7000): x = x + 1.0
+            os._exit(5)
+        print(os.waitpid(child, 0)[1] >> 8)
+        """
+    )
+    assert seen.out == "5\n"
+    assert not seen.ops("AddV2")
