@@ -295,15 +295,12 @@ class Document(QObject):
     def set_side(self, side: Side) -> None:
         self._select(replace(self.selection, side=side))
 
-    def reveal(self, nodes: frozenset[NodeId]) -> None:
-        self.reveal_requested.emit(nodes)
-
     def show_cause(self, cause: Cause) -> None:
         """Selects what stands at a cut and brings it into sight."""
         nodes = self.links.nodes_of_cause(cause)
         if nodes:
             self.select_nodes(nodes)
-            self.reveal(nodes)
+            self.reveal_requested.emit(nodes)
         else:
             self._select(replace(self.selection, nodes=frozenset(), line=cause.line))
 

@@ -146,7 +146,7 @@ class FindingCard(Card):
     def _show_flow(self) -> None:
         self._document.select_call(self.call.call.id)
         nodes = {self._document.links.node_of_tensor(t) for t, _ in self.call.flow.walked}
-        self._document.reveal(frozenset(node for node in nodes if node))
+        self._document.reveal_requested.emit(frozenset(node for node in nodes if node))
 
     def _show_line(self, line: int) -> None:
         self._document.select_call(self.call.call.id)
