@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from .model import Edit, Patient
-from .plan import Plan
+from .plan import Plan, enclosed
 from .source import Source, all_of, argument, called_name, header_nodes, read_names
 
 _TINY = "1e-12"
@@ -72,7 +72,7 @@ def stable_log(patient: Patient) -> Iterator[Edit]:
     plan = Plan(source)
     count = 0
     for call in source.calls(patient.cause.line, "log"):
-        given = call.args[0].value if call.args else None
+        given = _meant(source, call.args[0].value) if call.args else None
         if isinstance(given, cst.Call) and called_name(given) in ("softmax", "sigmoid"):
             name = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}[called_name(given)]
             inside = ", ".join(source.code(one).rstrip(", ") for one in given.args)
@@ -80,6 +80,40 @@ def stable_log(patient: Patient) -> Iterator[Edit]:
             count += 1
     if count:
         yield Edit("Take the logarithm and what is inside it in one step", plan.text())
+
+
+def _meant(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
+    """What a name was given, if that is written in one place."""
+    if not isinstance(node, cst.Name):
+        return node
+    given = [
+        assign.value
+        for assign in all_of(source.module, cst.Assign)
+        if any(
+            isinstance(one.target, cst.Name) and one.target.value == node.value
+            for one in assign.targets
+        )
+    ]
+    return given[0] if len(given) == 1 else node
+
+
+def shifted_exponential(patient: Patient) -> Iterator[Edit]:
+    """``tf.exp(x)`` → ``tf.exp(x - its largest)``: a quotient of such sums stays as it is."""
+    source = patient.source
+    statement = source.statement(patient.cause.line)
+    if statement is None:
+        return
+    near = [_meant(source, name) for name in header_nodes(statement, cst.Name)]
+    calls = [one for node in (statement, *near) for one in all_of(node, cst.Call)]
+    plan = Plan(source)
+    found = [one for one in calls if called_name(one) == "exp" and one.args]
+    for call in found:
+        given = call.args[0].value
+        x = source.code(enclosed(given))
+        largest = f"{source.tf}.reduce_max({source.code(given)}, axis=-1, keepdims=True)"
+        plan.replace(given, f"{x} - {largest}")
+    if found:
+        yield Edit("Subtract the largest before the exponential, as softmax does", plan.text())
 
 
 def away_from_edge(patient: Patient) -> Iterator[Edit]:

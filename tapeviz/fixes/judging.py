@@ -38,7 +38,8 @@ def has_come_out(before: Outcome, after: Outcome, place: Place, edit: Edit) -> b
     if new.status != "flows" and not (old.status == "nonfinite" and new.status == "zero"):
         return False
     method = before.diagnosis.calls[place[0]].call.method
-    if method == "gradient" and not edit.part and old.shape is not None and old.shape != new.shape:
+    has_same_shape = old.shape is None or old.shape == new.shape or method != "gradient"
+    if not (has_same_shape or edit.part or edit.has_other_shape):
         return False
     return _others_flow(before, after, place)
 
@@ -61,7 +62,7 @@ def has_same_numbers(before: Outcome, after: Outcome, place: Place, edit: Edit) 
     if old is None or new is None:
         return False
     bridged, tensor = old.bridged, new.tensor
-    if bridged is None or tensor is None or edit.part:
+    if bridged is None or tensor is None or edit.part or edit.has_other_shape:
         agrees = True
     else:
         agrees = _are_close(before.trace, bridged, after.trace, tensor, 1e-4, 1e-6)

@@ -16,7 +16,7 @@ from .numpy_words import (
     METHODS,
     PREDICTING,
 )
-from .plan import Plan, enclosed, fitting
+from .plan import Plan, bare, enclosed, fitting
 from .regions import region_after
 from .source import (
     Source,
@@ -125,6 +125,8 @@ class _Translated:
         for node in nodes:
             if isinstance(node, cst.Call):
                 self._call(node)
+            elif isinstance(node, cst.FormattedString) and _sole_expression(node) is not None:
+                self.plan.replace(node, lambda old: _sole_expression(old) or old)
             elif isinstance(node, cst.Attribute) and node.attr.value == "T":
                 self.plan.replace(node, self._transposed)
 
@@ -138,7 +140,11 @@ class _Translated:
         name = called_name(call)
         module, _, function = dotted(call.func).partition(".")
         if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
-            self._do(call, lambda old: old.func.value, f"without .{name}()")
+            self._do(
+                call,
+                lambda old: fitting(self.source, call, bare(old.func.value)),
+                f"without .{name}()",
+            )
         elif dotted(call.func) in LEAVING_FUNCTIONS and len(call.args) == 1:
             self._do(
                 call,
@@ -209,10 +215,14 @@ class _Translated:
 
 def _unformatted(node: cst.BaseExpression) -> cst.BaseExpression:
     """``t`` of ``f"{t:.3f}"``."""
-    if isinstance(node, cst.FormattedString) and len(node.parts) == 1:
-        part = node.parts[0]
-        if isinstance(part, cst.FormattedStringExpression):
-            return part.expression
+    if isinstance(node, cst.FormattedString):
+        return _sole_expression(node) or node
     if isinstance(node, cst.Call) and dotted(node.func) == "str" and len(node.args) == 1:
         return node.args[0].value
     return node
+
+
+def _sole_expression(node: cst.FormattedString) -> cst.BaseExpression | None:
+    """``t`` of ``f"{t:.3f}"``; None if there is more in it."""
+    part = node.parts[0] if len(node.parts) == 1 else None
+    return part.expression if isinstance(part, cst.FormattedStringExpression) else None

@@ -16,12 +16,14 @@ class Edit:
 
     ``is_estimate``: the forward value or the derivative is another one than was written.
     ``part``: the subscript that picks the source's part of the result (``[0]``), else empty.
+    ``has_other_shape``: the gradient asked for now is that of a tensor of another shape.
     """
 
     title: str
     new_text: str
     is_estimate: bool = False
     part: str = ""
+    has_other_shape: bool = False
 
 
 @dataclass(frozen=True, slots=True)

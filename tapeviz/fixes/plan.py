@@ -151,6 +151,11 @@ def fitting(source: Source, place: cst.CSTNode, node: cst.BaseExpression) -> cst
     return node if isinstance(source.parent(place), _ROOMY) else enclosed(node)
 
 
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Without the parentheses around it, if it has some."""
+    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
+
+
 def enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
     """In parentheses, unless it binds at least as tightly as a call."""
     tight = (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.BaseNumber, cst.BaseString)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..trace.model import Trace
-from .blocks import TAPES
+from .blocks import TAPES, block_of_call, gradient_call
 from .model import Edit
-from .plan import Plan
+from .plan import Plan, bare, fitting
 from .source import Source, all_of, argument, called_name
 
 
@@ -85,10 +85,30 @@ def keep_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
         statement = source.statement_of(call)
         if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute) and statement:
             if isinstance(source.parent(call), (cst.Assign, cst.AssignTarget)):
-                plan.replace(call, call.func.value)
+                plan.replace(call, fitting(source, call, bare(call.func.value)))
                 count += 1
         elif called_name(call) == "float" and isinstance(source.parent(call), cst.Assign):
             plan.replace(call, call.args[0].value)
             count += 1
     if count:
         yield Edit("Keep the tensor: take its number only to show it", plan.text())
+
+
+def make_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
+    """A source that is an array or a number: make it a tensor in front of the block, and watch."""
+    failure = trace.failure
+    call = trace.calls[-1] if trace.calls and not trace.calls[-1].ended else None
+    block = block_of_call(source, trace, call) if call is not None else None
+    if failure is None or call is None or block is None or "_id" not in failure.message:
+        return
+    names = [one.text for one in call.sources if one.kind == "other" and one.text.isidentifier()]
+    if not names:
+        asked = gradient_call(source, call)
+        given = argument(asked, 1, "sources") if asked is not None else None
+        names = [given.value.value] if given and isinstance(given.value, cst.Name) else []
+    if names and block.name:
+        plan = Plan(source)
+        for name in names:
+            plan.before(block.node, f"{name} = {source.tf}.convert_to_tensor({name})")
+        plan.first(block.node, *(f"{block.name}.watch({name})" for name in names))
+        yield Edit(f"Make {', '.join(names)} a tensor, and watch it", plan.text())

@@ -61,7 +61,7 @@ def axes_of(
                 continue
             if isinstance(part.value, cst.Name) and part.value.value == "None":
                 return None
-            axes.append(Axis(index=_code(part.value)))
+            axes.append(Axis(index=_counted(_code(part.value), shape, len(axes))))
         elif isinstance(part, cst.Slice):
             if part.step is not None:
                 return None
@@ -69,6 +69,16 @@ def axes_of(
         else:
             return None
     return tuple(axes)
+
+
+def _counted(index: str, shape: Sequence[int | None] | None, place: int) -> str:
+    """A negative index counted from the front, which scatter needs."""
+    try:
+        number = int(index)
+    except ValueError:
+        return index
+    size = shape[place] if shape is not None and place < len(shape) else None
+    return str(number + size) if number < 0 and size is not None else index
 
 
 def _range(part: cst.Slice, shape: Sequence[int | None] | None, place: int) -> Axis:

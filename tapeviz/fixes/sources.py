@@ -35,7 +35,8 @@ def ask_for_whole(patient: Patient) -> Iterator[Edit]:
     if original and isinstance(asked.value, (cst.Name, cst.Attribute)):
         plan = Plan(source)
         plan.replace(asked.value, original)
-        yield Edit(f"Ask for {original}, which the target was computed from", plan.text())
+        title = f"Ask for {original}, which the target was computed from"
+        yield Edit(title, plan.text(), has_other_shape=True)
 
 
 def _original(patient: Patient) -> str:

@@ -23,6 +23,7 @@ from .infinities import (
     safe_division,
     safe_norm,
     safe_where,
+    shifted_exponential,
     stable_log,
     wider_floats,
 )
@@ -37,7 +38,6 @@ from .variables import keep_tensor
 from .watching import (
     make_trainable,
     make_variable,
-    watch_all,
     watch_by_itself,
     watch_first,
     watch_values,
@@ -58,7 +58,6 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
     "new-variable": (keep_tensor,),
     "left-tensorflow": (call_model, stay_in_tensorflow, call_directly),
     "not-watched": (
-        watch_all,
         watch_first,
         watch_values,
         make_variable,
@@ -88,6 +87,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         stable_log,
         safe_norm,
         safe_where,
+        shifted_exponential,
         safe_division,
         away_from_edge,
         wider_floats,
@@ -98,6 +98,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.make_persistent,
     raising.give_pairs,
     raising.watch_value,
+    raising.make_tensor,
     raising.keep_tensor,
 )
 

@@ -6,7 +6,7 @@ import ast
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -71,7 +71,9 @@ class _Ailment:
     def in_order(self) -> list[tuple[Edit, dict[Place, Array | None]]]:
         """What is kept, the likeliest first, whichever trial was over first."""
         rank = {edit.new_text: place for place, edit in enumerate(self.edits)}
-        return sorted(self.kept, key=lambda one: rank.get(one[0].new_text, len(rank)))
+        kept = sorted(self.kept, key=lambda one: rank.get(one[0].new_text, len(rank)))
+        telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]
+        return telling or kept
 
     @property
     def is_done(self) -> bool:
@@ -211,11 +213,19 @@ class _Ward:
 
     def _is_good(self, ailment: _Ailment, edit: Edit, after: Outcome) -> bool:
         if not ailment.places:
-            return after.trace.failure is None
+            return after.trace.failure is None and self._asked_again(after)
         first = ailment.places[0]
         if not has_come_out(self.before, after, first, edit):
             return False
         return has_same_numbers(self.before, after, first, edit) or not self._repeats(first)
+
+    def _asked_again(self, after: Outcome) -> bool:
+        """Whether the call that raised, if it was one, gives gradients now."""
+        calls = self.before.trace.calls
+        if not calls or calls[-1].ended:
+            return True
+        place = len(self.before.diagnosis.calls)
+        return place < len(after.diagnosis.calls) and not after.diagnosis.calls[place].is_troubled
 
     def _repeats(self, place: Place) -> bool:
         """Whether the text as it was gives the same numbers each time; run again to learn that."""
@@ -253,8 +263,10 @@ class _Ward:
         cause = finding.cause if finding is not None else None
         if finding is None or cause is None or after.trace.failure is not None:
             return
-        if ailment.cause is not None and _is_same(cause, ailment.cause):
-            return
+        if ailment.cause is not None and cause.kind == ailment.cause.kind:
+            old_lines = [line.strip() for line in self.before.trace.source.splitlines()]
+            if cause.code == ailment.cause.code or cause.code not in old_lines:
+                return  # the same cut, or one that this edit made
         try:
             source = Source(trial.text)
         except ValueError:
@@ -281,6 +293,12 @@ def _ailments(diagnosis: Diagnosis) -> Iterator[_Ailment]:
         yield _Ailment(None)
 
 
+def _are_zeros(values: Iterable[Array | None]) -> bool:
+    """Whether all gradients are zeros: mended from NaN they can be, but something better may be."""
+    known = [value for value in values if value is not None and value.dtype.kind in "fc"]
+    return bool(known) and not any(value.any() for value in known)
+
+
 def _distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
     """Edits that change something, differ from each other, and give text that parses."""
     seen = {text}
@@ -295,10 +313,6 @@ def _distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
         yield edit
         if len(seen) > MOST_EDITS:
             return
-
-
-def _is_same(one: Cause, other: Cause) -> bool:
-    return one.kind == other.kind and one.code == other.code
 
 
 def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:

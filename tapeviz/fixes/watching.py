@@ -12,7 +12,6 @@ from .blocks import (
     block_of_call,
     gradient_call,
     is_method_statement,
-    put_in_front,
     tape_call,
 )
 from .model import Edit, Patient
@@ -23,18 +22,24 @@ _MADE_BY = ("constant", "convert_to_tensor", "identity")
 
 
 def watch_first(patient: Patient) -> Iterator[Edit]:
-    """``tape.watch(x)`` where the block begins, or right after ``x`` is made inside it."""
+    """``tape.watch(x)`` where the block begins, or right after ``x`` is made inside it.
+
+    If the call asks for several tensors that nobody watches, one watch for all of them.
+    """
     source = patient.source
     block = block_of_call(source, patient.trace, patient.call)
-    expression = _watchable(patient)
-    if block is None or not expression:
+    if block is None:
         return
-    plan = Plan(source)
-    name = _named(plan, block)
-    for statement in _late_watches(patient, block):
-        plan.remove(statement)
-    _put_watch(patient, plan, block, f"{name}.watch({expression})")
-    yield Edit(f"Watch {expression} from the start of the block", plan.text())
+    missing = _missing(patient)
+    choices = [f"[{', '.join(missing)}]"] if len(missing) > 1 else []
+    words = "the sources" if choices else _watchable(patient)
+    for expression in (*choices, _watchable(patient)):
+        if expression:
+            plan = Plan(source)
+            for statement in _late_watches(patient, block):
+                plan.remove(statement)
+            _put_watch(patient, plan, block, f"{_named(plan, block)}.watch({expression})")
+            yield Edit(f"Watch {words} from the start of the block", plan.text())
 
 
 def watch_values(patient: Patient) -> Iterator[Edit]:
@@ -130,24 +135,17 @@ def _watchable(patient: Patient) -> str:
     return ""
 
 
-def watch_all(patient: Patient) -> Iterator[Edit]:
-    """One watch for all the plain tensors that the call asks for."""
-    source = patient.source
-    asked = _asked(patient)
-    block = block_of_call(source, patient.trace, patient.call)
-    if block is None or not isinstance(asked, (cst.List, cst.Tuple)):
-        return
+def _missing(patient: Patient) -> list[str]:
+    """The plain tensors of a list of sources that nobody watches."""
+    if not isinstance(_asked(patient), (cst.List, cst.Tuple)):
+        return []
     tape = patient.trace.tapes.get(patient.call.tape) if patient.call.tape is not None else None
     watched = {one.tensor for one in tape.watches} if tape is not None else set()
-    missing = [
+    return [
         operand.text
         for operand, result in zip(patient.call.sources, patient.call.results, strict=False)
         if result is None and operand.tensor not in watched and is_plain_path(operand.text)
     ]
-    if len(missing) > 1 and patient.finding.source in missing:
-        plan = Plan(source)
-        put_in_front(plan, block, f"{_named(plan, block)}.watch([{', '.join(missing)}])")
-        yield Edit(f"Watch {', '.join(missing)} from the start of the block", plan.text())
 
 
 def _asked(patient: Patient) -> cst.BaseExpression | None:

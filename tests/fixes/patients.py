@@ -1,0 +1,115 @@
+"""Patients made by hand: a text, a kind and a line in, what the fix functions take out."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+from tapeviz.analysis.model import Cause, Finding, Kind
+from tapeviz.fixes.model import Patient
+from tapeviz.fixes.source import Source
+from tapeviz.trace.model import (
+    Call,
+    CallId,
+    Frame,
+    Interval,
+    Op,
+    Operand,
+    OpId,
+    Site,
+    SiteId,
+    Tape,
+    TapeId,
+    Tensor,
+    TensorId,
+    Trace,
+    Variable,
+    VariableId,
+)
+
+TAPE = TapeId(1)
+OP = OpId(7)
+
+
+def patient(
+    text: str,
+    kind: Kind,
+    line: int,
+    *,
+    op: str = "",
+    other_lines: tuple[int, ...] = (),
+    shapes: dict[str, tuple[int, ...]] | None = None,
+    input_shape: tuple[int, ...] = (),
+    **detail: str,
+) -> Patient:
+    """The last gradient call of the text did not get a gradient for its first source."""
+    tree = ast.parse(text)
+    asked = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_asking(n)][-1]
+    block = next(n for n in ast.walk(tree) if isinstance(n, ast.With))
+    assert isinstance(asked.func, ast.Attribute)
+    tape = ast.unparse(asked.func.value)
+    given = asked.args[1]
+    sources = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+    operands = tuple(
+        Operand(ast.get_source_segment(text, one) or "", TensorId(100 + i), "tensor")
+        for i, one in enumerate(sources)
+    )
+    call = Call(
+        CallId(1),
+        "gradient",
+        TAPE,
+        (Operand(ast.unparse(asked.args[0]), TensorId(99), "tensor"),),
+        operands,
+        (),
+        "none",
+        _site(asked.lineno, asked.col_offset),
+        True,
+        20,
+        21,
+        (None,) * len(operands),
+        ended=True,
+    )
+    cause = Cause(kind, line, text.splitlines()[line - 1].strip(), op, OP, detail=detail)
+    others = tuple(Cause(kind, one, "", op) for one in other_lines)
+    finding = Finding(
+        "y", operands[0].text, "none", "float32", (), None, "", cause=cause, others=others
+    )
+    trace = Trace(
+        text,
+        ops={OP: _op(line)},
+        tensors={TensorId(50): Tensor(TensorId(50), "float32", input_shape)},
+        tapes={TAPE: _tape(tape, block.lineno)},
+        calls=(call,),
+        variables={
+            VariableId(200 + i): Variable(
+                VariableId(200 + i), name, "float32", shape, True, None, _site(1), "", 0
+            )
+            for i, (name, shape) in enumerate((shapes or {}).items())
+        },
+        names={TensorId(200 + i): (name,) for i, name in enumerate(shapes or {})},
+    )
+    return Patient(trace, call, finding, cause, source_of(text))
+
+
+@cache
+def source_of(text: str) -> Source:
+    return Source(text)
+
+
+def _is_asking(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "gradient"
+
+
+def _site(line: int, column: int = -1) -> Site:
+    return Site(SiteId(line), (Frame("<module>", line, column),))
+
+
+def _tape(name: str, line: int) -> Tape:
+    interval = Interval(1, 10, "enter", "exit", _site(line), _site(line))
+    return Tape(TAPE, name, False, True, _site(line), "gradient", 0, (interval,))
+
+
+def _op(line: int) -> Op:
+    inputs = (TensorId(50),)
+    site = _site(line)
+    return Op(OP, "Op", inputs, (), {}, site, "", None, False, 0, 5)

@@ -1,0 +1,390 @@
+"""Edits of the text: what they put where, and that nothing else changes."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from textwrap import dedent
+from typing import get_args
+
+import pytest
+
+from tapeviz.analysis.model import Kind
+from tapeviz.examples import examples
+from tapeviz.fixes.diffs import short_diff
+from tapeviz.fixes.plan import Plan
+from tapeviz.fixes.source import Source
+from tapeviz.fixes.table import FIXES, edits_for
+
+from ..analysis.cases import CASES
+from .patients import patient
+
+BEFORE_AND_AFTER = [
+    (
+        "assign",
+        4,
+        """
+        a = tf.Variable(1.0)
+        c = tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            c.assign(2 * a)  # keep me
+            # and me
+            y = c.read_value() ** 2 + f(c=c)
+        tape.gradient(y, a)
+        """,
+        """
+        a = tf.Variable(1.0)
+        c = tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            c_new = 2 * a  # keep me
+            # and me
+            y = c_new ** 2 + f(c=c_new)
+        c.assign(c_new)
+        tape.gradient(y, a)
+        """,
+    ),
+    (
+        "assign",
+        4,
+        """
+        class Counter(tf.Module):
+            def __call__(self, x):
+                with tf.GradientTape() as tape:
+                    self.total.assign_add(x + 1)
+                    y = self.total * 2
+                return tape.gradient(y, x)
+        """,
+        """
+        class Counter(tf.Module):
+            def __call__(self, x):
+                with tf.GradientTape() as tape:
+                    total_new = self.total + (x + 1)
+                    y = total_new * 2
+                self.total.assign(total_new)
+                return tape.gradient(y, x)
+        """,
+    ),
+    (
+        "assign",
+        4,
+        """
+        w = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            for _ in range(3):
+                w.assign(w * a)
+            y = w
+        tape.gradient(y, a)
+        """,
+        """
+        w = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            w_new = w
+            for _ in range(3):
+                w_new = w_new * a
+                w.assign(w_new)
+            y = w_new
+        tape.gradient(y, a)
+        """,
+    ),
+    (
+        "new-variable",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            v = tf.Variable(p * 5.0, name="v")
+            y = v * tf.Variable([p, p])
+        tape.gradient(y, p)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            v = p * 5.0
+            y = v * tf.Variable([p, p])
+        tape.gradient(y, p)
+        """,
+    ),
+    (
+        "not-watched",
+        1,
+        """
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+
+            # the square
+            y = x * x
+        tape.gradient(y, x)
+        """,
+        """
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+
+            # the square
+            y = x * x
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "not-watched",
+        1,
+        """
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape: y = x * x
+        tape.gradient(y, x)
+        """,
+        """
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "outside-tape",
+        2,
+        """
+        x = tf.Variable(3.0)
+        y = x * x
+        print(y)
+        u = y + 1
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            z = u * 2
+        tape.gradient(z, x)
+        """,
+        """
+        x = tf.Variable(3.0)
+        print(y)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+            u = y + 1
+            z = u * 2
+        tape.gradient(z, x)
+        """,
+    ),
+    (
+        "outside-tape",
+        5,
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = x * x
+        k = 2.0
+        z = y * k
+        other = 5
+        tape.gradient(z, x)
+        """,
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = x * x
+            k = 2.0
+            z = y * k
+        other = 5
+        tape.gradient(z, x)
+        """,
+    ),
+    (
+        "stop-gradient",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = 2.0 * tf.stop_gradient(x + 1.0) + tf.stop_gradient(x)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = 2.0 * (x + 1.0) + x
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "integer",
+        1,
+        """
+        x = tf.Variable([[1, -2], [3, 4]], name="x2")
+        with tf.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+        """,
+        """
+        x = tf.Variable([[1.0, -2.0], [3.0, 4.0]], name="x2")
+        with tf.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "integer",
+        1,
+        """
+        x = tf.ones([2, 3], dtype=tf.int32)
+        with tf.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+        """,
+        """
+        x = tf.ones([2, 3], dtype=tf.float32)
+        with tf.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        3,
+        """
+        import numpy as np
+        with tf.GradientTape() as tape:
+            a = (x * 2).numpy()
+            print(a.sum())
+            b = np.mean(a, axis=0) + a.T.reshape(2, -1).max()
+        tape.gradient(b, x)
+        """,
+        """
+        import numpy as np
+        with tf.GradientTape() as tape:
+            a = x * 2
+            print(a.sum())
+            b = tf.reduce_mean(a, axis=0) + tf.reduce_max(tf.reshape(tf.transpose(a), [2, -1]))
+        tape.gradient(b, x)
+        """,
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.round(x + 1) * 3.0
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = ((x + 1) + tf.stop_gradient(tf.round(x + 1) - (x + 1))) * 3.0
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "nonfinite",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.norm(x, axis=1, keepdims=True) / 2
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.sqrt(tf.reduce_sum(tf.square(x), axis=1, keepdims=True) + 1e-12) / 2
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "stateful",
+        3,
+        """
+        with tf.GradientTape() as tape:
+            ta = tf.TensorArray(tf.float32, 1)
+            ta.write(0, x)
+            y = ta.read(0)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            ta = tf.TensorArray(tf.float32, 1)
+            ta = ta.write(0, x)
+            y = ta.read(0)
+        tape.gradient(y, x)
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "line", "before", "after"), BEFORE_AND_AFTER)
+def test_the_likeliest_edit(kind: Kind, line: int, before: str, after: str) -> None:
+    before, after = dedent(before).lstrip(), dedent(after).lstrip()
+    edits = list(edits_for(patient(before, kind, line, how="tensor")))
+    assert edits[0].new_text == after, short_diff(after, edits[0].new_text)
+
+
+SLICES = [
+    ("x[1].assign(v)", "tf.tensor_scatter_nd_update(x, [[1]], [v])"),
+    ("x[-1, 2].assign(v)", "tf.tensor_scatter_nd_update(x, [[2, 2]], [v])"),
+    ("x[:2].assign(v)", "tf.concat([v, x[2:]], 0)"),
+    ("x[1:3].assign(v)", "tf.concat([x[:1], v], 0)"),
+    ("x[:, 1:].assign(v)", "tf.concat([x[:, :1], v], 1)"),
+    ("x[..., 0].assign(v)", "tf.concat([tf.expand_dims(v, 1), x[:, 1:]], 1)"),
+    ("x[:2, :2].assign(v)", "tf.concat([tf.concat([v, x[:2, 2:]], 1), x[2:]], 0)"),
+    ("x[:].assign(v)", "v"),
+]
+
+
+@pytest.mark.parametrize(("write", "value"), SLICES)
+def test_a_slice_becomes_a_new_tensor(write: str, value: str) -> None:
+    text = f"with tf.GradientTape() as tape:\n    {write}\n    y = x\ntape.gradient(y, v)\n"
+    one = patient(text, "assign", 2, op="ResourceStridedSliceAssign", shapes={"x": (3, 4)})
+    assert f"    x_new = {value}\n    y = x_new\n" in next(edits_for(one)).new_text
+
+
+def test_steps_and_new_axes_of_a_slice_are_left_alone() -> None:
+    text = "with tf.GradientTape() as tape:\n    x[::2].assign(v)\n    y = x\ntape.gradient(y, v)\n"
+    one = patient(text, "assign", 2, op="ResourceStridedSliceAssign", shapes={"x": (4,)})
+    assert not any("concat" in edit.new_text for edit in edits_for(one))
+
+
+def test_a_nameless_tape_gets_a_name_that_is_free() -> None:
+    text = "tape = 1\nwith tf.GradientTape():\n    y = x * x\ng.gradient(y, x)\n"
+    edits = list(edits_for(patient(text, "not-watched", 1, how="late")))
+    assert "with tf.GradientTape() as tape2:\n    tape2.watch(x)\n" in edits[0].new_text
+
+
+def test_the_names_of_tensorflow_and_numpy_are_the_texts_own() -> None:
+    text = (
+        "import tensorflow as T\nimport numpy\nwith T.GradientTape() as tape:\n"
+        "    a = numpy.exp(x.numpy())\ntape.gradient(a, x)\n"
+    )
+    assert "a = T.exp(x)\n" in next(edits_for(patient(text, "left-tensorflow", 4))).new_text
+
+
+def test_inner_functions_with_a_name_of_their_own_are_left_alone() -> None:
+    text = (
+        "with tf.GradientTape() as tape:\n    c.assign(a)\n"
+        "    y = (lambda c: c + 1)(c) + sum(c for c in [1]) + (lambda: c)()\ntape.gradient(y, a)\n"
+    )
+    new = next(edits_for(patient(text, "assign", 2))).new_text
+    assert "(lambda c: c + 1)(c_new) + sum(c for c in [1]) + (lambda: c_new)()" in new
+
+
+TEXTS = [example.text for example in examples()] + [case.text for case in CASES]
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_any_text_gives_texts_that_parse(kind: Kind) -> None:
+    """The cause may be named on whatever line: no function fails, and none makes nonsense."""
+    for number, text in enumerate(TEXTS[::3]):
+        if ".gradient(" not in text or "with " not in text:
+            continue
+        lines = len(text.splitlines())
+        for line in range(1 + number % 4, lines + 1, 4):
+            one = patient(text, kind, line, how="tensor", where="reset", function="f")
+            for fix in FIXES.get(kind, ()):
+                for edit in itertools.islice(fix(one), 5):
+                    ast.parse(edit.new_text)
+                    assert edit.title
+
+
+def test_nothing_planned_changes_nothing() -> None:
+    for text in TEXTS:
+        assert Plan(Source(text)).text() == text
+
+
+def test_each_kind_has_a_row() -> None:
+    assert set(FIXES) == set(get_args(Kind))
+
+
+def test_short_diff_shows_what_changed_with_one_line_around() -> None:
+    before = "".join(f"line {i}\n" for i in range(12))
+    after = before.replace("line 1\n", "LINE 1\n").replace("line 9\n", "")
+    assert short_diff(before, after).splitlines() == [
+        " line 0", "-line 1", "+LINE 1", " line 2", " ⋮", " line 8", "-line 9", " line 10",
+    ]  # fmt: skip

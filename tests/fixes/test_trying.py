@@ -1,0 +1,171 @@
+"""Fixes are run, and only those are shown after which the gradient came out as it should."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.model import Diagnosis, Finding
+from tapeviz.fixes import table, try_fixes
+from tapeviz.fixes.model import Edit, Patient
+from tapeviz.recording import Snippet
+from tapeviz.trace.model import Trace
+
+from ..analysis.cases import CASES, Case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tapeviz.recording import Recorder
+
+# Where no edit can be right: what the user wants to be connected only the user knows.
+BEYOND = {"not-connected"}
+MENDED = [case for case in CASES if case.kind is not None and case.kind not in BEYOND]
+
+
+def record(recorder: Recorder, text: str) -> tuple[Trace, Diagnosis]:
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    return trace, diagnose(trace)
+
+
+def treat(recorder: Recorder, text: str) -> Finding:
+    trace, diagnosis = record(recorder, text)
+    return try_fixes(trace, diagnosis, recorder).calls[-1].findings[0]
+
+
+@pytest.mark.parametrize("case", MENDED, ids=lambda case: case.name)
+def test_each_cause_has_a_fix_that_works(case: Case, recorder: Recorder) -> None:
+    trace, diagnosis = record(recorder, case.text)
+    finding = diagnosis.calls[-1].findings[0]
+    if finding.cause is None or finding.cause.kind != case.kind:
+        pytest.skip("the cause is not told yet")
+    mended = try_fixes(trace, diagnosis, recorder).calls[-1].findings[0]
+    assert mended.fixes
+    for fix in mended.fixes:
+        _, again = record(recorder, fix.text)
+        assert again.calls[-1].findings[0].status == "flows"
+        assert fix.value is not None
+        assert np.isfinite(fix.value).all()
+        assert fix.value.any()
+        assert fix.diff
+        if case.bridged is not None:
+            np.testing.assert_allclose(fix.value, np.asarray(case.bridged), rtol=1e-4)
+
+
+WRONG = """
+import tensorflow as tf
+p = tf.Variable(2.0)
+q = tf.Variable(0.0)
+with tf.GradientTape() as t:
+    q.assign(3.0 * p)
+    out = q * q
+t.gradient(out, p)
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "new"),
+    [
+        ("another gradient", "out = (3.0 * p) ** 2 * 2.0"),
+        ("another target", "out = 36.0 * p"),
+        ("an error", "out = p * undefined"),
+        ("still None", "out = q * q * 1.0"),
+        ("never ends", "out = p * p\n    while True: pass"),
+    ],
+)
+def test_what_is_not_right_is_not_shown(
+    what: str, new: str, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(patient: Patient) -> Iterator[Edit]:
+        yield Edit(what, patient.source.text.replace("out = q * q", new))
+
+    monkeypatch.setattr(table, "FIXES", {"assign": (wrong,)})
+    if what == "never ends":
+        monkeypatch.setattr("tapeviz.fixes.trying._FEWEST_SECONDS", 2.0)
+    assert treat(recorder, WRONG).fixes == ()
+
+
+def test_a_fix_that_fails_costs_only_itself(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(patient: Patient) -> Iterator[Edit]:
+        raise KeyError("an odd text")
+        yield
+
+    rest = table.FIXES["assign"]
+    monkeypatch.setattr(table, "FIXES", {"assign": (broken, *rest)})
+    assert treat(recorder, WRONG).fixes
+
+
+def test_random_numbers_do_not_have_to_agree(recorder: Recorder) -> None:
+    finding = treat(recorder, WRONG.replace("3.0 * p", "tf.random.normal([]) * p"))
+    assert finding.fixes
+    assert finding.fixes[0].value is not None
+
+
+def test_two_cuts_of_different_kinds_are_mended_together(recorder: Recorder) -> None:
+    finding = treat(
+        recorder,
+        "import tensorflow as tf\nx = tf.constant([1, 2])\nwith tf.GradientTape() as t:\n"
+        "    y = tf.reduce_sum(x * x)\nt.gradient(y, x)\n",
+    )
+    assert [fix.value.tolist() for fix in finding.fixes if fix.value is not None] == [[2.0, 4.0]]
+
+
+def test_the_part_that_was_asked_for_is_shown(recorder: Recorder) -> None:
+    finding = treat(
+        recorder,
+        "import tensorflow as tf\nx = tf.Variable([[1.0, 2.0], [3.0, 4.0]])\n"
+        "with tf.GradientTape() as t:\n    y = tf.reduce_sum(x * x)\nt.gradient(y, x[1, :1])\n",
+    )
+    assert finding.fixes[0].text.endswith("t.gradient(y, x)[1, :1]\n")
+    assert finding.fixes[0].value is not None
+    assert finding.fixes[0].value.tolist() == [6.0]
+
+
+def test_all_sources_of_a_call_get_their_own_value(recorder: Recorder) -> None:
+    trace, diagnosis = record(recorder, WRONG.replace("3.0 * p", "3.0 * p + r * p").replace(
+        "q = ", "r = tf.Variable(1.0)\nq = ").replace("out, p", "out, [p, r]"))  # fmt: skip
+    findings = try_fixes(trace, diagnosis, recorder).calls[-1].findings
+    assert [float(one.fixes[0].value) for one in findings] == [64.0, 32.0]  # type: ignore[arg-type]
+
+
+def test_an_error_is_mended(recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\nx = tf.Variable(3.0)\nwith tf.GradientTape() as t:\n"
+        "    y = x * x\nt.gradient(y, x)\nt.gradient(y, x)\n"
+    )
+    trace, diagnosis = record(recorder, text)
+    error = try_fixes(trace, diagnosis, recorder).error
+    assert error is not None
+    assert "persistent=True" in error.fixes[0].text
+
+
+def test_it_can_be_stopped_and_tells_how_far_it_is(recorder: Recorder) -> None:
+    trace, diagnosis = record(recorder, WRONG)
+    told: list[tuple[int, int]] = []
+    try_fixes(
+        trace, diagnosis, recorder, on_progress=lambda done, known: told.append((done, known))
+    )
+    assert told
+    assert all(0 < done <= known for done, known in told)
+    began = time.monotonic()
+    stopped = try_fixes(trace, diagnosis, recorder, should_stop=lambda: True)
+    assert time.monotonic() - began < 5
+    assert not stopped.calls[-1].findings[0].fixes
+
+
+def test_what_flows_is_not_run_again(recorder: Recorder) -> None:
+    trace, diagnosis = record(recorder, WRONG.replace("q.assign", "q = ").replace("= (", "= ("))
+    assert not diagnosis.calls[-1].is_troubled
+    assert try_fixes(trace, diagnosis, recorder) is diagnosis
+    assert try_fixes(
+        replace(trace, ending=replace(trace.ending, how="timeout")), diagnosis, recorder
+    )
