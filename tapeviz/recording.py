@@ -20,7 +20,19 @@ from .errors import TapevizError
 from .kernel import KernelPool, Run, RunEnd, RunRequest
 from .repair import Repaired, missing_imports, repair
 from .trace.events import FORMAT_VERSION as EVENT_FORMAT
-from .trace.events import Begin, Ended, Event, Noted, OpRan, Printed, Raised, decode, encode
+from .trace.events import (
+    Begin,
+    Ended,
+    Event,
+    Noted,
+    OpRan,
+    Printed,
+    Raised,
+    ReplayRan,
+    TensorSeen,
+    decode,
+    encode,
+)
 from .trace.file import Recording
 from .trace.model import Array, TensorId, Trace
 from .trace.read import Reader, read
@@ -83,6 +95,7 @@ class LiveRecording:
         self._run: Run | None = None
         self._started = threading.Event()
         self._done = threading.Event()
+        self._asking = threading.Lock()
         self._trace: Trace | None = None
 
     # For the one who asked for it.
@@ -113,6 +126,42 @@ class LiveRecording:
         if "error" in about:
             raise TapevizError(str(about["error"]))
         return array_of(buffers[0], about["dtype"], tuple(about["shape"]))
+
+    def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
+        """What a backward pass over the recording gives: for each key wanted that it reached.
+
+        See :func:`tapeviz.recorder.replay.replay` for the request. Blocks. :class:`TapevizError`
+        when the kernel is gone, or in words why a step of the pass has no gradient.
+        """
+        if self._run is None:
+            raise TapevizError("a recording that was kept cannot be replayed")
+        with self._asking:
+            about, buffers = self._run.fetch("replay", request, _REPLAY_SECONDS)
+            events = [decode(str(line)) for line in about["events"]]
+            # The kernel counts bytes from the run's beginning, so the blob has to grow along.
+            self._lines += [str(line).encode() for line in about["events"]]
+            self._blob += b"".join(buffers)
+        return self._replayed(events)
+
+    def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:
+        seen = {one.id: one for one in events if isinstance(one, TensorSeen) and one.at >= 0}
+        found: dict[str, Array] = {}
+        for ran in events:
+            if not isinstance(ran, ReplayRan):
+                continue
+            for step in ran.steps:
+                if step.error:
+                    raise TapevizError(step.error)
+            for key, tensor in ran.results.items():
+                one = seen.get(tensor)
+                found[key] = (
+                    self.fetch_tensor(TensorId(tensor)) if one is None else self._travelled(one)
+                )
+        return found
+
+    def _travelled(self, one: TensorSeen) -> Array:
+        shape = tuple(size or 0 for size in one.shape or ())
+        return array_of(bytes(self._blob[one.at : one.at + one.nbytes]), one.dtype, shape)
 
     def release(self) -> None:
         """Let the kernel go; values that did not travel are gone with it."""
