@@ -1,0 +1,47 @@
+"""What the sweep shares: each recording read once, and an application for the painters."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.register_assert_rewrite("tests.recordings.invariants")
+
+from tapeviz.analysis import diagnose  # noqa: E402
+from tapeviz.analysis.model import Diagnosis  # noqa: E402
+from tapeviz.recording import trace_of  # noqa: E402
+from tapeviz.trace.file import load  # noqa: E402
+from tapeviz.trace.model import Trace  # noqa: E402
+
+FOLDER = Path(__file__).resolve().parent
+RECORDINGS = sorted(FOLDER.glob("*.tape"))
+
+
+@dataclass(frozen=True)
+class Read:
+    """A recording as far as no picture is involved."""
+
+    name: str
+    trace: Trace
+    diagnosis: Diagnosis
+
+
+@functools.cache
+def read(name: str) -> Read:
+    trace = trace_of(load(FOLDER / f"{name}.tape"))
+    return Read(name, trace, diagnose(trace))
+
+
+@pytest.fixture(params=[path.stem for path in RECORDINGS])
+def recording(request: pytest.FixtureRequest) -> Read:
+    return read(request.param)
+
+
+@pytest.fixture(autouse=True)
+def application(qapp: Any) -> Any:
+    """pytest-qt's, made before a painter makes its own."""
+    return qapp

@@ -1,0 +1,153 @@
+"""Each recording goes through every stage, without TensorFlow: trace to files."""
+
+from __future__ import annotations
+
+import io
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from tapeviz.drawing import Arranged, arrange, compose_over
+from tapeviz.examples import examples
+from tapeviz.export import WRITERS, Drawing, render, write_animation
+from tapeviz.graph.groups import GROUPINGS
+from tapeviz.report import report
+from tapeviz.scene.model import Overlay
+from tapeviz.scene.theme import THEMES
+from tapeviz.trace.file import load, save
+from tapeviz.view import DEFAULT_VIEW
+
+from .conftest import FOLDER, RECORDINGS, Read, read
+from .invariants import (
+    check_diagnosis,
+    check_layout,
+    check_node_link,
+    check_routes_are_clear,
+    check_scene,
+    check_trace,
+)
+
+PAINTED = ("slice_assign", "gradient_penalty", "training_loop")
+SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "gif": b"GIF8"}
+
+
+def test_there_is_a_recording_of_each_example_as_it_is() -> None:
+    assert {path.stem for path in RECORDINGS} == {each.name for each in examples()}
+    for each in examples():
+        assert read(each.name).trace.source == each.text, "make the recordings anew"
+
+
+def test_they_are_small_and_name_no_machine() -> None:
+    assert sum(path.stat().st_size for path in RECORDINGS) < 2_000_000
+    for path in RECORDINGS:
+        for line in load(path).events:
+            assert not any(word in line for word in (b"/home/", b"/root/", b".venv")), path.name
+
+
+def test_a_recording_is_kept_whole(recording: Read, tmp_path: Path) -> None:
+    first = FOLDER / f"{recording.name}.tape"
+    again = tmp_path / "again.tape"
+    save(load(first), again)
+    assert again.read_bytes() == first.read_bytes()
+
+
+def test_trace(recording: Read) -> None:
+    check_trace(recording.trace)
+
+
+def test_diagnosis(recording: Read) -> None:
+    check_diagnosis(recording.trace, recording.diagnosis)
+
+
+def test_report(recording: Read) -> None:
+    text = json.dumps(report(recording.trace, recording.diagnosis), allow_nan=False)
+    assert len(json.loads(text)["calls"]) == len(recording.diagnosis.calls)
+
+
+@pytest.mark.parametrize("layout", ["layered", "kamada-kawai"])
+def test_layout(recording: Read, layout: str) -> None:
+    arranged = arrange(recording.trace, replace(DEFAULT_VIEW, layout=layout))
+    assert arranged.graph.nodes
+    check_layout(arranged.graph, arranged.layout)
+    if layout == "layered":
+        check_routes_are_clear(arranged.layout)
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_folded_to_the_right(recording: Read, grouping: str) -> None:
+    view = replace(DEFAULT_VIEW, grouping=grouping, direction="right", shows_all=True)
+    arranged = arrange(recording.trace, view)
+    check_layout(arranged.graph, arranged.layout)
+    check_routes_are_clear(arranged.layout)
+    for diagnosed in recording.diagnosis.calls[-1:]:
+        scene = compose_over(arranged, recording.trace, diagnosed, Overlay(show_bridge=True))
+        check_scene(arranged.graph, scene)
+
+
+def test_scenes(recording: Read) -> None:
+    """Every call of the recording, at every step, with and without the bridge."""
+    arranged = arrange(recording.trace, DEFAULT_VIEW)
+    for diagnosed in recording.diagnosis.calls:
+        for step in (None, *range(len(diagnosed.steps) + 1)):
+            overlay = Overlay(step=step, show_bridge=step is None or step % 2 == 0)
+            scene = compose_over(arranged, recording.trace, diagnosed, overlay)
+            check_scene(arranged.graph, scene)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_written(recording: Read, theme: str) -> None:
+    arranged = arrange(recording.trace, DEFAULT_VIEW)
+    for drawing in _drawings(recording, arranged, theme):
+        for suffix in WRITERS:
+            if suffix not in SIGNATURES:
+                _check_written(suffix, render(drawing, suffix), drawing)
+
+
+@pytest.mark.parametrize("name", PAINTED)
+def test_painted(name: str, tmp_path: Path) -> None:
+    one = read(name)
+    drawings = list(_drawings(one, arrange(one.trace, DEFAULT_VIEW), "dark"))
+    for suffix, signature in SIGNATURES.items():
+        assert render(drawings[-1], suffix).startswith(signature)
+    write_animation(drawings, tmp_path / "steps.gif")
+    assert (tmp_path / "steps.gif").read_bytes().startswith(SIGNATURES["gif"])
+
+
+def _drawings(one: Read, arranged: Arranged, theme: str) -> Iterator[Drawing]:
+    """The whole flow with the bridge, and the beginning, middle and end of the backward pass."""
+    shown = one.diagnosis.call(None)
+    last = len(shown.steps) if shown else 0
+    for step in (None, 0, last // 2, last):
+        overlay = Overlay(step=step, show_bridge=step is None)
+        scene = compose_over(arranged, one.trace, shown, overlay)
+        yield Drawing(arranged.graph, arranged.layout, scene, THEMES[theme])
+
+
+def _check_written(suffix: str, made: bytes, drawing: Drawing) -> None:
+    text = made.decode("utf-8")
+    if suffix == "svg":
+        words = "".join(ET.fromstring(text).itertext())
+        assert all(_first_word(box.title) in words for box in drawing.scene.boxes)
+    elif suffix == "json":
+        check_node_link(json.loads(text), drawing.graph)
+    elif suffix == "graphml":
+        graph = nx.read_graphml(io.BytesIO(made), force_multigraph=True)
+        assert graph.number_of_nodes() == drawing.graph.number_of_nodes()
+        assert graph.number_of_edges() == drawing.graph.number_of_edges()
+    elif suffix == "dot":
+        assert text.startswith("digraph")
+        assert text.count("->") >= drawing.graph.number_of_edges()
+    else:
+        assert suffix == "html"
+        assert "<svg" in text
+        assert text.rstrip().endswith("</html>")
+
+
+def _first_word(title: str) -> str:
+    """A long title is cut in the drawing; its beginning stands there."""
+    return title[:6].split()[0] if title.strip() else ""
