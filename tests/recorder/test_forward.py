@@ -35,8 +35,8 @@ def test_an_op_has_inputs_outputs_values_and_a_place(record: Record) -> None:
     assert op.outputs == seen.bound("c")
     assert op.attrs == {"transpose_a": False, "transpose_b": True}
     np.testing.assert_array_equal(seen.value(op.outputs[0]), [[5, 11], [11, 25]])
-    name, line, column, end_line, end_column = seen.frames(op.site)[0]
-    assert (name, line, end_line) == ("<module>", 2, 2)
+    name, line, column, _, end_column = seen.frames(op.site)[0]
+    assert (name, line) == ("<module>", 2)
     text = "b = 1; c = tf.matmul(a, a, transpose_b=True)"
     if column >= 0:
         assert text[column:end_column] == "tf.matmul(a, a, transpose_b=True)"

@@ -224,4 +224,5 @@ def test_layers_are_scopes(record: Record) -> None:
         one.name.removesuffix(":0") for one in seen.one(e.CallBegan).sources
     ]
     reads = [op for op in seen.ops("ReadVariableOp") if not op.call]
-    assert {op.inputs[0] for op in reads} >= set(paths)
+    sources = {one.tensor for one in seen.one(e.CallBegan).sources}
+    assert {op.inputs[0] for op in reads} >= sources
