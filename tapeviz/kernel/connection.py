@@ -15,6 +15,7 @@ from jupyter_client.client import KernelClient
 
 _SERVE = "__import__('_tapeviz_inside.wire').wire.serve()"
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
+_LONGEST_WAIT = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,9 @@ class Connection:
 
     def receive(self, timeout: float | None) -> Iterator[Message]:
         """What has come on the two channels, after waiting for it for up to ``timeout`` seconds."""
-        ready = dict(self._poller.poll(None if timeout is None else max(0, int(timeout * 1000))))
+        # A poll takes no more milliseconds than fit into an int; an early return is no harm.
+        longest = None if timeout is None else int(min(max(0.0, timeout), _LONGEST_WAIT) * 1000)
+        ready = dict(self._poller.poll(longest))
         if self._sleeping.fileno() in ready:
             with contextlib.suppress(BlockingIOError):
                 self._sleeping.recv(4096)

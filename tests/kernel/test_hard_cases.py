@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import pytest
@@ -58,7 +59,8 @@ def test_the_time_limit(start):
 
 
 def test_a_run_within_its_time_limit_finishes(play):
-    assert play("print(1)", timeout=60).end == RunEnd("finished")
+    for seconds in (60, 1e10, math.inf):
+        assert play("print(1)", timeout=seconds).end == RunEnd("finished")
 
 
 @pytest.mark.parametrize(
