@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from . import __version__
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
-from .trace.model import EMPTY_TRACE, Array, TensorId, Trace
+from .shares import ShareTable
+from .trace.model import EMPTY_TRACE, Array, CallId, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
 Repairs = Iterable[tuple[int, str]]
 
 
-def report(trace: Trace, diagnosis: Diagnosis, repairs: Repairs = ()) -> dict[str, Any]:
+def report(
+    trace: Trace,
+    diagnosis: Diagnosis,
+    repairs: Repairs = (),
+    shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Everything that happened to the gradients of one snippet, as JSON values."""
     return {
         "tapeviz": __version__,
@@ -29,7 +36,7 @@ def report(trace: Trace, diagnosis: Diagnosis, repairs: Repairs = ()) -> dict[st
             {"kind": one.kind, "line": one.line, "message": one.message}
             for one in diagnosis.warnings
         ],
-        "calls": [_call(trace, one) for one in diagnosis.calls],
+        "calls": [_call(trace, one) | _shares(shares.get(one.call.id)) for one in diagnosis.calls],
     }
 
 
@@ -74,6 +81,24 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
         "targets": [one.text for one in call.targets],
         "results": [_result(trace, one) for one in diagnosed.findings],
     }
+
+
+def _shares(table: ShareTable | None) -> dict[str, Any]:
+    """Of a call with several targets: what each of them gives to each source."""
+    if table is None or len(table.rows) < 2:
+        return {}
+    rows: list[dict[str, Any]] = []
+    for row in table.rows:
+        shown: dict[str, Any] = {"target": row.label, "values": list(map(_cell, row.cells))}
+        if row.elements:
+            columns = range(len(row.cells))
+            shown["jacobian"] = [_cell(row.jacobian(column)) for column in columns]
+        rows.append(shown)
+    return {"shares": rows}
+
+
+def _cell(value: Array | None) -> Any:
+    return elements(value) if value is not None and value.size <= MAX_ELEMENTS else None
 
 
 def _result(trace: Trace, finding: Finding) -> dict[str, Any]:

@@ -8,6 +8,8 @@ order, started by one target alone, or by one element of it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ MAX_STEPS = 20_000
 MAX_TARGETS = 64
 MAX_ELEMENTS = 64
 MAX_RESULT = 10_000
+MAX_CALLS = 20
 Cell = Array | None
 """A gradient; None where the target and the source are not connected."""
 
@@ -32,7 +35,8 @@ Cell = Array | None
 class ShareRow:
     """What one target, or one element of it, gives to each source.
 
-    ``elements``: of a target with several, the same for each, unless they are too many.
+    ``elements``: of a target with several, the same for each, unless all targets together have too
+    many.
     """
 
     label: str
@@ -90,8 +94,8 @@ def share_table(live: LiveRecording, call: Call) -> ShareTable:
     trace = live.wait(0)
     if len(call.steps) > MAX_STEPS or any(step.op is None for step in call.steps):
         raise TapevizError("this backward pass cannot be run once more for each target")
-    asker = _Asker(live, call)
-    rows = tuple(asker.row(trace, index) for index in range(len(call.targets)))
+    asker = _Asker(live, trace, call)
+    rows = tuple(asker.row(index) for index in range(len(call.targets)))
     sums = tuple(_returned(live, call, tensor) for tensor in call.results)
     for column, returned in enumerate(sums):
         if not adds_up([row.cells[column] for row in rows], returned):
@@ -118,13 +122,16 @@ def adds_up(cells: list[Cell], returned: Cell) -> bool:
 class _Asker:
     """Asks for one backward pass after the other of the same call."""
 
-    def __init__(self, live: LiveRecording, call: Call) -> None:
+    def __init__(self, live: LiveRecording, trace: Trace, call: Call) -> None:
         self._live = live
+        self._trace = trace
         self._call = call
+        self._count = sum(_size(trace, one) for one in call.targets)
         self._program = [["op", step.op] for step in call.steps]
         self._wanted = list(dict.fromkeys(one.tensor for one in call.sources if one.tensor))
 
-    def row(self, trace: Trace, index: int) -> ShareRow:
+    def row(self, index: int) -> ShareRow:
+        trace = self._trace
         target = self._call.targets[index]
         given = self._call.output_gradients
         start = _value_given(trace, self._call, given[index]) if index < len(given) else 0
@@ -132,7 +139,7 @@ class _Asker:
         shape = _shape(trace, target)
         widest = max((cell.size for cell in cells if cell is not None), default=0)
         size = math.prod(shape)
-        is_small = 1 < size <= MAX_ELEMENTS and size * widest <= MAX_RESULT
+        is_small = size > 1 and self._count <= MAX_ELEMENTS and size * widest <= MAX_RESULT
         if not is_small or not _is_sum(self._call) or target.tensor is None:
             return ShareRow(target.text, cells, shape)
         elements = tuple(
@@ -193,3 +200,19 @@ def _size(trace: Trace, target: Operand) -> int:
 
 def _element_label(name: str, place: tuple[int, ...]) -> str:
     return f"{name}[{', '.join(map(str, place))}]"
+
+
+def share_tables(live: LiveRecording, *, only_lists: bool = False) -> Mapping[CallId, ShareTable]:
+    """The shares of the first calls that have some, where they can be had.
+
+    ``only_lists``: of calls with several targets, not of those with one that has elements.
+    """
+    trace = live.wait(0)
+    tables: dict[CallId, ShareTable] = {}
+    for call in trace.calls:
+        if len(tables) == MAX_CALLS:
+            break
+        if has_shares(trace, call) and (len(call.targets) > 1 or not only_lists):
+            with suppress(TapevizError):
+                tables[call.id] = share_table(live, call)
+    return tables

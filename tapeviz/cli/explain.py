@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..bugs import told_in_a_line
 from ..errors import TapevizError
@@ -50,9 +50,11 @@ def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
     return int(any(call.is_troubled for call in diagnosis.calls))
 
 
-def _explained(opened: Inputs, name: str, fixes: bool) -> Explained:
+def _explained(
+    opened: Inputs, name: str, fixes: bool, shares: Literal["lists", "all"]
+) -> Explained:
     with told_in_a_line():
-        explained = opened.record(name)
+        explained = opened.record(name, shares)
         return opened.try_fixes(explained, _tell_progress) if fixes else explained
 
 
@@ -71,9 +73,9 @@ def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
 
     about: dict[str, object] = {"file": name} if is_one_of_many else {}
     try:
-        explained = _explained(opened, name, fixes)
+        explained = _explained(opened, name, fixes, "lists")
         repairs = explained.recording.repairs
-        about |= report(explained.trace, explained.diagnosis, repairs)
+        about |= report(explained.trace, explained.diagnosis, repairs, explained.shares)
         status = exit_status(explained.trace, explained.diagnosis)
     except TapevizError as error:
         if not is_one_of_many:
@@ -92,11 +94,12 @@ def _explain_text(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
     if is_one_of_many:
         print(f"== {name}")
     try:
-        explained = _explained(opened, name, fixes)
+        explained = _explained(opened, name, fixes, "all")
     except TapevizError as error:
         if not is_one_of_many:
             raise
         print(f"tapeviz: {error}", file=sys.stderr)
         return error.exit_status
-    print(as_text(explained.trace, explained.diagnosis, explained.recording.repairs))
+    repairs, shares = explained.recording.repairs, explained.shares
+    print(as_text(explained.trace, explained.diagnosis, repairs, shares))
     return exit_status(explained.trace, explained.diagnosis)

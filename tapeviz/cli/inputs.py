@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
@@ -15,8 +16,9 @@ from ..errors import TapevizError
 from ..kernel import KernelChoice, KernelPool, choose_interpreter, choose_kernel, own_interpreter
 from ..notebook import read_notebook
 from ..recording import Recorder, Silent, Snippet, trace_of
+from ..shares import ShareTable, share_tables
 from ..trace.file import Recording, load
-from ..trace.model import Trace
+from ..trace.model import CallId, Trace
 
 MAX_TEXT = 5_000_000
 
@@ -34,6 +36,7 @@ class Explained:
     diagnosis: Diagnosis
     snippet: Snippet | None = None
     """What was run; None for a recording that was kept."""
+    shares: Mapping[CallId, ShareTable] = field(default_factory=dict)
 
 
 class _Passing(Silent):
@@ -57,15 +60,19 @@ class Inputs:
         self._files = files
         self._pool: KernelPool | None = None
 
-    def record(self, name: str) -> Explained:
-        """Run the file ``name`` (``-``: standard input), or load it if it is a ``.tape``."""
+    def record(self, name: str, shares: Literal["none", "lists", "all"] = "none") -> Explained:
+        """Run the file ``name`` (``-``: standard input), or load it if it is a ``.tape``.
+
+        ``shares``: also those of calls with several targets, or with one that has elements, too.
+        A recording that was kept cannot be asked for them.
+        """
         if name.endswith(".tape"):
             recording = load(Path(name))
             trace = trace_of(recording)
             return Explained(recording, trace, diagnose(trace))
         asked = snippet(name, self._options)
-        recording, trace = self._run(asked)
-        return Explained(recording, trace, diagnose(trace), asked)
+        recording, trace, tables = self._run(asked, shares)
+        return Explained(recording, trace, diagnose(trace), asked, tables)
 
     def try_fixes(
         self, explained: Explained, on_progress: Callable[[int, int], None] | None = None
@@ -85,7 +92,9 @@ class Inputs:
         )
         return replace(explained, diagnosis=mended)
 
-    def _run(self, asked: Snippet) -> tuple[Recording, Trace]:
+    def _run(
+        self, asked: Snippet, shares: str
+    ) -> tuple[Recording, Trace, Mapping[CallId, ShareTable]]:
         live = Recorder(self._kernels()).record(asked, self._listener)
         try:
             trace = live.wait()
@@ -96,7 +105,8 @@ class Inputs:
                 )
             if trace.ending.how == "failed":
                 raise TapevizError(trace.ending.detail)
-            return live.recording(), trace
+            tables = share_tables(live, only_lists=shares == "lists") if shares != "none" else {}
+            return live.recording(), trace, tables
         except KeyboardInterrupt:
             live.stop()
             raise

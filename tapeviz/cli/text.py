@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import fill
+from types import MappingProxyType
 
 import numpy as np
 
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..report import ended_well
-from ..trace.model import Array, TensorId, Trace
+from ..shares import ShareTable
+from ..trace.model import Array, CallId, TensorId, Trace
+from .share_text import share_lines
 
 _WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
 
 
-def as_text(trace: Trace, diagnosis: Diagnosis, repairs: Iterable[tuple[int, str]] = ()) -> str:
+def as_text(
+    trace: Trace,
+    diagnosis: Diagnosis,
+    repairs: Iterable[tuple[int, str]] = (),
+    shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
+) -> str:
     """Repairs, a paragraph for each gradient, and the error that ended the snippet."""
     blocks = ["\n".join(f"line {line}: {what}" for line, what in repairs)]
-    blocks += ["\n".join(_call(trace, call)) for call in diagnosis.calls]
+    for call in diagnosis.calls:
+        blocks.append("\n".join(_call(trace, call)))
+        if call.call.id in shares:
+            blocks.append("\n".join(share_lines(shares[call.call.id])))
     error = diagnosis.error
     if error is not None:
         where = f"line {error.line}: " if error.line else ""

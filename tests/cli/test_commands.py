@@ -102,3 +102,34 @@ def test_a_bug_of_ours_is_a_line_and_a_log(
     logs = list(tmp_path.rglob("tapeviz.log"))
     if logs:  # where the platform keeps state elsewhere there is nothing to read here
         assert "Traceback" in logs[0].read_text(encoding="utf-8")
+
+
+SUMMED = """\
+x = tf.Variable([1.0, 2.0])
+w = tf.Variable(3.0)
+unused = tf.Variable(1.0)
+with tf.GradientTape(persistent=True) as tape:
+    area = x[0] * w
+    edge = 2.0 * x
+tape.gradient([area, edge], [x, w, unused], unconnected_gradients="zero")
+tape.gradient(edge, x)
+"""
+
+
+def test_sums_over_targets_are_told_apart(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = _file(tmp_path, "summed.py", SUMMED)
+    main(["explain", "--no-fixes", "--json", file])
+    listed, single = json.loads(capfd.readouterr().out)["calls"]
+    assert listed["results"][0]["value"] == [5.0, 2.0]
+    area, edge = listed["shares"]
+    assert (area["target"], area["values"]) == ("area", [[3.0, 0.0], 1.0, None])
+    assert (edge["target"], edge["values"]) == ("edge", [[2.0, 2.0], None, None])
+    assert edge["jacobian"] == [[[2.0, 0.0], [0.0, 2.0]], None, None]
+    assert "shares" not in single
+    main(["explain", "--no-fixes", file])
+    lines = [line.split() for line in capfd.readouterr().out.splitlines()]
+    assert ["area", "[3.", "0.]", "1.", "None"] in lines
+    assert ["sum", "[5.", "2.]", "1.", "0."] in lines
+    assert ["edge[1]", "[0.", "2.]"] in lines
