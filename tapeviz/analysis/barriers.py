@@ -7,7 +7,7 @@ passes. They are asked in order, the first answer holds.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,8 +15,9 @@ from ..trace.expressions import SourceText
 from ..trace.model import Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
 from ..trace.tapes import is_differentiable
 from .blocks import line_to_move
-from .dataflow import DataFlow, Way
+from .dataflow import REF_ASSIGNS, DataFlow, Way
 from .model import Cause, Kind, Link
+from .origins import Origins
 
 # Ops that look at the form of a tensor and never at its elements.
 FORM_OPS = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
@@ -51,6 +52,35 @@ class Evidence:
         steps = {step.op: step for step in self.call.steps if step.op is not None}
         steps.update({step.op: step for step in replayed if step.op is not None})
         return steps
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The backward pass as TensorFlow ran it; of a ``jacobian`` as it was replayed.
+
+        TensorFlow traces a jacobian's pass into a graph (pfor), where it has no values.
+        """
+        if self.call.method in ("jacobian", "batch_jacobian") and self.call.replay:
+            return self.call.replay.steps
+        return self.call.steps
+
+    @cached_property
+    def feeding(self) -> Mapping[TensorId, Sequence[tuple[Step, Op, TensorId]]]:
+        """For each tensor the steps that gave it a gradient, with their ops."""
+        feeding: dict[TensorId, list[tuple[Step, Op, TensorId]]] = {}
+        for step in self.steps:
+            op = self.trace.ops.get(step.op) if step.op is not None else None
+            for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
+                if op is not None and gradient is not None:
+                    feeding.setdefault(tensor, []).append((step, op, gradient))
+        return feeding
+
+    @cached_property
+    def origins(self) -> Origins:
+        return Origins(self.trace)
+
+    def line_of(self, op: Op) -> int:
+        """The op's line; of one that a gradient call ran, the line of what it differentiates."""
+        return self.origins.forward(op).line
 
     @cached_property
     def tape(self) -> Tape | None:
@@ -100,10 +130,19 @@ def changed_state(crossing: Crossing) -> Cause | None:
     """The value went into a variable's state; no tape records a write to a resource."""
     way, evidence = crossing.way, crossing.evidence
     op = crossing.op
-    if way.kind not in ("assign", "state") or op is None or not isinstance(way.end, str):
+    if op is None or not (way.kind in ("assign", "state") or op.type in REF_ASSIGNS):
         return None
-    variable = evidence.flow.version_at(way.end).variable
-    return evidence.cause("assign", op.line, way, variable=name_of(evidence.trace, variable))
+    if isinstance(way.end, str):
+        name = name_of(evidence.trace, evidence.flow.version_at(way.end).variable)
+    else:
+        name = _name_of_ref(evidence, op)
+    return evidence.cause("assign", op.line, way, variable=name)
+
+
+def _name_of_ref(evidence: Evidence, assign: Op) -> str:
+    """The name of a variable of the first kind in the graph, by the op that writes to it."""
+    made = evidence.trace.producers.get(assign.inputs[0])
+    return evidence.trace.ops[made].name if made is not None else "a variable"
 
 
 def made_variable(crossing: Crossing) -> Cause | None:
@@ -164,7 +203,7 @@ def became_whole(crossing: Crossing) -> Cause | None:
     if not is_differentiable(evidence.dtype(way.start)):
         return None
     kind: Kind = "integer" if op.type == "Cast" else "not-differentiable"
-    return evidence.cause(kind, op.line, way, dtype=evidence.dtype(way.end))
+    return evidence.cause(kind, evidence.line_of(op), way, dtype=evidence.dtype(way.end))
 
 
 def ran_outside(crossing: Crossing) -> Cause | None:
@@ -199,7 +238,7 @@ def gave_none(crossing: Crossing) -> Cause | None:
     step = evidence.returned.get(op.id)
     if step is None:
         is_flat = _is_unreplayed(evidence, op) and op.type in FLAT_OPS
-        return evidence.cause("not-differentiable", op.line, way) if is_flat else None
+        return evidence.cause("not-differentiable", evidence.line_of(op), way) if is_flat else None
     received = any(one is not None for one in step.upstream)
     gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
     if gave or not (received or step.error):
@@ -207,7 +246,7 @@ def gave_none(crossing: Crossing) -> Cause | None:
     if op.is_recorded_operation and op.function:
         line = gradient_return_line(evidence.text, op) or op.line
         return evidence.cause("custom-gradient", line, way, function=op.function)
-    return evidence.cause("not-differentiable", op.line, way, error=step.error)
+    return evidence.cause("not-differentiable", evidence.line_of(op), way, error=step.error)
 
 
 def _is_unreplayed(evidence: Evidence, op: Op) -> bool:
@@ -259,12 +298,18 @@ def name_of(trace: Trace, variable: VariableId) -> str:
 
 
 def gradient_return_line(text: SourceText, op: Op) -> int:
-    """The ``return`` of the gradient function inside a ``custom_gradient`` function; 0 unknown."""
+    """Where the gradient function inside a ``custom_gradient`` function returns; 0 unknown.
+
+    Its ``return``, or the lambda that it is.
+    """
     for node in ast.walk(text.tree) if text.tree else ():
         if isinstance(node, ast.FunctionDef) and node.name == op.function:
-            inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)][1:]
+            below = [one for statement in node.body for one in ast.walk(statement)]
+            inner = [one for one in below if isinstance(one, ast.FunctionDef)]
             returns = [r for one in inner for r in ast.walk(one) if isinstance(r, ast.Return)]
-            return returns[-1].lineno if returns else node.lineno
+            lambdas = [one for one in below if isinstance(one, ast.Lambda)]
+            last = (returns or lambdas or [node])[-1]
+            return last.lineno
     return op.function_line
 
 

@@ -57,12 +57,29 @@ def _of_values(
         for place, into in ways.items()
     }
     connected = between(kept, starts)
-    return connected if any(target in connected for target in targets) else ways
+    if any(target in connected for target in targets):
+        return connected
+    kept = {
+        place: tuple(way for way in into if not _is_shaped_like(evidence, way))
+        for place, into in ways.items()
+    }
+    return between(kept, starts)
 
 
 def _takes_form(evidence: Evidence, way: Way) -> bool:
     op = evidence.op(way)
     return op is not None and op.type in FORM_OPS
+
+
+def _is_shaped_like(evidence: Evidence, way: Way) -> bool:
+    """Nothing of the value goes on: zeros in its shape, or a shape that a gradient function reads.
+
+    A shape that the snippet itself asks for is a number that it computes with.
+    """
+    op = evidence.op(way)
+    if op is None or op.type not in FORM_OPS:
+        return False
+    return op.call is not None or op.type in ("ZerosLike", "OnesLike")
 
 
 def _barriers(evidence: Evidence, ways: Ways) -> dict[Way, Cause]:

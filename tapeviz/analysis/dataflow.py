@@ -19,6 +19,13 @@ Place = TensorId | str
 WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python"]
 
 
+REF_VARIABLES = frozenset({"Variable", "VariableV2", "TemporaryVariable"})
+REF_ASSIGNS = frozenset(
+    {"Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub"}
+    | {"ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub"}
+)
+
+
 def place_of(version: Version) -> str:
     """The name of a version of a variable as a place."""
     return f"v{version.variable}:{version.index}"
@@ -79,7 +86,19 @@ class DataFlow:
             for filler in self._fillers.get(tensor, ()):
                 if filler.when < op.when:
                     ways.extend(self._filled(filler, tensor, place))
+        if op.type in REF_VARIABLES:
+            for assign in self._ref_assigns.get(place, ()):
+                ways.append(Way("assign", assign.inputs[-1], place, assign.id, assign.inputs[-1]))
         return tuple(ways)
+
+    @cached_property
+    def _ref_assigns(self) -> Mapping[TensorId, Sequence[Op]]:
+        """What wrote to a variable of the first kind, which a graph knows by a tensor (a ref)."""
+        found: dict[TensorId, list[Op]] = {}
+        for op in self.trace.ops.values():
+            if op.type in REF_ASSIGNS and op.inputs:
+                found.setdefault(op.inputs[0], []).append(op)
+        return found
 
     @staticmethod
     def _filled(filler: Op, handle: TensorId, place: TensorId) -> Iterator[Way]:

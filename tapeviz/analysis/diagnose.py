@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from ..trace.expressions import SourceText
 from ..trace.model import Call, Operand, TensorId, Trace, VariableId
 from .barriers import Evidence
-from .causes import explain_none
 from .dataflow import DataFlow
 from .errors import explain_error
+from .judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,
     CallDiagnosis,
@@ -23,8 +23,6 @@ from .model import (
     WalkStep,
 )
 from .outside import follow
-from .replays import is_unconnected
-from .spoiled import explain_nonfinite, explain_zero
 from .walk import links_of, walk
 from .words import explain
 
@@ -79,16 +77,7 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
     status = status_of(trace, gradient)
     target = ", ".join(one.text for one in call.targets) or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
-    causes: tuple[Cause, ...] = ()
-    if status == "none" or (status == "zero" and is_unconnected(trace, call, index)):
-        causes = explain_none(evidence, source)
-    elif status in ("zero", "nonfinite"):
-        spoiler = explain_zero if status == "zero" else explain_nonfinite
-        spoiled = spoiler(evidence, source)
-        causes = (spoiled,) if spoiled else ()
-    bridged = None
-    if status in ("none", "zero") and call.replay is not None and source.tensor is not None:
-        bridged = call.replay.results.get(str(source.tensor))
+    causes = causes_of(evidence, index, source, status)
     return Finding(
         target=target,
         source=source.text,
@@ -99,8 +88,15 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
         message=explain(causes[0], target, source.text) if causes else _plain(status),
         cause=causes[0] if causes else None,
         others=causes[1:],
-        bridged=bridged,
+        bridged=_bridged(call, source) if status in ("none", "zero") else None,
     )
+
+
+def _bridged(call: Call, source: Operand) -> TensorId | None:
+    """The gradient across the cut; of a jacobian only a gradient is known, which is a sum."""
+    if call.method != "gradient" or call.replay is None or source.tensor is None:
+        return None
+    return call.replay.results.get(str(source.tensor))
 
 
 def _plain(status: Status) -> str:

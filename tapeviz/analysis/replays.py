@@ -18,33 +18,48 @@ MAX_CALLS = 50
 
 
 def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
-    """The calls whose gradient could be had across a cut: eager ones with a source unconnected.
+    """The eager calls that need a replay to be understood.
 
-    One that the snippet repeats in a loop is replayed for its first times only.
+    Those with a source unconnected, whose gradient could be had across a cut; and jacobians that
+    are zero or not finite, of which TensorFlow shows no step. One that the snippet repeats in a
+    loop is replayed for its first times only.
     """
-    wanted = [
-        call
-        for call in trace.calls
-        if call.ended
-        and call.method == "gradient"
-        and call.replay is None
-        and any(is_unconnected(trace, call, index) for index in range(len(call.results)))
-    ]
-    return tuple(wanted[:MAX_CALLS])
+    wanted = (call for call in trace.calls if call.ended and call.replay is None)
+    return tuple(call for call in wanted if _needs_replay(trace, call))[:MAX_CALLS]
+
+
+def _needs_replay(trace: Trace, call: Call) -> bool:
+    if call.method not in ("gradient", "jacobian", "batch_jacobian"):
+        return False
+    if any(is_unconnected(trace, call, index) for index in range(len(call.results))):
+        return True
+    return call.method != "gradient" and any(
+        stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
+        for stats in (trace.stats(one) for one in call.results if one is not None)
+    )
 
 
 def is_unconnected(trace: Trace, call: Call, index: int) -> bool:
     """Whether no gradient function gave this source anything, so that it got None or zeros."""
     if call.results[index] is None:
         return True
+    source = call.sources[index].tensor
+    if call.method == "batch_jacobian":  # gives zeros in place of None
+        return source is not None and not _is_followed(trace, call, source)
     if call.unconnected != "zero":
         return False
-    source = call.sources[index].tensor
     return not any(
         tensor == source and gradient is not None
         for step in call.steps
         if step.op is not None and step.op in trace.ops
         for tensor, gradient in zip(trace.ops[step.op].inputs, step.downstream, strict=False)
+    )
+
+
+def _is_followed(trace: Trace, call: Call, source: TensorId) -> bool:
+    """Whether the call's tape has an op that took this source."""
+    return any(
+        source in op.inputs and call.tape in op.tapes for op in trace.ops.values() if op.tapes
     )
 
 

@@ -6,35 +6,48 @@ spoiled already; the op that received a sound gradient and gave a spoiled one is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from ..trace.model import Op, Operand, Stats, Step, TensorId
+from ..trace.model import Op, Operand, Stats, Step, TensorId, VariableId
 from .barriers import Evidence
 from .model import Cause, Kind
 
+# Slope 0 over a stretch of their inputs, and something else over another.
 _CLIPPING = frozenset(
     {"Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Softplus", "ClipByValue", "Maximum", "Minimum"}
     | {"Max", "Min", "Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Erf", "MaxPool", "SegmentMax"}
-    | {"SigmoidGrad", "TanhGrad"}
+    | {"SigmoidGrad", "TanhGrad", "SegmentMin", "UnsortedSegmentMax", "UnsortedSegmentMin"}
+    | {"MaxPool3D", "MaxPoolV2", "Prod", "Exp", "Erfc", "SparseSoftmaxCrossEntropyWithLogits"}
+    | {"SoftmaxCrossEntropyWithLogits", "Abs", "Cos", "Sin", "Cosh", "EluGrad", "SeluGrad"}
+    | {"FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxArgs", "TopKV2", "Rsqrt", "Reciprocal"}
 )
 _NORMALISING = frozenset({"Softmax", "LogSoftmax"})
+# Derivative 0 wherever there is one.
 _FLAT = frozenset(
-    {"Sign", "Round", "Rint", "Floor", "Ceil", "ReluGrad", "Relu6Grad", "LeakyReluGrad", "SelectV2"}
+    {"Sign", "Round", "Rint", "Floor", "Ceil", "ReluGrad", "Relu6Grad", "LeakyReluGrad"}
+    | {"MaxPoolGrad", "MaxPoolGradV2", "AbsGrad", "FloorMod"}
 )
+# Linear in each of several inputs: the gradient of one is multiplied by the others.
 _PRODUCTS = frozenset(
-    {"Mul", "MatMul", "BatchMatMulV2", "RealDiv", "DivNoNan", "MulNoNan", "Einsum"}
+    {"Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "RealDiv", "Div"}
+    | {"DivNoNan", "MulNoNan", "Einsum", "Conv2D", "Conv3D", "DepthwiseConv2dNative", "Cross"}
+    | {"Conv2DBackpropInput", "Conv2DBackpropFilter", "SparseTensorDenseMatMul", "Xlogy"}
+    | {"Square", "Pow", "SquaredDifference", "L2Loss", "SparseMatMul", "SegmentMean"}
 )
+# What is let through is chosen by a mask.
+_MASKING = frozenset({"Select", "SelectV2", "MatrixBandPart", "Where"})
+_IsSpoiled = Callable[[Stats | None], bool]
 
 
 def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
     """The op whose gradient first became zero everywhere, on the way to this source."""
     found = _spoiling(evidence, source, _is_zero)
     if found is None:
-        return None
+        return _zeros_given(evidence)
     step, op = found
     if step is None:
-        return evidence.cause("cancelled", op.line, None)
-    return _caused_by(evidence, _kind_of_zero(evidence, op), op)
+        return _caused_by(evidence, "cancelled", op)
+    return _caused_by(evidence, _kind_of_zero(evidence, op, step), op)
 
 
 def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
@@ -43,35 +56,51 @@ def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
     return _caused_by(evidence, "nonfinite", found[1]) if found else None
 
 
+def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:
+    """The op that made zeros out of something on the way to this source."""
+    found = _spoiling(evidence, source, _is_zero)
+    return found[1] if found else None
+
+
+def _zeros_given(evidence: Evidence) -> Cause | None:
+    """The pass began with zeros: those given as ``output_gradients``."""
+    given = [one.tensor for one in evidence.call.output_gradients if one.tensor is not None]
+    if not given or not all(_is_zero(evidence.trace.stats(one)) for one in given):
+        return None
+    return evidence.cause("multiplied-by-zero", evidence.call.line, None, how="given")
+
+
 def _caused_by(evidence: Evidence, kind: Kind, op: Op) -> Cause:
-    return Cause(kind, op.line, evidence.text.code(op.line), op.type, op.id)
+    line = evidence.line_of(op)
+    forward = evidence.origins.forward(op)
+    return Cause(kind, line, evidence.text.code(line), op.type, forward.id)
 
 
-def _kind_of_zero(evidence: Evidence, op: Op) -> Kind:
-    if op.type in _FLAT:
+def _kind_of_zero(evidence: Evidence, op: Op, step: Step) -> Kind:
+    if op.type in _FLAT or op.is_recorded_operation:
         return "flat-op"
-    if op.type in _PRODUCTS and any(_is_zero(_stats(evidence, one)) for one in op.inputs):
+    if op.type in _MASKING:
         return "multiplied-by-zero"
-    if op.type in _NORMALISING and _is_even(evidence, op):
+    if op.type in _PRODUCTS and any(_is_zero(evidence.trace.stats(one)) for one in op.inputs):
+        return "multiplied-by-zero"
+    if op.type in _NORMALISING and _is_even(evidence, step):
         return "cancelled"
     if op.type in _CLIPPING:
         return "saturated"
-    return "cancelled"
+    return "flat-op" if op.type == "Pow" else "cancelled"
 
 
-def _is_even(evidence: Evidence, op: Op) -> bool:
+def _is_even(evidence: Evidence, step: Step) -> bool:
     """Whether the upstream gradient is the same along the last axis, where a softmax sums to 1."""
-    step = evidence.returned.get(op.id)
-    upstream = step.upstream[0] if step and step.upstream else None
+    upstream = step.upstream[0] if step.upstream else None
     value = evidence.trace.value(upstream) if upstream is not None else None
     return value is not None and value.ndim > 0 and bool((value == value[..., :1]).all())
 
 
 def _spoiling(
-    evidence: Evidence, source: Operand, is_spoiled: Callable[[Stats | None], bool]
+    evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled
 ) -> tuple[Step | None, Op] | None:
     """The step that spoiled it (None: sound shares that add up to a spoiled sum) and its op."""
-    feeding = _feeding(evidence)
     waiting = _read_tensors(evidence, source)
     seen: set[TensorId] = set()
     candidates: list[tuple[Step, Op]] = []
@@ -81,12 +110,12 @@ def _spoiling(
         if tensor in seen:
             continue
         seen.add(tensor)
-        for step, op, gradient in feeding.get(tensor, ()):
-            if not is_spoiled(_stats(evidence, gradient)):
+        for step, op, gradient in evidence.feeding.get(tensor, ()):
+            if not is_spoiled(evidence.trace.stats(gradient)):
                 sound.append(op)
                 continue
             received = [one for one in step.upstream if one is not None]
-            if any(is_spoiled(_stats(evidence, one)) for one in received):
+            if any(is_spoiled(evidence.trace.stats(one)) for one in received):
                 waiting.extend(op.outputs)
             else:
                 candidates.append((step, op))
@@ -95,30 +124,13 @@ def _spoiling(
     return (None, sound[0]) if sound else None
 
 
-def _feeding(evidence: Evidence) -> Mapping[TensorId, list[tuple[Step, Op, TensorId]]]:
-    """For each tensor the steps that gave it a gradient."""
-    feeding: dict[TensorId, list[tuple[Step, Op, TensorId]]] = {}
-    for step in evidence.call.steps:
-        op = evidence.trace.ops.get(step.op) if step.op is not None else None
-        for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
-            if op is not None and gradient is not None:
-                feeding.setdefault(tensor, []).append((step, op, gradient))
-    return feeding
-
-
 def _read_tensors(evidence: Evidence, source: Operand) -> list[TensorId]:
     """The source itself; of a variable every tensor that was read from it."""
     if source.tensor is None:
         return []
-    trace = evidence.trace
-    read = [
-        tensor for tensor, one in trace.reads.items() if TensorId(one.variable) == source.tensor
-    ]
-    return [source.tensor, *read]
-
-
-def _stats(evidence: Evidence, tensor: TensorId) -> Stats | None:
-    return evidence.trace.stats(tensor)
+    variable = evidence.trace.variables.get(VariableId(source.tensor))
+    versions = variable.versions if variable else ()
+    return [source.tensor, *(tensor for one in versions for tensor in one.reads)]
 
 
 def _is_zero(stats: Stats | None) -> bool:

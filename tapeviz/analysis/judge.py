@@ -1,0 +1,78 @@
+"""A gradient of some status in, its causes out: the deciding one first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..trace.model import Call, Operand
+from .barriers import Evidence
+from .causes import explain_none
+from .model import Cause, Status
+from .replays import is_unconnected
+from .spoiled import explain_nonfinite, explain_zero, spoiling_op
+
+
+def causes_of(evidence: Evidence, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
+    """Why the gradient of the call's source number ``index`` is as it is; none if it flows."""
+    if evidence.call.method == "jvp":
+        return _forward(evidence, source) if status == "none" else ()
+    if status == "none" or (
+        status == "zero" and is_unconnected(evidence.trace, evidence.call, index)
+    ):
+        return explain_none(evidence, source)
+    if status == "zero":
+        return _inside_python(evidence, source) or _as_tuple(explain_zero(evidence, source))
+    if status == "nonfinite":
+        return _as_tuple(explain_nonfinite(evidence, source))
+    return ()
+
+
+def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:
+    return () if cause is None else (cause,)
+
+
+def _forward(evidence: Evidence, asked: Operand) -> tuple[Cause, ...]:
+    """Forward mode asks the other way round: what links a primal to the output that was asked for.
+
+    The recording names the outputs as sources, for a result belongs to each of them.
+    """
+    causes: tuple[Cause, ...] = ()
+    for primal in evidence.call.targets:
+        turned = replace(evidence.call, targets=(asked,), sources=(primal,))
+        causes = explain_none(replace(evidence, call=turned), primal)
+        if causes[0].kind != "not-connected":
+            break
+    return causes
+
+
+def _inside_python(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
+    """``tf.py_function`` gives zeros where the tape that it keeps inside gave None.
+
+    ``EagerFunc.backward`` in ``script_ops.py`` asks that tape for ``unconnected_gradients`` zero,
+    or leaves zeros to the op.
+    """
+    op = spoiling_op(evidence, source)
+    if op is None or op.type != "EagerPyFunc":
+        return ()
+    for inner in _calls_inside(evidence):
+        within = replace(evidence, call=inner)
+        for operand, result in zip(inner.sources, inner.results, strict=False):
+            if result is None:
+                return _as_tuple(_left_inside(within)) or explain_none(within, operand)
+    return ()
+
+
+def _left_inside(evidence: Evidence) -> Cause | None:
+    """The function gave back a constant, and something had left TensorFlow while it ran."""
+    trace, tape = evidence.trace, evidence.tape
+    if tape is None or any(one.tensor in trace.producers for one in evidence.call.targets):
+        return None
+    for leave in trace.leaves:
+        if tape.is_recording(leave.when) and leave.site.line and leave.how != "bool":
+            return evidence.cause("left-tensorflow", leave.site.line, None, how=leave.how)
+    return None
+
+
+def _calls_inside(evidence: Evidence) -> list[Call]:
+    call = evidence.call
+    return [one for one in evidence.trace.calls if call.when < one.when < one.end < call.end]
