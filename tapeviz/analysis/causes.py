@@ -11,14 +11,9 @@ from dataclasses import replace
 
 from ..trace.model import Operand, TensorId, VariableId
 from ..trace.tapes import is_differentiable
-from .barriers import (
-    FORM_OPS,
-    Crossing,
-    Evidence,
-    barrier,
-    line_where_made,
-)
+from .barriers import FORM_OPS, Crossing, barrier
 from .dataflow import Place, Way, between
+from .evidence import Evidence, line_where_made
 from .model import Cause
 from .replaced import explain_replaced
 

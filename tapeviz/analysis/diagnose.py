@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from ..trace.expressions import SourceText
 from ..trace.model import Call, Operand, TensorId, Trace, VariableId
-from .barriers import Evidence
 from .dataflow import DataFlow
 from .errors import explain_error
+from .evidence import Evidence
 from .judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,

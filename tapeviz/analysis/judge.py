@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..trace.model import Call, Operand
-from .barriers import Evidence
 from .causes import explain_none
+from .evidence import Evidence
 from .model import Cause, Status
 from .replays import is_unconnected
 from .spoiled import explain_nonfinite, explain_zero, spoiling_op

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..trace.model import Op, Operand, TensorId, Variable, VariableId
-from .barriers import Evidence
 from .blocks import line_beside
 from .dataflow import Place
+from .evidence import Evidence
 from .model import Cause
 
 _VIEWS = frozenset(

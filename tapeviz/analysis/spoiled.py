@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..trace.model import Op, Operand, Stats, Step, TensorId, VariableId
-from .barriers import Evidence
+from .evidence import Evidence
 from .model import Cause, Kind
 
 # Slope 0 over a stretch of their inputs, and something else over another.

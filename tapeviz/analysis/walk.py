@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from ..trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId
-from .barriers import Crossing, Evidence, barrier, name_of
+from .barriers import Crossing, barrier
 from .dataflow import Place, place_of
+from .evidence import Evidence, name_of
 from .formulas import formula
 from .model import Finding, Link, WalkStep
 

@@ -1,0 +1,118 @@
+"""A recording and one call of it in; what every detector asks of them, worked out once, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..trace.expressions import SourceText
+from ..trace.model import Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
+from .dataflow import DataFlow, Way
+from .model import Cause, Kind, Link
+from .origins import Origins
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the detectors look into: the recording, one call of it, and its source text."""
+
+    trace: Trace
+    flow: DataFlow
+    call: Call
+    text: SourceText
+
+    @cached_property
+    def returned(self) -> Mapping[OpId, Step]:
+        """For each op that was differentiated the step.
+
+        A replayed one before TensorFlow's own, which gives None also for inputs that the tape
+        did not follow.
+        """
+        replayed = self.call.replay.steps if self.call.replay else ()
+        steps = {step.op: step for step in self.call.steps if step.op is not None}
+        steps.update({step.op: step for step in replayed if step.op is not None})
+        return steps
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The backward pass as TensorFlow ran it; of a ``jacobian`` as it was replayed.
+
+        TensorFlow traces a jacobian's pass into a graph (pfor), where it has no values.
+        """
+        if self.call.method in ("jacobian", "batch_jacobian") and self.call.replay:
+            return self.call.replay.steps
+        return self.call.steps
+
+    @cached_property
+    def feeding(self) -> Mapping[TensorId, Sequence[tuple[Step, Op, TensorId]]]:
+        """For each tensor the steps that gave it a gradient, with their ops."""
+        feeding: dict[TensorId, list[tuple[Step, Op, TensorId]]] = {}
+        for step in self.steps:
+            op = self.trace.ops.get(step.op) if step.op is not None else None
+            for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
+                if op is not None and gradient is not None:
+                    feeding.setdefault(tensor, []).append((step, op, gradient))
+        return feeding
+
+    @cached_property
+    def origins(self) -> Origins:
+        return Origins(self.trace)
+
+    def line_of(self, op: Op) -> int:
+        """The op's line; of one that a gradient call ran, the line of what it differentiates."""
+        return self.origins.forward(op).line
+
+    @cached_property
+    def tape(self) -> Tape | None:
+        return self.trace.tapes.get(self.call.tape) if self.call.tape is not None else None
+
+    def op(self, way: Way) -> Op | None:
+        return self.trace.ops.get(way.op) if way.op is not None else None
+
+    def dtype(self, tensor: TensorId | str) -> str:
+        if isinstance(tensor, str):
+            variable = self.trace.variables[self.flow.version_at(tensor).variable]
+            return variable.dtype
+        known = self.trace.tensors.get(tensor)
+        return known.dtype if known else "float32"
+
+    def cause(self, kind: Kind, line: int, way: Way | None, **detail: str) -> Cause:
+        """A cause on this line; the way's edge is where the drawing shows the cut."""
+        op = self.op(way) if way else None
+        links: tuple[Link, ...] = ((way.tensor, op.id),) if way and op else ()
+        return Cause(
+            kind,
+            line,
+            self.text.code(line),
+            op.type if op else "",
+            op.id if op else None,
+            links,
+            detail=detail,
+        )
+
+
+def name_of(trace: Trace, variable: VariableId) -> str:
+    """The user's name of a variable, else TensorFlow's."""
+    names = trace.names.get(TensorId(variable), ())
+    known = trace.variables.get(variable)
+    if names:
+        return names[0]
+    return (known.path or known.name) if known else "the variable"
+
+
+def line_where_made(evidence: Evidence, tensor: TensorId) -> int:
+    """The line where a tensor or variable came into being, as far as anything tells."""
+    trace = evidence.trace
+    variable = trace.variables.get(VariableId(tensor))
+    if variable is not None:
+        return variable.site.line
+    producer = trace.producers.get(tensor)
+    if producer is not None:
+        return trace.ops[producer].line
+    sites: list[Site] = [
+        binding.site
+        for binding in trace.bindings
+        if any(bound == tensor for bound, _ in binding.tensors)
+    ]
+    return sites[0].line if sites else evidence.call.line
