@@ -50,8 +50,12 @@ class Files:
         self._window.source.editor.setFocus()
 
     def open_example(self, example: Example) -> None:
+        self.open_text(example.text, f"{example.name}.py")
+
+    def open_text(self, text: str, name: str) -> None:
+        """Shows a text that is in no file, and runs it."""
         self._begin()
-        self._document.open_source(example.text, name=f"{example.name}.py")
+        self._document.open_source(text, name=name)
         self._window.run()
 
     def ask_open(self) -> None:

@@ -18,6 +18,8 @@ WORDS = {
     "export": "Writing the picture",
     "fetch": "Fetching values",
     "record": "Waiting for Python",
+    "shares": "Computing each target’s share",
+    "fixes": "Trying fixes",
 }
 
 
@@ -53,6 +55,7 @@ class StatusBar(QWidget):
         for signal in (document.status_changed, document.text.changed, document.trace_changed):
             signal.connect(self._show)
         document.progress_changed.connect(self._note_progress)
+        document.mending.progressed.connect(self._note_progress)
         self._hide_bar()
         self._show()
 
@@ -108,7 +111,9 @@ class StatusBar(QWidget):
         kinds = self._busy()
         if not kinds:
             return
-        self.busy_words.setText(WORDS.get(kinds[0], "Running") + " …")
+        done, known = self._document.mending.tried
+        counted = f" {done} of {known}" if kinds[0] == "fixes" and known else ""
+        self.busy_words.setText(WORDS.get(kinds[0], "Running") + counted + " …")
         for widget in (self.busy_words, self.bar, self.cancel_button):
             widget.show()
 

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
-from ..analysis.model import Cause, Finding, Fix
+from ..analysis.model import Cause, Fix
 from ..document import Document
 from ..panels.backprop import BackpropPanel
 from ..panels.diagnosis import DiagnosisPanel
@@ -146,6 +146,7 @@ class Window(QMainWindow):
         self.top_bar.searched.connect(self.graph.view.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.diagnosis.compare_requested.connect(self.compare_fix)
+        self.diagnosis.example_requested.connect(self.files.open_text)
         for signal in (
             document.run_started,
             document.run_ended,
@@ -262,11 +263,9 @@ class Window(QMainWindow):
         self.source.edit_text(fix.text)
         self.run()
 
-    def compare_fix(self, finding: Finding, fix: Fix) -> None:
-        before = (f"As it is: ∂{finding.target}/∂{finding.source} {finding.status}",)
-        dialog = Comparison(
-            (*before, self.document.text.source), (fix.title, fix.text), self.theme, self
-        )
+    def compare_fix(self, trouble: str, fix: Fix) -> None:
+        before = (f"As it is  {trouble}".strip(), self.document.text.source)
+        dialog = Comparison(before, (fix.title, fix.text), self.theme, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self.apply_fix(fix))
         dialog.open()
@@ -315,7 +314,13 @@ class Window(QMainWindow):
         self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
         if self._pipeline is not None:
             self._pipeline.keeps_compiled = self.keeps_compiled
+        self.document.mending.tries_fixes = self.settings.flag("fixes", True)
         self._restore_view()
+
+    def toggle_fixes(self) -> None:
+        mending = self.document.mending
+        mending.tries_fixes = not mending.tries_fixes
+        self.settings.keep("fixes", mending.tries_fixes)
 
     def _restore_view(self) -> None:
         """Layout, direction and grouping as they were chosen last, where they still exist."""

@@ -16,12 +16,12 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..errors import TapevizError
-from ..graph.fold import path_of
 from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, are_same
+from .mending import Mending
 from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
@@ -61,6 +61,8 @@ class Document(QObject):
         self.stages = stages
         self.background = Background(self)
         self.runs = Runs(pipeline, self.background, self)
+        self.mending = Mending(self.runs, stages, self.background, self)
+        self.mending.mended.connect(self._take_fixes)
         self.background.failed.connect(self._take_failure)
         self.background.busy_changed.connect(self.progress_changed)
         self.runs.started.connect(self.run_started)
@@ -99,6 +101,7 @@ class Document(QObject):
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
         """Takes a text that replaces the former one; what followed from that is forgotten."""
         self.runs.forget()
+        self.mending.forget()
         self.trouble = ""
         self._has_news = False
         self.take_trace(EMPTY_TRACE)
@@ -129,6 +132,7 @@ class Document(QObject):
         self.trouble = ""
         self._has_news = False
         self.is_loaded = False
+        self.mending.forget()
         self.text.ran = self.text.source
         self.runs.start(self.text.source, self.text.filename)
 
@@ -172,6 +176,15 @@ class Document(QObject):
         self.background.submit("diagnose", work, self._take_diagnosis)
 
     def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
+        self._keep_diagnosis(diagnosis)
+        if not self.is_running and not self.is_loaded:
+            self.mending.try_fixes(self.trace, diagnosis)
+
+    def _take_fixes(self, before: Diagnosis, mended: Diagnosis) -> None:
+        if before is self.diagnosis and mended is not before:
+            self._keep_diagnosis(mended)
+
+    def _keep_diagnosis(self, diagnosis: Diagnosis) -> None:
         self.diagnosis = diagnosis
         self._relink()
         self.diagnosis_changed.emit()
@@ -236,22 +249,18 @@ class Document(QObject):
 
     def unfold(self, node: NodeId) -> bool:
         """Opens a folded group; False when the node is none."""
-        known = self.links.nodes.get(node)
-        if known is None or known.role != "group":
-            return False
-        path = path_of(known)
-        self.change_form(folded=self.view.folded - {path}, unfolded=self.view.unfolded | {path})
-        return True
+        path = self.links.closed_path(node)
+        if path:
+            self.change_form(folded=self.view.folded - {path}, unfolded=self.view.unfolded | {path})
+        return bool(path)
 
     def fold(self, node: NodeId) -> bool:
         """Closes the group that a node stands in; False when it stands in none."""
-        known = self.links.nodes.get(node)
-        path = known.group if known is not None else ""
-        if not path:
-            return False
-        inner = {one for one in self.view.unfolded if one == path or one.startswith(path + "/")}
-        self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
-        return True
+        path = self.links.open_path(node)
+        if path:
+            inner = {one for one in self.view.unfolded if f"{one}/".startswith(f"{path}/")}
+            self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
+        return bool(path)
 
     def show_bridge(self, is_shown: bool) -> None:
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
@@ -333,14 +342,8 @@ class Document(QObject):
             return
         self._set_overlay(replace(self.view.overlay, step=step))
         if step:
-            self._select_step(self.steps[step - 1])
+            self._select(self.links.selection_at(self.steps[step - 1]))
         self.step_changed.emit()
-
-    def _select_step(self, walk: WalkStep) -> None:
-        node = self.links.node_of_step(walk)
-        nodes = frozenset((node,)) if node else frozenset[NodeId]()
-        tensor = walk.at if walk.kind == "sum" else self.links.tensor_of(nodes)
-        self._select(Selection(nodes, walk.line, tensor, "gradient"))
 
     def first(self) -> None:
         self.set_step(1 if self.steps else None)
@@ -377,6 +380,7 @@ class Document(QObject):
 
     def give_up(self) -> None:
         """Ends what is worked out in the background; a later change of the view tries again."""
+        self.mending.forget()
         for kind in ("arrange", "compose", "diagnose", "export", "fetch"):
             self.background.drop(kind)
         self._arranged_from = self._composed_from = ()

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis import diagnose
+from ..analysis.model import Diagnosis
 from ..drawing import arrange, compose_over
+from ..fixes import try_fixes
 from ..graph.groups import GROUPINGS
 from ..kernel import KernelChoice, KernelPool, PoolStatus
 from ..layout import LAYOUTS
 from ..recording import LiveRecording, Recorder, Snippet
 from ..repair import repair
+from ..shares import has_shares, share_table
+from ..trace.model import Trace
 from .pipeline import Listener, Repairs, Stages
 
 
@@ -66,6 +70,23 @@ class LivePipeline:
         self._last = Recorder(self._pool).record(snippet, listener)
         return self._last
 
+    def try_fixes(
+        self,
+        trace: Trace,
+        diagnosis: Diagnosis,
+        told: Callable[[int, int], None],
+        should_stop: Callable[[], bool],
+    ) -> Diagnosis:
+        like = self._last.snippet if self._last is not None else None
+        return try_fixes(
+            trace,
+            diagnosis,
+            Recorder(self._pool),
+            like=like,
+            on_progress=told,
+            should_stop=should_stop,
+        )
+
     def choose(self, choice: KernelChoice) -> None:
         """Runs go to another interpreter from now on."""
         former, self.choice, self._last = self._pool, choice, None
@@ -95,4 +116,13 @@ def mend(text: str) -> Repairs:
 
 def live_stages() -> Stages:
     compose: Any = compose_over
-    return Stages(diagnose, arrange, compose, mend, tuple(LAYOUTS), tuple(GROUPINGS))
+    return Stages(
+        diagnose,
+        arrange,
+        compose,
+        mend,
+        has_shares,
+        share_table,
+        tuple(LAYOUTS),
+        tuple(GROUPINGS),
+    )

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..analysis.model import CallDiagnosis, Diagnosis
+from ..errors import TapevizError
 from ..layout.model import EMPTY_LAYOUT, Layout
 from ..scene.model import EMPTY_SCENE, Overlay, Scene
-from ..trace.model import Array, TensorId, Trace
+from ..shares import ShareTable
+from ..trace.model import Array, Call, TensorId, Trace
 from ..view import View
 
 
@@ -40,6 +42,16 @@ class Pipeline(Protocol):
     """Begins runs. ``record`` may wait for a process; it raises ``TapevizError``."""
 
     def record(self, source: str, filename: str, listener: Listener) -> Recording: ...
+
+    def try_fixes(
+        self,
+        trace: Trace,
+        diagnosis: Diagnosis,
+        told: Callable[[int, int], None],
+        should_stop: Callable[[], bool],
+    ) -> Diagnosis:
+        """The diagnosis with the fixes that were run and found good; runs the snippet again."""
+        ...
 
     def warm(self) -> None: ...
 
@@ -76,6 +88,14 @@ class Repairs:
     error: str = ""
 
 
+def have_no_shares(trace: Trace, call: Call) -> bool:
+    return False
+
+
+def share_nothing(recording: Any, call: Call) -> ShareTable:
+    raise TapevizError("there are no shares here")
+
+
 def leave_text_alone(text: str) -> Repairs:
     return Repairs(text)
 
@@ -94,5 +114,7 @@ class Stages:
     arrange: Callable[[Trace, View], Arranged]
     compose: Callable[[Arranged, Trace, CallDiagnosis | None, Overlay], Scene]
     repair: Callable[[str], Repairs] = leave_text_alone
+    has_shares: Callable[[Trace, Call], bool] = have_no_shares
+    share: Callable[[Any, Call], ShareTable] = share_nothing
     layouts: Sequence[str] = ("layered",)
     groupings: Sequence[str] = ()

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..analysis.model import CallDiagnosis, Cause, WalkStep
+from ..graph.fold import path_of
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, version_id
 from ..trace.model import OpId, TensorId, Trace
@@ -99,6 +100,23 @@ class Links:
             if node is not None:
                 found[node].append(number)
         return found
+
+    def selection_at(self, step: WalkStep) -> Selection:
+        """What to look at when the walk comes to a step: its node, line, and gradient."""
+        node = self.node_of_step(step)
+        nodes = frozenset((node,)) if node else frozenset[NodeId]()
+        tensor = step.at if step.kind == "sum" else self.tensor_of(nodes)
+        return Selection(nodes, step.line, tensor, "gradient")
+
+    def closed_path(self, node: NodeId) -> str:
+        """The path of a folded group, ``""`` of any other node."""
+        known = self.nodes.get(node)
+        return path_of(known) if known is not None and known.role == "group" else ""
+
+    def open_path(self, node: NodeId) -> str:
+        """The path of the group that a node stands in, ``""`` if in none."""
+        known = self.nodes.get(node)
+        return known.group if known is not None else ""
 
     def steps_of(self, nodes: frozenset[NodeId]) -> tuple[int, ...]:
         """Numbers (from 1) of the steps that run at one of these nodes."""

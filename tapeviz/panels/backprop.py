@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QPushButton,
+    QTableView,
+    QWidget,
+)
 
 from ..document import Document
 from ..trace.model import CallId
 from .look import Theme
 from .panel import Panel
+from .shares import SharesModel, SharesView
 from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
 from .widgets import IconButton, plain_label
 
@@ -40,7 +48,11 @@ class BackpropPanel(Panel):
         self._timer.timeout.connect(self._play_on)
         self._shown: object = None
         self._make_buttons()
+        self.shares = SharesModel(theme)
+        self.shares_view = SharesView(self.shares)
+        self.shares_view.hide()
         self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.shares_view, 1)
         self.body.addWidget(self.empty, 1)
         self.body.addWidget(self.note)
         self.table.clicked.connect(lambda index: document.set_step(index.row() + 1))
@@ -51,6 +63,9 @@ class BackpropPanel(Panel):
         document.selection_changed.connect(self._show_selection)
         document.status_changed.connect(self._show_note)
         document.run_started.connect(self.pause)
+        document.mending.shared.connect(self._show_shares)
+        document.run_ended.connect(self._show_shares)
+        document.progress_changed.connect(self._offer_shares)
         self._show_steps()
         self._show_calls()
 
@@ -76,7 +91,13 @@ class BackpropPanel(Panel):
             "play": self.toggle_play,
             "selection": document.run_to_selection,
         }
+        self.shares_button = QPushButton("shares")
+        self.shares_button.setObjectName("icon")
+        self.shares_button.setCheckable(True)
+        self.shares_button.setToolTip("What each target gives to each source, and their sum")
+        self.shares_button.toggled.connect(self._show_shares)
         self.header_row.addWidget(self.calls)
+        self.header_row.addWidget(self.shares_button)
         for name, button in self.buttons.items():
             button.clicked.connect(acts[name])
             button.setAccessibleName(button.toolTip().split(" (")[0])
@@ -93,6 +114,7 @@ class BackpropPanel(Panel):
     def set_theme(self, theme: Theme) -> None:
         super().set_theme(theme)
         self.model.set_theme(theme)
+        self.shares.set_theme(theme)
         for button in self.buttons.values():
             button.set_theme(theme)
 
@@ -150,9 +172,8 @@ class BackpropPanel(Panel):
             self.table.setColumnWidth(NUMBER, WIDTHS[NUMBER] + 9 * max(digits - 2, 0))
         else:
             self.model.repaint()
-        self.table.setVisible(bool(steps))
-        self.empty.setVisible(not steps)
         self.empty.setText(self._empty_words())
+        self._show_shares()
         for name, button in self.buttons.items():
             button.setEnabled(bool(steps) or (name == "play" and self.is_playing))
         step = document.step
@@ -163,6 +184,27 @@ class BackpropPanel(Panel):
             self.table.clearSelection()
             self.table.setCurrentIndex(QModelIndex())
         self._show_note()
+
+    def _offer_shares(self) -> None:
+        """Several targets, or several elements of one, are added up: that can be taken apart."""
+        document = self.document
+        has_shares = document.mending.has_shares(document.trace, document.current_call)
+        if has_shares == self.shares_button.isHidden():
+            self.shares_button.setVisible(has_shares)
+            if not has_shares:
+                self.shares_button.setChecked(False)
+
+    def _show_shares(self) -> None:
+        self._offer_shares()
+        document, call = self.document, self.document.current_call
+        table = None
+        if self.shares_button.isChecked() and call is not None:
+            document.mending.ask_shares(call)
+            table = document.mending.shares.get(call.call.id)
+        self.shares.show_table(table)
+        self.shares_view.setVisible(table is not None)
+        self.table.setVisible(table is None and bool(document.steps))
+        self.empty.setVisible(table is None and not document.steps)
 
     def _empty_words(self) -> str:
         document = self.document

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from ..analysis.model import EMPTY_DIAGNOSIS, Finding, Fix
+from ..analysis.model import EMPTY_DIAGNOSIS
 from ..document import Document
 from ..trace.model import CallId
+from .cards import Asks
 from .findings import ErrorCard, FindingCard, WarningCard
 from .look import Theme
 from .panel import Panel
@@ -20,12 +21,14 @@ PAGE = 20
 
 
 class DiagnosisPanel(Panel):
-    """``compare_requested``: a finding and its fix, to be seen side by side."""
+    """``compare_requested``: what is wrong, in words, and its fix, to be seen side by side."""
 
     title = "Diagnosis"
     name = "diagnosis"
     apply_requested = Signal(object)
-    compare_requested = Signal(object, object)
+    compare_requested = Signal(str, object)
+    example_requested = Signal(str, str)
+    """The text of a small example, and what to call it."""
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
@@ -34,7 +37,9 @@ class DiagnosisPanel(Panel):
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self._scroll)
-        self._waiting: Iterator[Callable[[], QWidget]] = iter(())
+        self._asks = Asks(
+            self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
+        )
         self._refresh_later = QTimer(self)
         self._refresh_later.setSingleShot(True)
         self._refresh_later.setInterval(0)
@@ -42,6 +47,7 @@ class DiagnosisPanel(Panel):
         self.refresh()
         document.diagnosis_changed.connect(self._refresh_later.start)
         document.status_changed.connect(self._show_summary)
+        document.progress_changed.connect(self._show_summary)
         document.call_reveal_requested.connect(self._show_call)
         document.view_changed.connect(self._mark_current)
 
@@ -57,7 +63,8 @@ class DiagnosisPanel(Panel):
         return self._cards
 
     def refresh(self) -> None:
-        """Makes the cards anew; at most a page of them."""
+        """Makes the cards anew, at most a page of them; the reader keeps his place."""
+        place = self._scroll.verticalScrollBar().value()
         inside = QWidget()
         inside.setObjectName("scrolled")
         self._column = QVBoxLayout(inside)
@@ -75,12 +82,13 @@ class DiagnosisPanel(Panel):
         self._add_page()
         self._show_summary()
         self._scroll.setWidget(inside)
+        QTimer.singleShot(0, self, lambda: self._scroll.verticalScrollBar().setValue(place))
 
     def _card_makers(self) -> Iterator[Callable[[], QWidget]]:
         document, diagnosis = self.document, self.document.diagnosis
         if diagnosis.error is not None:
             error = diagnosis.error
-            yield lambda: ErrorCard(document, self.theme, error)
+            yield lambda: ErrorCard(document, self.theme, error, self._asks)
         calls = sorted(diagnosis.calls, key=lambda call: not call.is_troubled)
         for call in calls:
             for finding in sorted(call.findings, key=lambda one: one.status == "flows"):
@@ -89,17 +97,10 @@ class DiagnosisPanel(Panel):
                     self.theme,
                     call,
                     finding,
-                    self._apply,
-                    self._compare,
+                    self._asks,
                 )
         for warned in diagnosis.warnings:
             yield lambda warned=warned: WarningCard(document, self.theme, warned)  # type: ignore[misc]
-
-    def _apply(self, fix: Fix) -> None:
-        self.apply_requested.emit(fix)
-
-    def _compare(self, finding: Finding, fix: Fix) -> None:
-        self.compare_requested.emit(finding, fix)
 
     def _add_page(self) -> None:
         for make in self._makers[self._made : self._made + PAGE]:
@@ -146,6 +147,8 @@ class DiagnosisPanel(Panel):
             finding.status != "flows" for call in diagnosis.calls for finding in call.findings
         )
         parts.append(f"{troubled} without a gradient" if troubled else "every gradient flows")
+        if "fixes" in document.background.busy:
+            parts.append("trying fixes …")
         return " · ".join(parts)
 
 

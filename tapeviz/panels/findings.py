@@ -4,87 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
-
-from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
+from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
 from ..document import Document
-from ..resource_files import resource
-from ..scene.numbers import array_text, shape_text, type_text
-from .look import Theme, colour, mix
+from ..explanations import explanation, kinds
+from ..scene.numbers import shape_text, type_text
+from .cards import Asks, Card, rule
+from .look import Theme
 from .values import MOST_CELLS, ValueTable
 from .widgets import STATUS_TEXTS, Badge, link_button, plain_label
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
-
-
-def rule() -> QFrame:
-    line = QFrame()
-    line.setObjectName("rule")
-    line.setFixedHeight(1)
-    return line
-
-
-class Card(QFrame):
-    """A frame with a coloured edge; ``state``: ``trouble``, ``warning`` or ``good``."""
-
-    def __init__(self, state: str, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        edges = {"trouble": theme.trouble, "warning": theme.gradient, "good": theme.success}
-        self._edge = edges[state]
-        self._is_current = False
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(14, 12, 12, 12)
-        self.column.setSpacing(9)
-
-    def set_current(self, is_current: bool) -> None:
-        """Marks the card of the call that the graph shows."""
-        if is_current != self._is_current:
-            self._is_current = is_current
-            self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        theme = self._theme
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        border = mix(theme.panel, theme.text, 0.45) if self._is_current else theme.border
-        painter.setPen(QPen(colour(border), 1))
-        painter.setBrush(colour(self._theme.panel))
-        rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(rect, 6, 6)
-        painter.setClipRect(QRectF(0, 0, 3.5, self.height()))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour(self._edge))
-        painter.drawRoundedRect(QRectF(self.rect()), 6, 6)
-        painter.end()
-
-    def add_title(self, text: str, beside: QWidget | None = None) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        title = plain_label(text, "findingTitle", wraps=True)
-        title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row.addWidget(title, 1)
-        if beside is not None:
-            row.addWidget(beside, 0, Qt.AlignmentFlag.AlignTop)
-        self.column.addLayout(row)
-
-    def add_words(self, text: str, name: str = "") -> None:
-        words = plain_label(text, name, wraps=True)
-        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.column.addWidget(words)
-
-    def add_links(self, *links: tuple[str, Callable[[], object], str]) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(16)
-        for text, act, tip in links:
-            button = link_button(text, tip)
-            button.clicked.connect(act)
-            row.addWidget(button)
-        row.addStretch(1)
-        self.column.addLayout(row)
-        return row
 
 
 class FindingCard(Card):
@@ -96,12 +25,11 @@ class FindingCard(Card):
         theme: Theme,
         call: CallDiagnosis,
         finding: Finding,
-        apply: Callable[[Fix], None],
-        compare: Callable[[Finding, Fix], None],
+        asks: Asks,
     ) -> None:
         super().__init__("good" if finding.status == "flows" else "trouble", theme)
         self.call, self.finding = call, finding
-        self._document = document
+        self._document, self._asks = document, asks
         self.setAccessibleName(f"{title_of(finding)}: {STATUS_TEXTS[finding.status]}")
         badge = Badge(finding.status, STATUS_TEXTS[finding.status], theme)
         self.add_title(title_of(finding), badge)
@@ -109,7 +37,7 @@ class FindingCard(Card):
         self._add_way(finding)
         self._add_gradient(finding)
         self._add_bridge(finding)
-        self._add_fixes(finding, apply, compare)
+        self.add_fixes(finding.fixes, title_of(finding), asks)
 
     def mousePressEvent(self, event: object) -> None:
         self._document.select_call(self.call.call.id)
@@ -125,18 +53,8 @@ class FindingCard(Card):
         if line:
             links.append((f"Line {line}", lambda: self._show_line(line), "Go to this line"))
         row = self.add_links(*links)
-        path = resource("explanations", f"{cause.kind}.md") if cause else None
-        if path is not None and path.is_file():
-            self._add_explanation(row, path.read_text(encoding="utf-8"))
-
-    def _add_explanation(self, row: QHBoxLayout, text: str) -> None:
-        toggle = link_button("Why?")
-        toggle.setCheckable(True)
-        row.insertWidget(row.count() - 1, toggle)
-        words = plain_label(plain_prose(text), "muted", wraps=True)
-        words.hide()
-        toggle.toggled.connect(words.setVisible)
-        self.column.addWidget(words)
+        if cause is not None and cause.kind in kinds():
+            self.add_explanation(row, explanation(cause.kind), self._asks)
 
     def _show_cut(self) -> None:
         self._document.select_call(self.call.call.id)
@@ -193,60 +111,11 @@ class FindingCard(Card):
         self.column.addWidget(plain_label(" · ".join(parts), "muted", wraps=True))
         self.column.addWidget(button)
 
-    def _add_fixes(
-        self,
-        finding: Finding,
-        apply: Callable[[Fix], None],
-        compare: Callable[[Finding, Fix], None],
-    ) -> None:
-        if not finding.fixes:
-            return
-        self.column.addWidget(rule())
-        self.column.addWidget(plain_label("Tried fixes", "heading"))
-        for fix in finding.fixes:
-            self.column.addWidget(self._fix(finding, fix, apply, compare))
-
-    def _fix(
-        self,
-        finding: Finding,
-        fix: Fix,
-        apply: Callable[[Fix], None],
-        compare: Callable[[Finding, Fix], None],
-    ) -> QFrame:
-        frame = QFrame()
-        frame.setObjectName("fix")
-        column = QVBoxLayout(frame)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.setSpacing(4)
-        column.addWidget(plain_label(fix.title, "fixTitle", wraps=True))
-        for line in fix.diff.splitlines()[:12]:
-            if not line.startswith(("---", "+++", "@@")):
-                name = {"-": "removed", "+": "added"}.get(line[:1], "code")
-                column.addWidget(plain_label(line, name, wraps=True))
-        value = fix.value
-        if value is not None and array_text(value, 60):
-            column.addWidget(
-                plain_label(f"{title_of(finding, ' ')} = {array_text(value, 60)}", "code")
-            )
-        row = QHBoxLayout()
-        button = QPushButton("Apply")
-        button.setObjectName("primary")
-        button.clicked.connect(lambda: apply(fix))
-        beside = link_button("Compare side by side")
-        beside.clicked.connect(lambda: compare(finding, fix))
-        row.addWidget(button)
-        row.addSpacing(8)
-        row.addWidget(beside)
-        row.addStretch(1)
-        column.addSpacing(4)
-        column.addLayout(row)
-        return frame
-
 
 class ErrorCard(Card):
     """The exception that ended the snippet."""
 
-    def __init__(self, document: Document, theme: Theme, error: ExplainedError) -> None:
+    def __init__(self, document: Document, theme: Theme, error: ExplainedError, asks: Asks) -> None:
         super().__init__("trouble", theme)
         self.add_title(error.type, Badge("nonfinite", "error", theme))
         self.add_words(error.explanation or error.message.strip()[:600])
@@ -255,6 +124,7 @@ class ErrorCard(Card):
         if error.line:
             line = error.line
             self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+        self.add_fixes(error.fixes, "", asks)
 
 
 class WarningCard(Card):
@@ -268,14 +138,5 @@ class WarningCard(Card):
             self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
 
 
-def title_of(finding: Finding, around: str = " ") -> str:
-    return f"∂{finding.target}{around}/{around}∂{finding.source}"
-
-
-def plain_prose(markdown: str) -> str:
-    """The words of an explanation: headings and emphasis lose their signs."""
-    lines = []
-    for line in markdown.splitlines():
-        line = line.lstrip("#").strip() if line.startswith("#") else line
-        lines.append(line.replace("**", "").replace("`", ""))
-    return "\n".join(lines).strip()
+def title_of(finding: Finding) -> str:
+    return f"∂{finding.target} / ∂{finding.source}"

@@ -170,7 +170,7 @@ def test_a_fix_is_applied_run_and_undone(qtbot: QtBot, ran: Window) -> None:
 
 
 def test_a_fix_is_compared_side_by_side(qtbot: QtBot, ran: Window) -> None:
-    ran.compare_fix(ran.document.diagnosis.calls[0].findings[0], FIX)
+    ran.compare_fix("∂o / ∂patch", FIX)
     dialog = ran.findChild(Comparison)
     assert dialog is not None
     assert dialog.left.toPlainText() == SOURCE

@@ -192,3 +192,39 @@ def test_every_way_to_a_gradient_is_known(qtbot: QtBot, document: Document) -> N
     assert document.links.gradient_of(TensorId(1)) is None
     assert document.links.bridged_of(TensorId(2)) == 16
     assert document.links.bridged_of(TensorId(1)) is None
+
+
+def test_fixes_come_after_the_picture(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    run(qtbot, document)
+    qtbot.waitUntil(lambda: bool(document.diagnosis.calls[0].findings[0].fixes))
+    assert pipeline.tried == 1
+    assert document.mending.tried == (1, 1)
+    document.mending.tries_fixes = False
+    document.run()
+    qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
+    assert pipeline.tried == 1
+    assert document.diagnosis.calls[0].findings[0].fixes == ()
+
+
+def test_a_new_run_stops_the_trials(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import time
+
+    heard: list[bool] = []
+
+    def slow(trace: object, diagnosis: object, told: object, should_stop: object) -> object:
+        begin = time.monotonic()
+        while not should_stop() and time.monotonic() - begin < 10:  # type: ignore[operator]
+            time.sleep(0.01)
+        heard.append(should_stop())  # type: ignore[operator]
+        return diagnosis
+
+    monkeypatch.setattr(pipeline, "try_fixes", slow)
+    run(qtbot, document)
+    qtbot.waitUntil(lambda: "fixes" in document.background.busy)
+    document.run()
+    qtbot.waitUntil(lambda: heard == [True])
+    document.open_source("")

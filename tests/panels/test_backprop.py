@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -12,6 +13,8 @@ from tapeviz.document import Document
 from tapeviz.panels.backprop import BackpropPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.walk_model import FORMULA, IN, LINE, OP, OUT
+from tapeviz.shares import ShareRow, ShareTable
+from tapeviz.trace.model import CallId
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -135,3 +138,32 @@ def test_no_step_is_said(qtbot: QtBot, panel: BackpropPanel) -> None:
     assert panel.empty.isVisible()
     assert "no backward step" in panel.empty.text()
     assert not panel.buttons["forward"].isEnabled()
+
+
+def test_targets_can_be_taken_apart(qtbot: QtBot, panel: BackpropPanel) -> None:
+    document = panel.document
+    one, two = np.float32(1.0), np.array([2.0, 3.0], np.float32)
+    rows = (ShareRow("a", (one, None)), ShareRow("b", (None, two)))
+    table = ShareTable(CallId(1), 8, ("x", "y"), rows, (one, two))
+    assert panel.shares_button.isHidden()
+    stages = replace(
+        document.stages, has_shares=lambda trace, call: True, share=lambda live, call: table
+    )
+    document.mending._stages = stages
+    document.progress_changed.emit()
+    assert not panel.shares_button.isHidden()
+    panel.shares_button.click()
+    qtbot.waitUntil(lambda: panel.shares.rowCount() == 3)
+    assert not panel.shares_view.isHidden()
+    assert panel.table.isHidden()
+    texts = [
+        [panel.shares.data(panel.shares.index(row, column)) for column in range(3)]
+        for row in range(3)
+    ]
+    assert texts == [
+        ["a", "1.0", "None"],
+        ["b", "None", "[2,3]"],
+        ["Σ, as TensorFlow returned it", "1.0", "[2,3]"],
+    ]
+    panel.shares_button.click()
+    assert not panel.table.isHidden()

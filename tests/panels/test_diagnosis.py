@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.model import Diagnosis, ExplainedError
 from tapeviz.document import Document
 from tapeviz.panels.diagnosis import PAGE, DiagnosisPanel
-from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard, plain_prose
+from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.look import Theme
 from tests.document.sample import FIX
 
@@ -26,6 +26,7 @@ def button(widget: QWidget, text: str) -> QPushButton:
 
 @pytest.fixture
 def panel(qtbot: QtBot, ran: Document, light: Theme) -> DiagnosisPanel:
+    qtbot.waitUntil(lambda: bool(ran.diagnosis.calls[0].findings[0].fixes))
     panel = DiagnosisPanel(ran, light)
     qtbot.addWidget(panel)
     panel.resize(340, 700)
@@ -69,7 +70,7 @@ def test_a_fix_can_be_applied_and_compared(qtbot: QtBot, panel: DiagnosisPanel) 
     assert heard.args == [FIX]
     with qtbot.waitSignal(panel.compare_requested) as heard:
         qtbot.mouseClick(button(card, "Compare side by side"), Qt.MouseButton.LeftButton)
-    assert heard.args[1] == FIX
+    assert heard.args == ["∂o / ∂patch", FIX]
 
 
 def test_an_error_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
@@ -129,5 +130,19 @@ def test_the_card_of_the_shown_call_is_marked(qtbot: QtBot, panel: DiagnosisPane
     assert marked == [False, True]
 
 
-def test_explanations_lose_their_signs() -> None:
-    assert plain_prose("# Why\n\nIt is **not** `recorded`.") == "Why\n\nIt is not recorded."
+def test_why_unfolds_a_page_with_an_example(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    card = panel.cards[0]
+    assert not button(card, "Open its example").isVisible()
+    qtbot.mouseClick(button(card, "Why?"), Qt.MouseButton.LeftButton)
+    assert button(card, "Open its example").isVisible()
+    with qtbot.waitSignal(panel.example_requested) as heard:
+        qtbot.mouseClick(button(card, "Open its example"), Qt.MouseButton.LeftButton)
+    assert "tape.gradient" in heard.args[0]
+    assert heard.args[1] == "assign.py"
+
+
+def test_an_estimate_is_called_one(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    call = panel.document.diagnosis.calls[0]
+    finding = replace(call.findings[0], fixes=(replace(FIX, is_estimate=True),))
+    show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
+    assert "An estimate" in words(panel.cards[0])

@@ -1,0 +1,77 @@
+"""A diagnosis in; the same with fixes that were tried, and the shares of several targets, out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from ..analysis.model import CallDiagnosis, Diagnosis
+from ..shares import ShareTable
+from ..trace.model import CallId, Trace
+from .background import Background
+from .pipeline import Stages
+from .runs import Runs
+
+
+class Mending(QObject):
+    """What is worked out after a diagnosis, by running the snippet or its backward pass again."""
+
+    mended = Signal(object, object)
+    """The diagnosis that was given, and the same with fixes."""
+    shared = Signal()
+    progressed = Signal()
+
+    def __init__(self, runs: Runs, stages: Stages, background: Background, parent: QObject) -> None:
+        super().__init__(parent)
+        self.tries_fixes = True
+        self.tried = (0, 0)
+        """How many fixes were tried, and how many are known to be tried."""
+        self.shares: dict[CallId, ShareTable] = {}
+        self._runs = runs
+        self._stages = stages
+        self._background = background
+        self._number = 0
+
+    def forget(self) -> None:
+        """Another run or text comes; what is still being tried is stopped."""
+        self._number += 1
+        self.tried = (0, 0)
+        self.shares = {}
+        for kind in ("fixes", "shares"):
+            self._background.drop(kind)
+
+    def try_fixes(self, trace: Trace, diagnosis: Diagnosis) -> None:
+        """Runs the edits that may mend what is wrong; ``mended`` tells, if there is one."""
+        is_troubled = diagnosis.error or any(call.is_troubled for call in diagnosis.calls)
+        if not self.tries_fixes or not is_troubled:
+            return
+        number = self._number
+        work = partial(
+            self._runs.pipeline.try_fixes,
+            trace,
+            diagnosis,
+            self._note,
+            lambda: number != self._number,
+        )
+        self._background.submit("fixes", work, partial(self.mended.emit, diagnosis))
+
+    def _note(self, done: int, known: int) -> None:
+        self.tried = (done, known)
+        self.progressed.emit()
+
+    def has_shares(self, trace: Trace, call: CallDiagnosis | None) -> bool:
+        """Whether the gradients are sums over targets, and the run can still be asked for them."""
+        if call is None or self._runs.recording is None or self._runs.is_running:
+            return False
+        return self._stages.has_shares(trace, call.call)
+
+    def ask_shares(self, call: CallDiagnosis) -> None:
+        """Computes what each target gives to each source; ``shared`` tells."""
+        if call.call.id not in self.shares:
+            work = partial(self._stages.share, self._runs.recording, call.call)
+            self._background.submit("shares", work, self._keep_shares)
+
+    def _keep_shares(self, table: ShareTable) -> None:
+        self.shares[table.call] = table
+        self.shared.emit()
