@@ -188,11 +188,11 @@ DETECTORS: tuple[Detector, ...] = (
 
 def barrier(crossing: Crossing) -> Cause | None:
     """What keeps the gradient from going back along this way; None if nothing does."""
-    for detect in DETECTORS:
-        cause = detect(crossing)
-        if cause is not None:
-            return cause
-    return None
+    judged = crossing.evidence.judged
+    if crossing.way not in judged:
+        causes = (detect(crossing) for detect in DETECTORS)
+        judged[crossing.way] = next((cause for cause in causes if cause is not None), None)
+    return judged[crossing.way]
 
 
 def where_outside(tape: Tape, when: int, asked: int) -> str:

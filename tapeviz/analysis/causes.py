@@ -12,31 +12,23 @@ from dataclasses import replace
 from ..trace.model import Operand, TensorId, VariableId
 from ..trace.tapes import is_differentiable
 from .barriers import FORM_OPS, Crossing, barrier
-from .dataflow import Place, Way, between
+from .dataflow import Ancestry, Place, Way, Ways
 from .evidence import Evidence, line_where_made
 from .model import Cause
 from .replaced import explain_replaced
 
 _MOST_TRIED = 40
-Ways = Mapping[Place, tuple[Way, ...]]
 
 
 def explain_none(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
     """Why no gradient came back to this source: the deciding cause first, the others after it."""
     if source.tensor is None:
         return (_not_connected(evidence),)
-    flow = evidence.flow
-    targets = [
-        place
-        for one in evidence.call.targets
-        if one.tensor is not None
-        for place in flow.places_of_target(one.tensor)
-    ]
-    ancestry = flow.ancestry(targets)
-    starts = flow.places_of_source(source.tensor)
-    ways = _of_values(evidence, between(ancestry, starts), targets, starts)
+    targets, starts = evidence.paths.targets, evidence.paths.starts(source.tensor)
+    ancestry = evidence.paths.ancestry_from(starts)
+    ways = _of_values(evidence, ancestry.ways_from(starts), targets, starts)
     if not any(target in ways for target in targets):
-        return (_unconnected(evidence, source, ancestry),)
+        return (_unconnected(evidence, source, ancestry.into),)
     causes = _barriers(evidence, ways)
     if not _stops(ways, causes, targets, starts):
         return (_unwatched(evidence, source), *_others(causes))
@@ -51,14 +43,14 @@ def _of_values(
         place: tuple(way for way in into if not _takes_form(evidence, way))
         for place, into in ways.items()
     }
-    connected = between(kept, starts)
+    connected = Ancestry(kept).ways_from(starts)
     if any(target in connected for target in targets):
         return connected
     kept = {
         place: tuple(way for way in into if not _is_shaped_like(evidence, way))
         for place, into in ways.items()
     }
-    return between(kept, starts)
+    return Ancestry(kept).ways_from(starts)
 
 
 def _takes_form(evidence: Evidence, way: Way) -> bool:

@@ -6,7 +6,7 @@ is what a gradient *could* follow if nothing stood in its way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -48,6 +48,10 @@ class Way:
     tensor: TensorId | None = None
     position: int = -1
     leave: Leave | None = None
+
+
+Ways = Mapping[Place, tuple[Way, ...]]
+Skip = Callable[[Way], bool]
 
 
 class DataFlow:
@@ -161,44 +165,60 @@ class DataFlow:
             return (tensor,)
         return (tensor, *(place_of(version) for version in variable.versions))
 
-    def places_of_target(self, tensor: TensorId) -> tuple[Place, ...]:
-        """Where a target ends: a tensor, or the last version of a variable."""
+    def places_of_target(self, tensor: TensorId, when: int) -> tuple[Place, ...]:
+        """Where a target ends: a tensor, or the version that a variable had at that time."""
         variable = self.trace.variables.get(VariableId(tensor))
         if variable is None or not variable.versions:
             return (tensor,)
-        return (place_of(variable.versions[-1]),)
+        held = [version for version in variable.versions if version.when <= when]
+        return (place_of(held[-1] if held else variable.versions[0]),)
 
-    def ancestry(self, targets: Iterable[Place]) -> dict[Place, tuple[Way, ...]]:
-        """Every place that the targets were made from, with the ways into it."""
+    def ancestry(self, targets: Iterable[Place], skip: Skip | None = None) -> Ancestry:
+        """Every place that the targets were made from, with the ways into it but those skipped."""
         found: dict[Place, tuple[Way, ...]] = {}
         waiting = list(targets)
         while waiting:
             place = waiting.pop()
             if place in found:
                 continue
-            found[place] = self.into(place)
+            ways = self.into(place)
+            found[place] = ways if skip is None else tuple(way for way in ways if not skip(way))
             waiting.extend(way.start for way in found[place])
-        return found
+        return Ancestry(found)
 
 
-def between(
-    ancestry: Mapping[Place, tuple[Way, ...]], sources: Iterable[Place]
-) -> dict[Place, tuple[Way, ...]]:
-    """Of an ancestry only the ways that lead on from one of the sources."""
-    onward: dict[Place, list[Way]] = {}
-    for ways in ancestry.values():
-        for way in ways:
-            onward.setdefault(way.start, []).append(way)
-    reached: set[Place] = set()
-    waiting = [source for source in sources if source in ancestry]
-    while waiting:
-        place = waiting.pop()
-        if place in reached:
-            continue
-        reached.add(place)
-        waiting.extend(way.end for way in onward.get(place, ()))
-    return {
-        place: tuple(way for way in ancestry[place] if way.start in reached)
-        for place in ancestry
-        if place in reached
-    }
+class Ancestry:
+    """Ways by the place they lead into (``into``), asked for the part that a source leads to."""
+
+    def __init__(self, into: Ways) -> None:
+        self.into = into
+
+    def __len__(self) -> int:
+        return len(self.into)
+
+    @cached_property
+    def _onward(self) -> Mapping[Place, Sequence[Way]]:
+        onward: dict[Place, list[Way]] = {}
+        for ways in self.into.values():
+            for way in ways:
+                onward.setdefault(way.start, []).append(way)
+        return onward
+
+    def leads_from(self, sources: Iterable[Place]) -> frozenset[Place]:
+        """The places that something leads to from one of the sources, those included."""
+        reached: set[Place] = set()
+        waiting = [source for source in sources if source in self.into]
+        while waiting:
+            place = waiting.pop()
+            if place not in reached:
+                reached.add(place)
+                waiting.extend(way.end for way in self._onward.get(place, ()))
+        return frozenset(reached)
+
+    def ways_from(self, sources: Iterable[Place]) -> dict[Place, tuple[Way, ...]]:
+        """Only the ways that lead on from one of the sources."""
+        reached = self.leads_from(sources)
+        return {
+            place: tuple(way for way in self.into[place] if way.start in reached)
+            for place in reached
+        }

@@ -11,6 +11,7 @@ from ..trace.model import Call, Op, OpId, Site, Step, Tape, TensorId, Trace, Var
 from .dataflow import DataFlow, Way
 from .model import Cause, Kind, Link
 from .origins import Origins
+from .paths import Paths
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,16 @@ class Evidence:
     flow: DataFlow
     call: Call
     text: SourceText
+
+    @cached_property
+    def paths(self) -> Paths:
+        """What the call's targets were made from."""
+        return Paths(self.flow, self.call)
+
+    @cached_property
+    def judged(self) -> dict[Way, Cause | None]:
+        """What is known of ways already: a call with many sources asks often."""
+        return {}
 
     @cached_property
     def returned(self) -> Mapping[OpId, Step]:

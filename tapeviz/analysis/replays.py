@@ -11,7 +11,8 @@ from typing import Any
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId
 from ..trace.tapes import is_differentiable
-from .dataflow import DataFlow, Place, Way, between, place_of
+from .dataflow import DataFlow, Ways, place_of
+from .paths import Paths
 
 MAX_OPS = 20_000
 MAX_CALLS = 50
@@ -67,12 +68,12 @@ def request(flow: DataFlow, call: Call) -> dict[str, Any]:
     """The arguments of the kernel's ``replay`` for this call."""
     trace = flow.trace
     targets = [one.tensor for one in call.targets if one.tensor is not None]
-    ancestry = flow.ancestry(place for target in targets for place in flow.places_of_target(target))
-    if len(ancestry) > MAX_OPS:
-        sources = [
-            s for one in call.sources if one.tensor for s in flow.places_of_source(one.tensor)
-        ]
-        ancestry = between(ancestry, sources)
+    paths = Paths(flow, call)
+    starts = [
+        place for one in call.sources if one.tensor for place in flow.places_of_source(one.tensor)
+    ]
+    found = paths.ancestry_from(starts)
+    ancestry = found.into if len(found) <= MAX_OPS else found.ways_from(starts)
     given = [one.tensor or 0 for one in call.output_gradients]
     seeds = [[target, given[i] if i < len(given) else 0] for i, target in enumerate(targets)]
     return {
@@ -86,7 +87,7 @@ def request(flow: DataFlow, call: Call) -> dict[str, Any]:
     }
 
 
-def _program(trace: Trace, ancestry: dict[Place, tuple[Way, ...]]) -> Iterator[list[Any]]:
+def _program(trace: Trace, ancestry: Ways) -> Iterator[list[Any]]:
     """Instructions in backward order: an op comes before whatever it took its inputs from."""
     instructions: list[tuple[float, list[Any]]] = []
     done: set[OpId] = set()

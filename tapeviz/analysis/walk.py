@@ -39,12 +39,7 @@ def walk(evidence: Evidence, findings: Sequence[Finding]) -> tuple[WalkStep, ...
 def ops_before_cut(evidence: Evidence) -> frozenset[OpId]:
     """The ops that the gradient reaches from the targets before anything stops it."""
     flow = evidence.flow
-    waiting: list[Place] = [
-        place
-        for one in evidence.call.targets
-        if one.tensor is not None
-        for place in flow.places_of_target(one.tensor)
-    ]
+    waiting: list[Place] = list(evidence.paths.targets)
     seen: set[Place] = set()
     ops: set[OpId] = set()
     while waiting:
