@@ -38,6 +38,9 @@ def install(recording: Recording, installed: Installed) -> None:
                 return _leaving(recording, take, how)
 
             installed.replace(private.EagerMethods, name, wrap)
+    installed.replace(
+        private.script_functions, private.NUMPY_FUNCTION, lambda run: _handing_over(recording, run)
+    )
     model = private.keras_model()
     if model is not None:
         predicted: list[Any] = []
@@ -86,6 +89,24 @@ def _taker(frame: FrameType | None) -> FrameType | None:
             break
         frame = frame.f_back
     return frame
+
+
+def _handing_over(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
+    """``tf.numpy_function``: its Python function gets arrays, TensorFlow what that returns."""
+
+    @recording.guarded
+    def left(inputs: Any, value: Any, frame: FrameType) -> None:
+        for _, tensor in private.flatten_with_paths(inputs):
+            if isinstance(tensor, private.EagerTensor):
+                tell_left(recording, tensor, "numpy_function", frame, value)
+
+    def handing_over(func: Any, inp: Any, *args: Any, **named: Any) -> Any:
+        value = run(func, inp, *args, **named)
+        if not recording.local.hidden:
+            left(inp, value, caller())
+        return value
+
+    return handing_over
 
 
 def _remembering(predicted: list[Any], step: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,7 +52,7 @@ def make_callback(recording: Recording) -> Callable[..., None]:
                         op_type,
                         inputs,
                         attrs,
-                        outputs,
+                        tuple(outputs),  # a TensorArray forgets elements of this very list
                         here(getframe(_DEPTH)),
                         scopes.scope_name,
                         local.state,

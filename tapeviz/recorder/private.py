@@ -10,7 +10,6 @@ import contextlib
 import math
 import sys
 import threading
-import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,8 +20,9 @@ from tensorflow.python.client import session as session_module
 from tensorflow.python.distribute import values as distributed
 from tensorflow.python.eager import backprop, context, execute, forwardprop, record
 from tensorflow.python.framework import op_callbacks, ops
-from tensorflow.python.ops import custom_gradient, gradients_impl, gradients_util
+from tensorflow.python.ops import custom_gradient, gradients_impl, gradients_util, script_ops
 from tensorflow.python.ops import resource_variable_ops as variable_ops
+from tensorflow.python.ops.parallel_for import control_flow_ops
 from tensorflow.python.util import nest, tf_stack
 
 # Modules in which names are replaced while a snippet runs.
@@ -30,6 +30,8 @@ pywrap: Any = pywrap_tfe
 eager_execute: Any = execute
 custom_gradients: Any = custom_gradient
 graph_gradients: Any = gradients_util
+parallel_for: Any = control_flow_ops
+script_functions: Any = script_ops
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 PUBLIC_GRAPH_GRADIENTS: str = gradients_impl.__name__
 
@@ -39,6 +41,7 @@ STOP_TAPES = "TFE_Py_TapeSetStopOnThread"
 RESTART_TAPES = "TFE_Py_TapeSetRestartOnThread"
 RECORD_GRADIENT = "record_gradient"
 CUSTOM_GRADIENTS = ("_eager_mode_decorator", "_graph_mode_decorator")
+NUMPY_FUNCTION = "py_func_common"
 GRADIENTS_OF_GRAPH = "_GradientsHelper"
 STEP_OF_GRAPH = "_MaybeCompile"
 
@@ -250,13 +253,3 @@ def zeros_like(tensor: Any) -> Any:
         shape = variable_ops.variable_shape(tensor)
         return tf.zeros(shape, tensor._handle_data.shape_and_type[0].dtype)
     return tf.zeros_like(tensor)
-
-
-def structured_function_module() -> types.ModuleType | None:
-    """Where tf.data warns that its functions never run eagerly."""
-    try:
-        from tensorflow.python.data.ops import structured_function
-    except ImportError:
-        return None
-    module: types.ModuleType = structured_function
-    return module

@@ -148,13 +148,10 @@ class Session:
         before = tf.config.functions_run_eagerly()
         tf.config.run_functions_eagerly(True)
         installed.undo(tf.config.run_functions_eagerly, before)
-        # tf.data warns that its own functions stay compiled; the snippet did not ask for either.
+        # What follows warns of that, and the snippet did not ask for it.
         warnings.filterwarnings("ignore", message="Even though the `tf.config.experimental_run_f")
-        ours = warnings.filters[0]
-        installed.undo(_remove_filter, ours)
-        logger = tf.get_logger()
-        logger.addFilter(_is_not_about_eager_functions)
-        installed.undo(logger.removeFilter, _is_not_about_eager_functions)
+        installed.undo(_remove_filter, warnings.filters[0])
+        installed.replace(private.parallel_for, "pfor", _with_compiled_functions)
 
     def _note(self, words: str) -> None:
         self.recording.tell({"e": "note", "message": words})
@@ -163,6 +160,20 @@ class Session:
 def _is_not_about_eager_functions(record: logging.LogRecord) -> bool:
     """``jacobian`` and ``vectorized_map`` log that they stay compiled (``pfor``, 2.15-2.21)."""
     return not str(record.msg).startswith("It looks like tf.function behavior was disabled")
+
+
+def _with_compiled_functions(pfor: Callable[..., Any]) -> Callable[..., Any]:
+    """``jacobian`` and ``vectorized_map`` compile their body whatever is asked for."""
+
+    def running(*args: Any, **named: Any) -> Any:
+        before = tf.config.functions_run_eagerly()
+        tf.config.run_functions_eagerly(False)
+        try:
+            return pfor(*args, **named)
+        finally:
+            tf.config.run_functions_eagerly(before)
+
+    return running
 
 
 def _remove_filter(ours: Any) -> None:

@@ -81,6 +81,7 @@ class Sites:
                 key += (id(code), frame.f_lasti)
             else:
                 file, line, function = generated.get((code.co_filename, frame.f_lineno), _NOWHERE)
+                function = function or "<lambda>"
                 if file == self._filename and key[-2:-1] != [function]:
                     frames.append((function, line))
                     key += (function, line)

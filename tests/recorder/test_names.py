@@ -103,6 +103,7 @@ def test_a_value_that_leaves(record: Record) -> None:
         i = v.numpy()
         j = np.asarray(x)
         k = np.stack([x, x])
+        m = tf.numpy_function(lambda a: a * 2, [x], tf.float32)
         """
     )
     found = [(seen.line(one.site), one.how) for one in seen.of(e.ValueLeft)]
@@ -117,6 +118,7 @@ def test_a_value_that_leaves(record: Record) -> None:
         (11, "numpy"),
         (12, "np.asarray"),
         (13, "np.stack"),
+        (14, "numpy_function"),
     ]:
         assert expected in found
     objects = {one.object for one in seen.of(e.ValueLeft)}
