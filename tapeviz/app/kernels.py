@@ -14,13 +14,12 @@ from ..kernel import (
     PoolStatus,
     check_interpreter,
     choose_interpreter,
-    choose_kernel,
     find_kernels,
     own_interpreter,
 )
 
 if TYPE_CHECKING:
-    from ..document.live import LivePipeline
+    from .pools import Pools
     from .window import Window
 
 WORDS = {
@@ -37,10 +36,10 @@ class Kernels(QObject):
 
     told = Signal(object)
 
-    def __init__(self, window: Window, pipeline: LivePipeline | None) -> None:
+    def __init__(self, window: Window, pools: Pools | None) -> None:
         super().__init__(window)
         self._window = window
-        self._pipeline = pipeline
+        self._pools = pools
         self._found: tuple[KernelChoice, ...] = ()
         self.told.connect(self._show)
 
@@ -52,12 +51,12 @@ class Kernels(QObject):
             except (OSError, TapevizError) as error:
                 self._window.document.say(str(error))
                 self._found = (own_interpreter(),)
-        now = self._pipeline.choice if self._pipeline else None
+        now = self._pools.choice if self._pools else None
         picked = () if now is None or any(map(self.is_chosen, self._found)) else (now,)
         return (*self._found, *picked)
 
     def is_chosen(self, choice: KernelChoice) -> bool:
-        now = self._pipeline.choice if self._pipeline else None
+        now = self._pools.choice if self._pools else None
         return now is not None and (now.python, now.spec) == (choice.python, choice.spec)
 
     def ask(self) -> None:
@@ -68,10 +67,10 @@ class Kernels(QObject):
             )
 
     def choose(self, choice: KernelChoice) -> None:
-        if self._pipeline is None or self.is_chosen(choice):
+        if self._pools is None or self.is_chosen(choice):
             return
         self._window.document.stop()
-        self._pipeline.choose(choice)
+        self._pools.choose(choice)
         settings = self._window.settings
         settings.keep("kernel", choice.spec or "")
         settings.keep("python", str(choice.python) if choice.python else "")
@@ -90,15 +89,3 @@ class Kernels(QObject):
 def _checked(path: Path) -> KernelChoice:
     check_interpreter(path)
     return choose_interpreter(str(path))
-
-
-def remembered_choice(python: str, kernel: str) -> KernelChoice:
-    """What was chosen at an earlier start, as far as it is still there."""
-    try:
-        if kernel:
-            return choose_kernel(kernel)
-        if python and Path(python).exists():
-            return choose_interpreter(python)
-    except TapevizError:
-        pass
-    return own_interpreter()

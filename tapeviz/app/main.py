@@ -14,6 +14,8 @@ from ..system_libraries import missing_packages, platform_in_use
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from ..kernel import KernelChoice
+    from .pools import Pools
     from .window import Window
 
 
@@ -26,9 +28,10 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
     check_screen()
     from .settings import Settings
 
-    application = make_application()
     settings = Settings()
-    window = make_window(settings, options)
+    pools = make_pools(settings, options)  # first: TensorFlow takes seconds to load there
+    application = make_application()
+    window = make_window(settings, options, pools)
     open_first(window, [Path(path) for path in paths])
     window.show()
     status = application.exec()
@@ -89,37 +92,44 @@ def make_application() -> QApplication:
     return application
 
 
-def make_window(settings: Any, options: Any = None) -> Window:
+def make_pools(settings: Any, options: Any = None) -> Pools:
+    """The processes that snippets will run in; the first begins to get ready."""
+    from .pools import Pools
+
+    return Pools(_choice(settings, options))
+
+
+def make_window(settings: Any, options: Any = None, pools: Pools | None = None) -> Window:
     """The window on the real kernels, not yet shown."""
+    pools = pools or make_pools(settings, options)
     from ..bugs import start_log
     from ..document import Document
-    from ..document.live import LivePipeline, live_stages
     from . import trouble
-    from .kernels import remembered_choice
+    from .live import LivePipeline, live_stages
     from .window import Window
 
     start_log(settings.state)
-    pipeline = LivePipeline(_choice(settings, options, remembered_choice))
+    pipeline = LivePipeline(pools)
     pipeline.timeout = getattr(options, "timeout", None)
     pipeline.arguments = tuple(getattr(options, "args", None) or ())
     window = Window(Document(pipeline, live_stages()), settings, pipeline)
     if getattr(options, "compiled", False):
         pipeline.keeps_compiled = True
     trouble.catch_all(window.document.say)
-    pipeline.tell(window.kernels.told.emit)
-    pipeline.warm()
+    pools.tell(window.kernels.told.emit)
     return window
 
 
-def _choice(settings: Any, options: Any, remembered: Any) -> Any:
+def _choice(settings: Any, options: Any) -> KernelChoice:
     from ..kernel import choose_interpreter, choose_kernel
+    from .pools import remembered_choice
 
     python, kernel = getattr(options, "python", None), getattr(options, "kernel", None)
     if python:
         return choose_interpreter(python)
     if kernel:
         return choose_kernel(kernel)
-    return remembered(settings.text("python"), settings.text("kernel"))
+    return remembered_choice(settings.text("python"), settings.text("kernel"))
 
 
 def open_first(window: Window, paths: Sequence[Path]) -> None:

@@ -45,7 +45,7 @@ from .style import palette, stylesheet
 from .top_bar import TopBar
 
 if TYPE_CHECKING:
-    from ..document.live import LivePipeline
+    from .live import LivePipeline
 
 PanelKind = TypeVar("PanelKind", bound=Panel)
 PANELS: tuple[type[Panel], ...] = (
@@ -81,7 +81,7 @@ class Window(QMainWindow):
         document.setParent(self)
         self.theme_choice = settings.text("theme", "system")
         self.theme: Theme = self._chosen_theme()
-        self.kernels = Kernels(self, pipeline)
+        self.kernels = Kernels(self, pipeline.pools if pipeline is not None else None)
         self.draft = DraftKeeper(document, settings.state)
         self.files = Files(self)
         self.pictures = Pictures(self)

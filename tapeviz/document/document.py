@@ -229,8 +229,7 @@ class Document(QObject):
     def _relink(self) -> None:
         wanted = (self.arranged, self.trace, self.current_call)
         if not are_same(wanted, self._linked_from):
-            self._linked_from = wanted
-            self.links = Links(*wanted)
+            self._linked_from, self.links = wanted, Links(*wanted)
 
     # View
 
@@ -327,8 +326,7 @@ class Document(QObject):
 
     @property
     def steps(self) -> tuple[WalkStep, ...]:
-        call = self.current_call
-        return call.steps if call else ()
+        return self.current_call.steps if self.current_call else ()
 
     @property
     def step(self) -> int | None:

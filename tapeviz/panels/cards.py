@@ -133,10 +133,9 @@ def fix_frame(fix: Fix, title: str, asks: Asks) -> QFrame:
     column.setContentsMargins(12, 10, 12, 10)
     column.setSpacing(4)
     column.addWidget(plain_label(fix.title, "fixTitle", wraps=True))
-    for line in fix.diff.splitlines()[:MOST_DIFF]:
-        if not line.startswith(("---", "+++", "@@")):
-            name = {"-": "removed", "+": "added"}.get(line[:1], "code")
-            column.addWidget(plain_label(line, name, wraps=True))
+    for sign, code in diff_lines(fix.diff)[:MOST_DIFF]:
+        name = {"-": "removed", "+": "added"}.get(sign, "code")
+        column.addWidget(plain_label(f"{sign} {code}", name, wraps=True))
     text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
     if text and title:
         column.addWidget(plain_label(f"{title} = {text}", "code", wraps=True))
@@ -146,6 +145,18 @@ def fix_frame(fix: Fix, title: str, asks: Asks) -> QFrame:
     column.addSpacing(4)
     column.addLayout(_fix_buttons(fix, title, asks))
     return frame
+
+
+def diff_lines(diff: str) -> list[tuple[str, str]]:
+    """Sign and code of each line, without the indentation that all of them share."""
+    lines = [
+        (line[:1] or " ", line[1:])
+        for line in diff.splitlines()
+        if not line.startswith(("---", "+++", "@@"))
+    ]
+    margins = [len(code) - len(code.lstrip()) for _, code in lines if code.strip()]
+    shared = min(margins, default=0)
+    return [(sign, code[shared:]) for sign, code in lines]
 
 
 def _fix_buttons(fix: Fix, title: str, asks: Asks) -> QHBoxLayout:

@@ -373,9 +373,6 @@ class SamplePipeline:
         findings = tuple(replace(finding, fixes=(FIX,)) for finding in call.findings)
         return replace(diagnosis, calls=(replace(call, findings=findings),))
 
-    def warm(self) -> None:
-        pass
-
     def close(self) -> None:
         pass
 

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis, ExplainedError
 from tapeviz.document import Document
+from tapeviz.panels.cards import diff_lines
 from tapeviz.panels.diagnosis import PAGE, DiagnosisPanel
 from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.look import Theme
@@ -139,6 +140,11 @@ def test_why_unfolds_a_page_with_an_example(qtbot: QtBot, panel: DiagnosisPanel)
         qtbot.mouseClick(button(card, "Open its example"), Qt.MouseButton.LeftButton)
     assert "tape.gradient" in heard.args[0]
     assert heard.args[1] == "assign.py"
+
+
+def test_a_diff_loses_the_indentation_that_all_lines_share() -> None:
+    diff = "--- a\n+++ b\n@@ -1 +1 @@\n     with x:\n-        a\n+        b\n"
+    assert diff_lines(diff) == [(" ", "with x:"), ("-", "    a"), ("+", "    b")]
 
 
 def test_an_estimate_is_called_one(qtbot: QtBot, panel: DiagnosisPanel) -> None:

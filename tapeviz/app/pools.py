@@ -1,0 +1,68 @@
+"""An interpreter in, processes of it that are ready to run snippets out.
+
+Little is imported here: the first process begins to load TensorFlow before the window is made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import TapevizError
+from ..kernel import (
+    KernelChoice,
+    KernelPool,
+    PoolStatus,
+    choose_interpreter,
+    choose_kernel,
+    own_interpreter,
+)
+
+
+def _ignore(status: PoolStatus) -> None:
+    """Before a window listens."""
+
+
+class Pools:
+    """The pool of the interpreter chosen; another choice closes the former in the background."""
+
+    def __init__(self, choice: KernelChoice) -> None:
+        self.choice = choice
+        self._told: Callable[[PoolStatus], None] = _ignore
+        self.pool = self._make()
+        self.pool.warm()
+
+    def _make(self) -> KernelPool:
+        return KernelPool(self.choice, on_status=self._tell)
+
+    def tell(self, told: Callable[[PoolStatus], None]) -> None:
+        """Sends the pool's status, now and at each change, to ``told``, on any thread."""
+        self._told = told
+        told(self.pool.status)
+
+    def _tell(self, status: PoolStatus) -> None:
+        with contextlib.suppress(RuntimeError):  # the window is gone
+            self._told(status)
+
+    def choose(self, choice: KernelChoice) -> None:
+        """Runs go to another interpreter from now on."""
+        former, self.choice = self.pool, choice
+        self.pool = self._make()
+        self.pool.warm()
+        threading.Thread(target=former.close, name="tapeviz-close", daemon=True).start()
+
+    def close(self) -> None:
+        """Ends every process; waits for their end."""
+        self.pool.close()
+
+
+def remembered_choice(python: str, kernel: str) -> KernelChoice:
+    """What was chosen at an earlier start, as far as it is still there."""
+    with contextlib.suppress(TapevizError):
+        if kernel:
+            return choose_kernel(kernel)
+        if python and Path(python).exists():
+            return choose_interpreter(python)
+    return own_interpreter()
