@@ -23,7 +23,9 @@ from .model import (
     WalkStep,
 )
 from .outside import follow
+from .status import status_of
 from .walk import links_of, walk
+from .warnings import warn
 from .words import explain
 
 
@@ -33,10 +35,9 @@ def diagnose(trace: Trace) -> Diagnosis:
         return EMPTY_DIAGNOSIS
     text = SourceText(trace.source)
     flow = DataFlow(trace, follow(trace, text).left)
-    calls = tuple(
-        _diagnose_call(Evidence(trace, flow, call, text)) for call in reported(trace.calls)
-    )
-    return Diagnosis(calls, _error(trace))
+    evidences = [Evidence(trace, flow, call, text) for call in reported(trace.calls)]
+    calls = tuple(_diagnose_call(evidence) for evidence in evidences)
+    return Diagnosis(calls, _error(trace), warn(evidences))
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
@@ -116,18 +117,6 @@ def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None,
         return variable.dtype, variable.shape
     known = trace.tensors.get(tensor)
     return (known.dtype, known.shape) if known else ("", None)
-
-
-def status_of(trace: Trace, gradient: TensorId | None) -> Status:
-    """``none``, ``zero`` (every element exactly 0), ``nonfinite`` or ``flows``."""
-    if gradient is None:
-        return "none"
-    stats = trace.stats(trace.fetched.get(gradient, gradient))
-    if stats is None:
-        return "flows"
-    if stats.nonfinite:
-        return "nonfinite"
-    return "zero" if stats.min == 0 and stats.max == 0 else "flows"
 
 
 def _flow(evidence: Evidence, findings: Sequence[Finding], steps: Sequence[WalkStep]) -> Flow:

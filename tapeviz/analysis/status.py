@@ -1,0 +1,18 @@
+"""A gradient in, its status out."""
+
+from __future__ import annotations
+
+from ..trace.model import TensorId, Trace
+from .model import Status
+
+
+def status_of(trace: Trace, gradient: TensorId | None) -> Status:
+    """``none``, ``zero`` (every element exactly 0), ``nonfinite`` or ``flows``."""
+    if gradient is None:
+        return "none"
+    stats = trace.stats(trace.fetched.get(gradient, gradient))
+    if stats is None:
+        return "flows"
+    if stats.nonfinite:
+        return "nonfinite"
+    return "zero" if stats.min == 0 and stats.max == 0 else "flows"

@@ -1,0 +1,213 @@
+"""A call whose gradient flows in, what looks right about it and is wrong out.
+
+:data:`WARNINGS` is the table: each looks at one call. They are quiet unless the numbers are all but
+certainly not what the snippet meant: ordinary code never sees one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
+from .evidence import Evidence, name_of
+from .model import Warned
+from .status import status_of
+
+_COMPARING = frozenset({"Sub", "SquaredDifference"})
+_AVERAGING = frozenset({"Mean", "Sum"})
+# Who writes these asks for another shape.
+_RESHAPING = frozenset({"ExpandDims", "Reshape", "StridedSlice", "Transpose", "BroadcastTo"})
+_FEW = 100_000
+Look = Callable[[Evidence], Iterator[Warned]]
+
+
+def warn(evidences: Iterable[Evidence]) -> tuple[Warned, ...]:
+    """One warning for each kind and line, in the order of the calls."""
+    found: dict[tuple[str, int], Warned] = {}
+    for evidence in evidences:
+        for look in WARNINGS:
+            for one in look(evidence):
+                found.setdefault((one.kind, one.line), one)
+    return tuple(found.values())
+
+
+def broadcast_loss(evidence: Evidence) -> Iterator[Warned]:
+    """``(16,)`` minus ``(16, 1)`` is ``(16, 16)``: every label is compared with every output."""
+    for op in _passed(evidence):
+        if op.type not in _COMPARING or len(op.inputs) != 2:
+            continue
+        shapes = [_shape(evidence, one) for one in op.inputs]
+        long, column = sorted(shapes, key=len)
+        if len(long) != 1 or column != (long[0], 1) or long[0] < 2:
+            continue
+        made = (evidence.trace.producers.get(one) for one in op.inputs)
+        if any(_type(evidence, one) in _RESHAPING for one in made if one is not None):
+            continue
+        if _is_averaged(evidence, op.outputs[0]):
+            n = long[0]
+            yield Warned(
+                "broadcast",
+                evidence.line_of(op),
+                f"Line {evidence.line_of(op)} subtracts shapes ({n},) and ({n}, 1), and NumPy's "
+                f"broadcasting makes ({n}, {n}) of them: every label is compared with every "
+                f"prediction. The loss is a number all the same, but not the one meant. "
+                f"Give both the same shape, with tf.squeeze or tf.reshape.",
+            )
+
+
+def summed_target(evidence: Evidence) -> Iterator[Warned]:
+    """``gradient`` of a vector is that of its sum; for shared weights that is rarely meant."""
+    call = evidence.call
+    if call.method != "gradient" or call.output_gradients or len(call.targets) != 1:
+        return
+    target = call.targets[0]
+    shape = _shape(evidence, target.tensor) if target.tensor is not None else ()
+    if int(np.prod(shape)) < 2 or not call.is_direct:
+        return
+    if any(_is_shared(evidence, index, source, shape) for index, source in enumerate(call.sources)):
+        yield Warned(
+            "summed-target",
+            call.line,
+            f"{target.text or 'The target'} on line {call.line} has shape {_words(shape)}, and "
+            f"gradient() gives the gradient of the sum of its elements. "
+            f"Reduce it to one number first (tf.reduce_mean for a mean loss), or ask jacobian() "
+            f"for each element's own gradient.",
+        )
+
+
+def shared_ties(evidence: Evidence) -> Iterator[Warned]:
+    """``reduce_max`` over equal largest elements shares the gradient out evenly among them."""
+    for op in _passed(evidence):
+        if op.type not in ("Max", "Min") or len(op.inputs) != 2 or op.call is not None:
+            continue
+        ties = _ties(evidence, op)
+        if ties > 1:
+            word = "largest" if op.type == "Max" else "smallest"
+            yield Warned(
+                "ties",
+                op.line,
+                f"On line {op.line} {ties} elements are equally the {word}. "
+                f"TensorFlow shares the gradient out evenly among them, where a derivative does "
+                f"not exist.",
+            )
+
+
+def half_assigned(evidence: Evidence) -> Iterator[Warned]:
+    """A source that reaches the target on two ways, of which one leads through an assign."""
+    trace, tape = evidence.trace, evidence.tape
+    if tape is None or evidence.call.method != "gradient":
+        return
+    written = [
+        op
+        for version in trace.writes.values()
+        if version.op is not None and version.value is not None and version.index
+        for op in (trace.ops[version.op],)
+        if tape.is_recording(op.when) and op.when < evidence.call.when
+    ]
+    if not written:
+        return
+    for index, source in enumerate(evidence.call.sources):
+        if source.tensor is None or not _flows(evidence, index):
+            continue
+        op = _lossy_assign(evidence, source.tensor, {one.id for one in written})
+        if op is not None:
+            name = name_of(trace, trace.writes[op.id].variable)
+            yield Warned(
+                "partial",
+                op.line,
+                f"The gradient for {source.text} counts only a part: what line {op.line} writes "
+                f"into {name} is made from {source.text}, too, and no tape follows a write to a "
+                f"variable. Use the assigned tensor in place of {name} to count both ways.",
+            )
+
+
+def _lossy_assign(evidence: Evidence, source: TensorId, written: set[OpId]) -> Op | None:
+    """An assign whose value the tape links to the source, and whose state reaches the target."""
+    paths = evidence.paths
+    starts = paths.starts(source)
+    ways = paths.recent.ways_from(starts)
+    if not any(target in ways for target in paths.targets):
+        return None
+    for into in ways.values():
+        for way in into:
+            if way.kind == "assign" and way.op in written and way.op is not None:
+                op = evidence.trace.ops[way.op]
+                if way.tensor is not None and _is_on_tape(evidence, way.tensor):
+                    return None if _is_own_state(evidence, op, source) else op
+    return None
+
+
+def _is_on_tape(evidence: Evidence, tensor: TensorId) -> bool:
+    producer = evidence.trace.producers.get(tensor)
+    return producer is not None and evidence.call.tape in evidence.trace.ops[producer].tapes
+
+
+def _is_own_state(evidence: Evidence, op: Op, source: TensorId) -> bool:
+    """The source's own next state: ``w.assign(w * 2)`` is asked about after the write."""
+    return TensorId(evidence.trace.writes[op.id].variable) == source
+
+
+def _passed(evidence: Evidence) -> Iterator[Op]:
+    """The ops that a gradient passed."""
+    for step in evidence.steps:
+        op = evidence.trace.ops.get(step.op) if step.op is not None else None
+        if op is not None and any(one is not None for one in step.downstream):
+            yield op
+
+
+def _shape(evidence: Evidence, tensor: TensorId) -> tuple[int, ...]:
+    variable = evidence.trace.variables.get(VariableId(tensor))
+    known = variable.shape if variable else getattr(evidence.trace.tensors.get(tensor), "shape", ())
+    return tuple(one or 0 for one in known or ())
+
+
+def _type(evidence: Evidence, op: OpId) -> str:
+    return evidence.trace.ops[op].type
+
+
+def _is_averaged(evidence: Evidence, tensor: TensorId) -> bool:
+    """Whether the tensor, or something of its shape made from it, is reduced to one number."""
+    shape = _shape(evidence, tensor)
+    reached = {tensor}
+    for step in reversed(evidence.steps):
+        op = evidence.trace.ops.get(step.op) if step.op is not None else None
+        if op is None or not op.outputs or not reached & {*op.inputs}:
+            continue
+        given = _shape(evidence, op.outputs[0])
+        if op.type in _AVERAGING:
+            return given == ()
+        if given == shape:
+            reached.update(op.outputs)
+    return False
+
+
+def _is_shared(evidence: Evidence, index: int, source: Operand, target: tuple[int, ...]) -> bool:
+    """A weight that all elements of the target were made from, not one of its own for each."""
+    if source.kind != "variable" or source.tensor is None or not _flows(evidence, index):
+        return False
+    shape = _shape(evidence, source.tensor)
+    return shape != target and shape[:1] != target[:1]
+
+
+def _flows(evidence: Evidence, index: int) -> bool:
+    results = evidence.call.results
+    return index < len(results) and status_of(evidence.trace, results[index]) == "flows"
+
+
+def _ties(evidence: Evidence, op: Op) -> int:
+    """The largest number of equal extremes in one reduction; 0 where values are not at hand."""
+    value, axes = (evidence.trace.value(one) for one in op.inputs)
+    if value is None or axes is None or value.dtype.kind not in "fiu" or not 1 < value.size < _FEW:
+        return 0
+    over = tuple(int(axis) for axis in np.atleast_1d(axes))
+    extreme: Array = (np.max if op.type == "Max" else np.min)(value, axis=over, keepdims=True)
+    return int((value == extreme).sum(axis=over).max(initial=0))
+
+
+def _words(shape: tuple[int, ...]) -> str:
+    return f"({shape[0]},)" if len(shape) == 1 else str(shape)
+
+
+WARNINGS: tuple[Look, ...] = (broadcast_loss, summed_target, shared_ties, half_assigned)
