@@ -12,8 +12,8 @@ class View:
     """``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded`` and ``shows_all`` decide
     where things stand; ``overlay`` lies over it and never moves anything.
 
-    ``grouping``: a key of ``graph.groups.GROUPINGS`` or ``""``; ``folded``/``unfolded``: group paths
-    that the user closed or opened himself. ``shows_all``: also ops that no gradient call touches.
+    ``grouping``: a key of ``graph.groups.GROUPINGS`` or ``""``; ``folded``/``unfolded``: paths of
+    groups that the user closed or opened himself. ``shows_all``: also ops that no gradient call touches.
     """
 
     layout: str = "layered"
