@@ -44,12 +44,17 @@ def arrange(trace: Trace, view: View) -> Arranged:
 
     Depends on everything in the view but its overlay.
     """
+    sized = sized_graph(trace, view)
+    return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
+
+
+def sized_graph(trace: Trace, view: View) -> nx.MultiDiGraph:
+    """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
     links = follow(trace, SourceText(trace.source)).links
     built = build(trace, shows_all=view.shows_all, links=links)
     groups = group(built, trace, view.grouping)
     folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
-    sized = _weighed(with_sizes(chip(folded), trace))
-    return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
+    return _weighed(with_sizes(chip(folded), trace))
 
 
 def _weighed(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:

@@ -19,6 +19,7 @@ from ..errors import TapevizError
 COMMANDS = {
     "explain": "say what happened to each gradient",
     "export": "write the picture of a snippet's op graph to a file",
+    "diff": "say what differs between two snippets or recordings",
     "record": "run a snippet and keep the recording",
     "examples": "list the examples, or print one",
     "open": "open the window (also: tapeviz [FILE])",

@@ -86,10 +86,34 @@ class Mark:
     tooltip: str = ""
 
 
+ChangeKind = Literal["removed", "added", "turned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Of two pictures side by side: what became of a node. ``rect``: of its box, or of the
+    ring around it; ``turned``: a tape recorded it in one of both only."""
+
+    kind: ChangeKind
+    rect: Rect
+    node: str
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Words above a part of the picture, their left end at ``x``, their baseline at ``y``."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+
+
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """A line of the legend: the state it explains (a `WireState`, or ``pending`` for a gradient
-    that the stepper has not walked yet), in words."""
+    """A line of the legend: the state it explains (a `WireState`, ``pending`` for a gradient that
+    the stepper has not walked yet, or a `ChangeKind`), in words."""
 
     state: str
     text: str
@@ -103,6 +127,8 @@ class Scene:
     marks: tuple[Mark, ...] = ()
     legend: tuple[LegendEntry, ...] = ()
     title: str = ""
+    changes: tuple[Change, ...] = ()
+    headings: tuple[Heading, ...] = ()
 
 
 EMPTY_SCENE = Scene(Rect(0.0, 0.0, 0.0, 0.0))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..layout.model import Rect
+from .changes import SIGNS, sign
 from .geometry import arrow, line, rounded
 from .model import LegendEntry, Scene
 from .primitives import Group, Path, Primitive, Style, TextRun
@@ -110,7 +111,9 @@ def legend_group(
 
 
 def _sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
-    """A short wire of this look."""
+    """A short wire of this look, or the sign of a change."""
+    if look in SIGNS:
+        return list(sign(SIGNS[look], x + _SAMPLE / 2, y, theme))
     width = {"gradient": 3.0, "pending": 3.0, "bridge": 2.6}.get(look, 1.6)
     colour = look_colour(look, theme)
     end = x + _SAMPLE

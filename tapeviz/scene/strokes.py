@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .boxes import box_primitives
+from .changes import change_group, heading_group
 from .geometry import arrow, circle, curve, cut_back, end_direction
 from .model import Box, Mark, Scene, Wire
 from .plates import plate
@@ -32,6 +33,10 @@ def groups(scene: Scene, theme: Theme) -> Iterator[Group]:
             yield label_group(wire, theme)
     for mark in scene.marks:
         yield mark_group(mark, theme)
+    for change in scene.changes:
+        yield change_group(change, theme)
+    for heading in scene.headings:
+        yield heading_group(heading, theme)
 
 
 def box_group(box: Box, theme: Theme) -> Group:

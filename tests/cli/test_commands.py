@@ -133,3 +133,23 @@ def test_sums_over_targets_are_told_apart(
     assert ["area", "[3.", "0.]", "1.", "None"] in lines
     assert ["sum", "[5.", "2.]", "1.", "0."] in lines
     assert ["edge[1]", "[0.", "2.]"] in lines
+
+
+def test_diff_tells_what_differs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    flows, cut = _file(tmp_path, "flows.py", FLOWS), _file(tmp_path, "cut.py", CUT)
+    tape, picture = str(tmp_path / "cut.tape"), tmp_path / "both.svg"
+    assert main(["record", cut, "-o", tape]) == 1
+    capfd.readouterr()
+    assert main(["diff", tape, flows, "--json", "-o", str(picture)]) == 1
+    told = json.loads(capfd.readouterr().out)
+    (pair,) = told["gradients"]
+    assert (pair["outcome"], told["same"]) == ("differs", False)
+    assert (pair["before"]["status"], pair["after"]["value"]) == ("none", 6.0)
+    assert [op["type"] for op in told["ops"]["added"]] == ["Mul"]
+    assert "only after" in picture.read_text(encoding="utf-8")
+    assert main(["diff", tape, tape]) == 0
+    out = capfd.readouterr().out
+    assert "∂y / ∂x: the same" in out
+    assert "The same ops ran." in out
+    assert main(["diff", tape, _file(tmp_path, "raises.py", RAISES)]) == 2
+    assert "KeyError" in capfd.readouterr().out

@@ -1,0 +1,199 @@
+"""Two traces and their diagnoses in; which gradients and which ops are not the same, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..trace.model import Array, Op, OpId, Stats, Trace
+from .model import CallDiagnosis, Diagnosis, Finding
+from .pairing import pair_anywhere, pair_in_order
+
+Outcome = Literal["same", "rounding", "differs", "removed", "added"]
+_PLUMBING = frozenset(
+    (
+        *("Const", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp", "NoOp", "Identity"),
+        *("DestroyResourceOp", "Placeholder", "Shape", "ShapeN", "Size", "Rank", "VariableShape"),
+    )
+)
+"""Ops that a reader of gradients does not miss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A gradient that a snippet asked for.
+
+    ``value``: None for None, or where it did not travel; ``stats``: of one that there is.
+    """
+
+    finding: Finding
+    call: CallDiagnosis
+    value: Array | None
+    stats: Stats | None
+
+    @property
+    def line(self) -> int:
+        return self.call.call.line
+
+
+@dataclass(frozen=True, slots=True)
+class GradientPair:
+    """One gradient of both, or of the only one that asked for it.
+
+    ``outcome``: ``rounding`` when the values are equal but for the rounding of their dtype.
+    """
+
+    before: Asked | None
+    after: Asked | None
+    outcome: Outcome
+
+    @property
+    def is_same(self) -> bool:
+        return self.outcome in ("same", "rounding")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``pairs``: ops that are the same in both; of these ``turned`` are those that a tape recorded
+    in one only. ``removed``: of the first trace, ``added``: of the second; both in their order.
+    """
+
+    gradients: tuple[GradientPair, ...] = ()
+    pairs: tuple[tuple[OpId, OpId], ...] = ()
+    turned: tuple[tuple[OpId, OpId], ...] = ()
+    removed: tuple[OpId, ...] = ()
+    added: tuple[OpId, ...] = ()
+
+    @property
+    def has_same_gradients(self) -> bool:
+        return all(one.is_same for one in self.gradients)
+
+
+def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> Comparison:
+    """What became of each gradient and of each op of ``before`` in ``after``."""
+    old, new = before[0], after[0]
+    first, second = list(_told_ops(old)), list(_told_ops(new))
+    pairs = _paired_ops(old, first, new, second)
+    matched = {one.id for one, _ in pairs}, {one.id for _, one in pairs}
+    return Comparison(
+        tuple(_gradients(before, after)),
+        tuple((one.id, other.id) for one, other in pairs),
+        tuple((one.id, other.id) for one, other in pairs if bool(one.tapes) != bool(other.tapes)),
+        tuple(op.id for op in first if op.id not in matched[0]),
+        tuple(op.id for op in second if op.id not in matched[1]),
+    )
+
+
+def code_of(trace: Trace, line: int) -> str:
+    """The text of a line of the snippet, without its indentation; empty outside of it."""
+    lines = trace.source.split("\n")
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def _told_ops(trace: Trace) -> Iterable[Op]:
+    made = {version.op for one in trace.variables.values() for version in one.versions[:1]}
+    for op in trace.ops.values():
+        is_forward = op.call is None and not op.is_recorded_operation
+        if is_forward and op.type not in _PLUMBING and op.id not in made and not op.error:
+            yield op
+
+
+def _paired_ops(
+    old: Trace, first: Sequence[Op], new: Trace, second: Sequence[Op]
+) -> list[tuple[Op, Op]]:
+    """By line and type, then by type and shape, then by type, all in order; what was moved
+    elsewhere by its line."""
+    keys = [
+        (_by_line(old), _by_line(new)),
+        (_by_shape(old), _by_shape(new)),
+        (_by_type, _by_type),
+    ]
+    pairs = pair_in_order(first, second, keys)
+    taken = {one.id for one, _ in pairs}, {one.id for _, one in pairs}
+    left = [op for op in first if op.id not in taken[0]]
+    right = [op for op in second if op.id not in taken[1]]
+    pairs += pair_anywhere(left, right, *keys[0])
+    return sorted(pairs, key=lambda pair: pair[0].id)
+
+
+def _by_line(trace: Trace) -> Callable[[Op], Hashable]:
+    lines = [line.strip() for line in trace.source.split("\n")]
+
+    def key(op: Op) -> Hashable:
+        return op.type, lines[op.line - 1] if 0 < op.line <= len(lines) else ""
+
+    return key
+
+
+def _by_shape(trace: Trace) -> Callable[[Op], Hashable]:
+    def key(op: Op) -> Hashable:
+        known = [trace.tensors.get(tensor) for tensor in op.outputs]
+        return op.type, tuple((one.dtype, one.shape) if one else None for one in known)
+
+    return key
+
+
+def _by_type(op: Op) -> Hashable:
+    return op.type
+
+
+def _gradients(
+    before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]
+) -> Iterable[GradientPair]:
+    first, second = list(_asked(*before)), list(_asked(*after))
+    keys = [(key, key) for key in (_by_names, _by_source, _by_place)]
+    pairs = {id(one): other for one, other in pair_in_order(first, second, keys)}
+    taken = {id(other) for other in pairs.values()}
+    for one in first:
+        other = pairs.get(id(one))
+        yield GradientPair(one, other, "removed" if other is None else outcome(one, other))
+    for other in second:
+        if id(other) not in taken:
+            yield GradientPair(None, other, "added")
+
+
+def _asked(trace: Trace, diagnosis: Diagnosis) -> Iterable[Asked]:
+    for call in diagnosis.calls:
+        for finding in call.findings:
+            tensor = finding.tensor
+            value, stats = None, None
+            if tensor is not None:
+                value, stats = trace.value(tensor), trace.stats(tensor)
+            yield Asked(finding, call, value, stats)
+
+
+def _by_names(one: Asked) -> Hashable:
+    return one.call.call.method, one.finding.target, one.finding.source
+
+
+def _by_source(one: Asked) -> Hashable:
+    return one.call.call.method, one.finding.source
+
+
+def _by_place(one: Asked) -> Hashable:
+    return one.call.findings.index(one.finding)
+
+
+def outcome(before: Asked, after: Asked) -> Outcome:
+    """Whether two gradients are the same: status, dtype, shape and every element."""
+    old, new = before.finding, after.finding
+    if (old.status, old.dtype, old.shape) != (new.status, new.dtype, new.shape):
+        return "differs"
+    one, other = before.value, after.value
+    if one is None or other is None:
+        return "same" if one is other and before.stats == after.stats else "differs"
+    if one.tobytes() == other.tobytes():
+        return "same"
+    return "rounding" if _is_near(one, other) else "differs"
+
+
+def _is_near(one: Array, other: Array) -> bool:
+    if one.dtype.kind not in "fc" or one.shape != other.shape:
+        return bool(np.array_equal(one, other))
+    finite = np.abs(one[np.isfinite(one)])
+    slack = 32 * float(np.finfo(one.dtype).eps) * float(finite.max(initial=0.0))
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(one, other, 0.0, slack, equal_nan=True))

@@ -1,0 +1,97 @@
+"""Two runs and their comparison in, one drawing of both out: same ops in the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import networkx as nx
+
+from .analysis.comparing import Comparison
+from .analysis.model import Diagnosis
+from .drawing import Arranged, compose_over, shown_call, sized_graph
+from .graph.model import Edge, NodeId
+from .graph.nodes import op_id
+from .graph.union import Union, edge_in_union, unite
+from .layout import lay_out
+from .layout.model import Layout
+from .scene.model import ChangeKind, Scene
+from .scene.together import Side, moved_layout, together
+from .trace.model import Trace
+from .view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A run to be drawn; ``name``: what it is called above its picture."""
+
+    name: str
+    trace: Trace
+    diagnosis: Diagnosis
+
+
+def draw_both(
+    before: Shown, after: Shown, comparison: Comparison, view: View
+) -> tuple[Arranged, Scene]:
+    """Both graphs, each drawn from the layout of their union, and what differs marked."""
+    graphs = sized_graph(before.trace, view), sized_graph(after.trace, view)
+    union = unite(*graphs, comparison.pairs)
+    layout = lay_out(union.graph, name=view.layout, direction=view.direction)
+    kinds = _kinds(union, graphs, comparison)
+    one, other = (
+        _part(layout, graph, called)
+        for graph, called in zip(graphs, (union.before, union.after), strict=True)
+    )
+    first = _side(before, view, Arranged(graphs[0], one), "before:", kinds[0])
+    second = _side(after, view, Arranged(graphs[1], other), "after:", kinds[1])
+    scene, by = together(first, second, f"{before.name} → {after.name}")
+    where = moved_layout(one, first, (0.0, 0.0)), moved_layout(other, second, by)
+    merged = replace(
+        layout,
+        rects={**where[0].rects, **where[1].rects},
+        routes={**where[0].routes, **where[1].routes},
+        bounds=scene.bounds,
+    )
+    graph = nx.union(_renamed(graphs[0], first), _renamed(graphs[1], second))
+    return Arranged(graph, merged), scene
+
+
+Kinds = dict[NodeId, ChangeKind]
+
+
+def _kinds(
+    union: Union, graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Comparison
+) -> tuple[Kinds, Kinds]:
+    """What becomes of the nodes of the first graph, and what became of those of the second."""
+    shared = union.shared
+    removed: Kinds = {one: "removed" for one in graphs[0] if union.before[one] not in shared}
+    added: Kinds = {one: "added" for one in graphs[1] if union.after[one] not in shared}
+    turned: Kinds = {op_id(one): "turned" for one, _ in comparison.turned}
+    again: Kinds = {op_id(other): "turned" for _, other in comparison.turned}
+    return turned | removed, again | added
+
+
+def _side(shown: Shown, view: View, arranged: Arranged, prefix: str, kinds: Kinds) -> Side:
+    call = shown_call(shown.diagnosis, view.overlay)
+    scene = compose_over(arranged, shown.trace, call, view.overlay)
+    heading = " · ".join(part for part in (shown.name, scene.title) if part)
+    return Side(scene, prefix, heading, kinds)
+
+
+def _part(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]) -> Layout:
+    """Of the layout of both what belongs to one of them; its bounds are those of both."""
+    return replace(
+        layout,
+        rects={name: layout.rects[called[name]] for name in graph},
+        routes={key: layout.routes[edge_in_union(key, called)] for key in graph.edges(keys=True)},
+    )
+
+
+def _renamed(graph: nx.MultiDiGraph, side: Side) -> nx.MultiDiGraph:
+    renamed = nx.relabel_nodes(graph, {name: side.called(name) for name in graph})
+    for name, data in renamed.nodes(data=True):
+        data["node"] = replace(data["node"], id=name)
+    for start, end, data in renamed.edges(data=True):
+        edge: Edge = data["edge"]
+        data["edge"] = replace(edge, source=start, target=end)
+    return renamed

@@ -1,0 +1,111 @@
+"""Two op graphs and which ops are the same in, one graph that holds both out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+import networkx as nx
+
+from ..analysis.pairing import pair_anywhere
+from ..trace.model import OpId
+from .model import EdgeKey, Node, NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """``graph``: every node and edge of either, with ``width``, ``height`` and ``weight`` the
+    larger of both. ``before``, ``after``: what a node of either is called in it; a node that both
+    have is called the same.
+    """
+
+    graph: nx.MultiDiGraph
+    before: Mapping[NodeId, NodeId]
+    after: Mapping[NodeId, NodeId]
+
+    @property
+    def shared(self) -> frozenset[NodeId]:
+        return frozenset(self.before.values()) & frozenset(self.after.values())
+
+
+def unite(
+    before: nx.MultiDiGraph, after: nx.MultiDiGraph, pairs: Iterable[tuple[OpId, OpId]]
+) -> Union:
+    """Nodes of paired ops are one node; so are variables, constants and groups that are called the
+    same, at best those that the same nodes take."""
+    same = _same_nodes(before, after, dict(pairs))
+    names = {node: node for node in before}
+    others = {name: f"+{name}" for name in after} | {b: a for a, b in same.items()}
+    graph = nx.MultiDiGraph()
+    for side, called in ((before, names), (after, others)):
+        _add_nodes(graph, side, called)
+        _add_edges(graph, side, called)
+    return Union(graph, names, others)
+
+
+def edge_in_union(edge: EdgeKey, called: Mapping[NodeId, NodeId]) -> EdgeKey:
+    """What an edge of one side is called in the union: its key counts edges between two nodes."""
+    return called[edge[0]], called[edge[1]], edge[2]
+
+
+def _add_nodes(
+    graph: nx.MultiDiGraph, side: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]
+) -> None:
+    for name, data in side.nodes(data=True):
+        known = graph.nodes.get(called[name], {})
+        sizes = {
+            size: max(data.get(size, 0.0), known.get(size, 0.0)) for size in ("width", "height")
+        }
+        graph.add_node(called[name], **{**data, **known, **sizes})
+
+
+def _add_edges(
+    graph: nx.MultiDiGraph, side: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]
+) -> None:
+    for source, target, key, data in side.edges(keys=True, data=True):
+        start, end, key = edge_in_union((source, target, key), called)
+        weight = data.get("weight", 1.0)
+        if graph.has_edge(start, end, key):
+            known = graph.edges[start, end, key]
+            known["weight"] = max(known.get("weight", 1.0), weight)
+        else:
+            graph.add_edge(start, end, key, **data)
+
+
+def _same_nodes(
+    before: nx.MultiDiGraph, after: nx.MultiDiGraph, ops: Mapping[OpId, OpId]
+) -> dict[NodeId, NodeId]:
+    """Of a node before the one after. Ops first: what feeds them is told by them."""
+    of_op = dict(_drawn_ops(after))
+    same = {name: of_op[ops[op]] for op, name in _drawn_ops(before) if ops.get(op) in of_op}
+    for is_strict in (True, False):
+        back = {other: name for name, other in same.items()}
+        left = [name for name in before if name not in same and not _is_op(before, name)]
+        right = [name for name in after if name not in back and not _is_op(after, name)]
+        first = _key(before, {name: name for name in same}, is_strict)
+        second = _key(after, back, is_strict)
+        same.update(pair_anywhere(left, right, first, second))
+    return same
+
+
+def _drawn_ops(graph: nx.MultiDiGraph) -> Iterable[tuple[OpId, NodeId]]:
+    node: Node
+    for name, node in graph.nodes(data="node"):
+        if node.role == "op" and node.op is not None:
+            yield node.op, name
+
+
+def _is_op(graph: nx.MultiDiGraph, name: NodeId) -> bool:
+    node: Node = graph.nodes[name]["node"]
+    return node.role == "op" and node.op is not None
+
+
+def _key(
+    graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId], is_strict: bool
+) -> Callable[[NodeId], Hashable]:
+    def key(name: NodeId) -> Hashable:
+        node: Node = graph.nodes[name]["node"]
+        takers = frozenset(called.get(one) for one in graph.successors(name)) if is_strict else None
+        return node.role, node.type, node.title, node.version, node.is_chip, takers
+
+    return key

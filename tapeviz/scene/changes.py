@@ -1,0 +1,70 @@
+"""What differs between two pictures in, the frames and signs that mark it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from ..layout.model import Point, Rect
+from .geometry import circle, grown, line, rounded
+from .model import Change, ChangeKind, Heading
+from .primitives import Group, Outline, Path, Primitive, Style, TextRun
+from .text import clean, fit
+from .theme import Theme
+
+SIGN_RADIUS = 8.0
+HEADING_SIZE = 13.0
+FRAME_GAP = 4.5
+_ARM = 3.8
+_DASH = (6.0, 4.0)
+
+SIGNS: Mapping[str, ChangeKind] = MappingProxyType(
+    {"removed": "removed", "added": "added", "turned": "turned"}
+)
+"""What a legend may explain by a sign. Each has its own shape besides its own colour."""
+
+
+def change_group(change: Change, theme: Theme) -> Group:
+    """A frame around the box, dashed for what is gone, and the sign on its upper right corner."""
+    colour, _ = _colours(change.kind, theme)
+    frame = frame_rect(change)
+    dash = _DASH if change.kind == "removed" else ()
+    outline = rounded(frame, min(14.0, frame.height / 2))
+    path = Path(f"change-{change.kind}", outline, Style(None, colour, 1.8, dash))
+    corner = frame.right - 4, frame.top + 4
+    return Group("change", change.node, (path, *sign(change.kind, *corner, theme)), change.tooltip)
+
+
+def frame_rect(change: Change) -> Rect:
+    return grown(change.rect, FRAME_GAP)
+
+
+def sign(kind: ChangeKind, x: float, y: float, theme: Theme) -> Iterator[Primitive]:
+    """A minus, a plus, or a dot in a ring, on a disc."""
+    colour, fill = _colours(kind, theme)
+    yield Path(f"sign-{kind}", circle(x, y, SIGN_RADIUS), Style(fill, colour, 1.5))
+    if kind == "turned":
+        yield Path("sign-dot", circle(x, y, 2.6), Style(colour))
+        return
+    strokes = _stroke((x - _ARM, y), (x + _ARM, y))
+    if kind == "added":
+        strokes += _stroke((x, y - _ARM), (x, y + _ARM))
+    yield Path("sign-stroke", strokes, Style(None, colour, 2.0))
+
+
+def _stroke(start: Point, end: Point) -> Outline:
+    return line(start, end)
+
+
+def _colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
+    return {
+        "removed": (theme.trouble, theme.trouble_fill),
+        "added": (theme.success, theme.success_fill),
+        "turned": (theme.accent, theme.accent_fill),
+    }[kind]
+
+
+def heading_group(heading: Heading, theme: Theme) -> Group:
+    text = fit(clean(heading.text), "mono", HEADING_SIZE, heading.width, "end")
+    run = TextRun("heading", heading.x, heading.y, text, "mono", HEADING_SIZE, theme.text, 600)
+    return Group("heading", "", (run,))

@@ -1,0 +1,155 @@
+"""Two scenes of one layout in, one scene with both and the marks of what differs out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..layout.model import EdgeKey, Layout, Point, Rect
+from .boxes import ring_rect
+from .captions import legend_of
+from .changes import HEADING_SIZE, SIGN_RADIUS, frame_rect
+from .lit import hull
+from .model import Box, Change, ChangeKind, Heading, LegendEntry, Mark, Scene, Wire
+
+GAP = 72.0
+_HEAD_ROOM = 22.0
+_WIDE = 1.6
+"""Pictures that are wider than this, compared with their height, stand one above the other."""
+_WORDS: Mapping[ChangeKind, str] = {
+    "removed": "only before",
+    "added": "only after",
+    "turned": "recorded by a tape in one of both",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two pictures. ``prefix``: sets its nodes apart from those of the other."""
+
+    scene: Scene
+    prefix: str
+    heading: str
+    changes: Mapping[str, ChangeKind]
+
+    def called(self, node: str) -> str:
+        return self.prefix + node
+
+    def edge(self, key: EdgeKey) -> EdgeKey:
+        return self.called(key[0]), self.called(key[1]), key[2]
+
+
+def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
+    """Both, the second right of the first or below it, and by how much it was moved.
+
+    The legend tells what the lines and the marks of both mean.
+    """
+    bounds = _covering(before, after)
+    is_wide = bounds.width > _WIDE * bounds.height
+    head = HEADING_SIZE + _HEAD_ROOM
+    by = (0.0, bounds.height + GAP / 2 + head) if is_wide else (bounds.width + GAP, 0.0)
+    first, second = _moved(before, (0.0, 0.0)), _moved(after, by)
+    heads = [
+        Heading(side.heading, bounds.left + dx, bounds.top + dy - _HEAD_ROOM, bounds.width)
+        for side, (dx, dy) in ((before, (0.0, 0.0)), (after, by))
+    ]
+    changes = first.changes + second.changes
+    wires = first.wires + second.wires
+    kinds = {change.kind for change in changes}
+    legend = legend_of(wires) + tuple(
+        LegendEntry(kind, words) for kind, words in _WORDS.items() if kind in kinds
+    )
+    scene = Scene(
+        hull(
+            np.array(
+                [
+                    _corners(replace(bounds, y=bounds.y - head / 2, height=bounds.height + head)),
+                    _corners(replace(bounds, x=bounds.x + by[0], y=bounds.y + by[1])),
+                ]
+            )
+        ),
+        wires,
+        first.boxes + second.boxes,
+        first.marks + second.marks,
+        legend,
+        title,
+        changes,
+        tuple(heads),
+    )
+    return scene, by
+
+
+def moved_rect(rect: Rect, by: Point) -> Rect:
+    return replace(rect, x=rect.x + by[0], y=rect.y + by[1])
+
+
+def moved_layout(layout: Layout, side: Side, by: Point) -> Layout:
+    """The layout of a side where it stands in the picture of both."""
+    return replace(
+        layout,
+        rects={side.called(name): moved_rect(rect, by) for name, rect in layout.rects.items()},
+        routes={side.edge(key): _along(points, by) for key, points in layout.routes.items()},
+        bounds=moved_rect(layout.bounds, by),
+    )
+
+
+def _covering(*sides: Side) -> Rect:
+    rects = [_corners(side.scene.bounds) for side in sides]
+    for side in sides:
+        for change in _changes(side):
+            frame = frame_rect(change)
+            rects.append(
+                (
+                    frame.left - 1,
+                    frame.top - SIGN_RADIUS + 3,
+                    frame.right + SIGN_RADIUS - 3,
+                    frame.bottom + 1,
+                )
+            )
+    return hull(np.array(rects))
+
+
+def _corners(rect: Rect) -> tuple[float, float, float, float]:
+    return rect.left, rect.top, rect.right, rect.bottom
+
+
+def _changes(side: Side) -> Iterable[Change]:
+    for box in side.scene.boxes:
+        kind = side.changes.get(box.node)
+        if kind is not None:
+            rect = ring_rect(box) if box.ring else box.rect
+            yield Change(kind, rect, box.node, f"{box.title}: {_WORDS[kind]}")
+
+
+def _moved(side: Side, by: Point) -> Scene:
+    scene = side.scene
+    return replace(
+        scene,
+        wires=tuple(_moved_wire(one, side, by) for one in scene.wires),
+        boxes=tuple(_moved_box(one, side, by) for one in scene.boxes),
+        marks=tuple(_moved_mark(one, side, by) for one in scene.marks),
+        changes=tuple(
+            replace(one, node=side.called(one.node), rect=moved_rect(one.rect, by))
+            for one in _changes(side)
+        ),
+    )
+
+
+def _moved_wire(wire: Wire, side: Side, by: Point) -> Wire:
+    label_at = None if wire.label_at is None else _along((wire.label_at,), by)[0]
+    points = _along(wire.points, by)
+    return replace(wire, edge=side.edge(wire.edge), points=points, label_at=label_at)
+
+
+def _moved_box(box: Box, side: Side, by: Point) -> Box:
+    return replace(box, node=side.called(box.node), rect=moved_rect(box.rect, by))
+
+
+def _moved_mark(mark: Mark, side: Side, by: Point) -> Mark:
+    return replace(mark, x=mark.x + by[0], y=mark.y + by[1], edge=side.edge(mark.edge))
+
+
+def _along(points: tuple[Point, ...], by: Point) -> tuple[Point, ...]:
+    return tuple((x + by[0], y + by[1]) for x, y in points)

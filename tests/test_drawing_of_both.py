@@ -1,0 +1,99 @@
+"""Two runs in one picture: same ops in the same place, and a mark on each that differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+
+from tapeviz.analysis.comparing import Comparison, compare
+from tapeviz.drawing import Arranged
+from tapeviz.drawing_of_both import Shown, draw_both
+from tapeviz.export import Drawing, render
+from tapeviz.scene.model import Box, Scene
+from tapeviz.scene.theme import THEMES
+from tapeviz.view import DEFAULT_VIEW
+from tests.analysis.test_comparing import CUT, MENDED, record
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+Both = tuple[Comparison, Arranged, Scene]
+
+
+@pytest.fixture(scope="module")
+def both(recorder: Recorder) -> Both:
+    before, after = record(recorder, CUT), record(recorder, MENDED)
+    comparison = compare(before, after)
+    arranged, scene = draw_both(
+        Shown("cut.py", *before), Shown("mended.py", *after), comparison, DEFAULT_VIEW
+    )
+    return comparison, arranged, scene
+
+
+def _boxes(scene: Scene, side: str) -> dict[str, Box]:
+    return {box.node.removeprefix(side): box for box in scene.boxes if box.node.startswith(side)}
+
+
+def test_paired_ops_stand_in_the_same_place(both: Both) -> None:
+    comparison, _, scene = both
+    before, after = _boxes(scene, "before:"), _boxes(scene, "after:")
+    drawn = [
+        (before[f"op:{one}"], after[f"op:{other}"])
+        for one, other in comparison.pairs
+        if f"op:{one}" in before and f"op:{other}" in after
+    ]
+    assert len(drawn) >= 3
+    moved = {
+        (
+            round(other.rect.x - one.rect.x, 6),
+            round(other.rect.y - one.rect.y, 6),
+            other.rect.width - one.rect.width,
+        )
+        for one, other in drawn
+    }
+    ((dx, dy, wider),) = moved
+    assert wider == 0
+    assert (dx == 0) != (dy == 0)
+
+
+def test_what_only_one_has_is_marked(both: Both) -> None:
+    _, _, scene = both
+    marks = {change.node: change.kind for change in scene.changes}
+    titles = {box.node: box.title for box in scene.boxes}
+    assert {titles[node] for node, kind in marks.items() if kind == "removed"} >= {"c′"}
+    assert all(node.startswith("before:") for node, kind in marks.items() if kind == "removed")
+    assert all(node.startswith("after:") for node, kind in marks.items() if kind == "added")
+    explained = {entry.state for entry in scene.legend}
+    assert set(marks.values()) <= explained
+    assert {"gradient", "cut"} <= explained
+
+
+def test_nothing_sticks_out_and_the_sides_do_not_touch(both: Both) -> None:
+    _, arranged, scene = both
+    room = scene.bounds
+    for box in scene.boxes:
+        assert room.left <= box.rect.left
+        assert box.rect.right <= room.right
+        assert room.top <= box.rect.top
+        assert box.rect.bottom <= room.bottom
+    before, after = _boxes(scene, "before:"), _boxes(scene, "after:")
+    apart = max(b.rect.right for b in before.values()) < min(b.rect.left for b in after.values())
+    above = max(b.rect.bottom for b in before.values()) < min(b.rect.top for b in after.values())
+    assert apart or above
+    assert set(arranged.graph) == {box.node for box in scene.boxes} == set(arranged.layout.rects)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "dot", "graphml", "json", "html", "pdf"])
+def test_every_writer_takes_it(both: Both, suffix: str) -> None:
+    _, arranged, scene = both
+    drawing = Drawing(arranged.graph, arranged.layout, scene, THEMES["dark"])
+    made = render(drawing, suffix)
+    assert len(made) > 500
+    if suffix == "svg":
+        text = made.decode()
+        groups = ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}g")
+        kinds = [group.get("class") for group in groups]
+        assert kinds.count("change") == len(scene.changes)
+        assert kinds.count("heading") == 2
