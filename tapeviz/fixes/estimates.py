@@ -93,7 +93,11 @@ def _soften(
         return 0
     code, tf = plan.source.code, plan.source.tf
     difference = margin.format(a=code(enclosed(left)), b=code(enclosed(right.comparator)))
-    plan.replace(node, f"{tf}.sigmoid({difference})")
+    counting = plan.source.enclosing(node, cst.Call)
+    if counting is not None and called_name(counting) == "count_nonzero":
+        plan.replace(counting, f"{tf}.reduce_sum({tf}.sigmoid({difference}))")
+    else:
+        plan.replace(node, f"{tf}.sigmoid({difference})")
     return 1
 
 
@@ -124,6 +128,11 @@ def _soften_argmax(patient: Patient, plan: Plan, call: cst.Call) -> bool:
     users = list(_users(source, call))
     for user in users:
         weights = argument(user, 0, "params")
+        labels = [one.value for one in user.args[:2] if not _holds(one.value, call)]
+        if called_name(user) == "equal" and len(labels) == 1:
+            soft = f"{tf}.nn.softmax({sign}{scores})"
+            plan.replace(user, f"{tf}.gather({soft}, {source.code(labels[0])}, batch_dims=1)")
+            return True
         if called_name(user) == "one_hot":
             plan.replace(user, soft)
             return True
@@ -145,6 +154,10 @@ def _shape(patient: Patient) -> tuple[int | None, ...]:
     op = trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
     tensor = trace.tensors.get(op.inputs[0]) if op is not None and op.inputs else None
     return tensor.shape or () if tensor is not None else ()
+
+
+def _holds(node: cst.CSTNode, call: cst.Call) -> bool:
+    return any(one is call for one in all_of(node, cst.Call))
 
 
 def _users(source: Source, call: cst.Call) -> Iterator[cst.Call]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import libcst as cst
 
@@ -125,6 +126,10 @@ class _Translated:
         for node in nodes:
             if isinstance(node, cst.Call):
                 self._call(node)
+            elif isinstance(node, cst.SimpleStatementLine):
+                self.plan.replace(node, _without_no_op)
+            elif isinstance(node, cst.Subscript) and (picked := _picked(self.source, node)):
+                self.plan.replace(node, partial(self._gathered, places=picked))
             elif isinstance(node, cst.FormattedString) and _sole_expression(node) is not None:
                 self.plan.replace(node, lambda old: _sole_expression(old) or old)
             elif isinstance(node, cst.Attribute) and node.attr.value == "T":
@@ -209,6 +214,10 @@ class _Translated:
         )
         return cst.parse_expression(text)
 
+    def _gathered(self, node: cst.Subscript, places: str) -> cst.BaseExpression:
+        taken = f"{self.source.code(node.value)}, {places}, axis=1, batch_dims=1"
+        return cst.parse_expression(f"{self.source.tf}.gather({taken})")
+
     def _transposed(self, node: cst.Attribute) -> cst.BaseExpression:
         return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
 
@@ -226,3 +235,22 @@ def _sole_expression(node: cst.FormattedString) -> cst.BaseExpression | None:
     """``t`` of ``f"{t:.3f}"``; None if there is more in it."""
     part = node.parts[0] if len(node.parts) == 1 else None
     return part.expression if isinstance(part, cst.FormattedStringExpression) else None
+
+
+def _picked(source: Source, node: cst.Subscript) -> str:
+    """``k`` of ``q[np.arange(n), k]``, which takes one element of each row; else empty."""
+    if len(node.slice) != 2 or not all(isinstance(one.slice, cst.Index) for one in node.slice):
+        return ""
+    rows, places = (one.slice.value for one in node.slice if isinstance(one.slice, cst.Index))
+    is_each = isinstance(rows, cst.Call) and called_name(rows) in ("arange", "range")
+    return source.code(places) if is_each else ""
+
+
+def _without_no_op(line: cst.SimpleStatementLine) -> cst.CSTNode:
+    """A line that became ``h = h`` goes."""
+    small = line.body[0] if len(line.body) == 1 else None
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target, value = small.targets[0].target, small.value
+        if isinstance(value, cst.Name) and target.deep_equals(value):
+            return cst.RemoveFromParent()  # type: ignore[return-value]
+    return line

@@ -17,7 +17,13 @@ from .estimates import (
     soften_comparison,
     straight_through,
 )
-from .functions import differentiate_itself, keep_written, pass_upstream, start_random
+from .functions import (
+    compute_beside_metric,
+    differentiate_itself,
+    keep_written,
+    pass_upstream,
+    start_random,
+)
 from .infinities import (
     away_from_edge,
     safe_division,
@@ -52,6 +58,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         use_new_list,
         call_with_set_weights,
         step_by_hand,
+        compute_beside_metric,
         rebind_name,
         return_tensor,
     ),
@@ -78,7 +85,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
     "replaced-source": (ask_for_whole, use_copy_inside, rename_second, keep_first),
     "not-connected": (compute_target_inside,),
     "custom-gradient": (differentiate_itself, pass_upstream),
-    "stateful": (keep_written,),
+    "stateful": (keep_written, compute_beside_metric),
     "saturated": (straight_through, smooth_activation, smooth_maximum),
     "flat-op": (smooth_activation, smooth_maximum, straight_through),
     "multiplied-by-zero": (start_random,),

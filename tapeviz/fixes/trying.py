@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ..analysis.diagnose import diagnose
-from ..analysis.model import Cause, Diagnosis, Finding, Fix
+from ..analysis.model import Diagnosis, Finding
 from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Array, Trace
-from .diffs import short_diff
+from .ailments import MOST_EDITS, MOST_KEPT, Ailment, ailments_of, distinct, part_of, with_fixes
 from .judging import Outcome, Place, has_come_out, has_same_numbers, is_repeatable
 from .model import Edit, Patient
 from .source import Source
 from .table import edits_for, edits_for_error
 
-MOST_EDITS = 4
-"""Tried for one finding."""
-MOST_KEPT = 2
 MOST_RUNS = 12
 AT_ONCE = 2
 _FEWEST_SECONDS = 10.0
@@ -54,38 +49,11 @@ def try_fixes(
 
 
 @dataclass(slots=True)
-class _Ailment:
-    """Findings of one cause. Without places: the error that ended the snippet."""
-
-    cause: Cause | None
-    places: list[Place] = field(default_factory=list)
-    edits: list[Edit] = field(default_factory=list)
-    """In the order of their likelihood; of those with one title the first that is good is kept."""
-    tried: int = 0
-    kept: list[tuple[Edit, dict[Place, Array | None]]] = field(default_factory=list)
-
-    def first_of_each_title(self) -> list[Edit]:
-        titles = [edit.title for edit in self.edits]
-        return [edit for place, edit in enumerate(self.edits) if titles.index(edit.title) == place]
-
-    def in_order(self) -> list[tuple[Edit, dict[Place, Array | None]]]:
-        """What is kept, the likeliest first, whichever trial was over first."""
-        rank = {edit.new_text: place for place, edit in enumerate(self.edits)}
-        kept = sorted(self.kept, key=lambda one: rank.get(one[0].new_text, len(rank)))
-        telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]
-        return telling or kept
-
-    @property
-    def is_done(self) -> bool:
-        return self.tried >= MOST_EDITS or len(self.kept) >= MOST_KEPT
-
-
-@dataclass(slots=True)
 class _Trial:
     """A text to be run, for one ailment or for several."""
 
     text: str
-    edits: list[tuple[_Ailment, Edit]]
+    edits: list[tuple[Ailment, Edit]]
     depth: int = 1
     live: LiveRecording | None = None
 
@@ -116,7 +84,7 @@ class _Ward:
         self._again: Outcome | None = None
 
     def treat(self) -> Diagnosis:
-        ailments = list(_ailments(self.before.diagnosis))
+        ailments = list(ailments_of(self.before.diagnosis))
         if not ailments:
             return self.before.diagnosis
         try:
@@ -131,18 +99,18 @@ class _Ward:
                 if rank < len(firsts):
                     self._offer(ailment, firsts[rank], 1)
         self._work()
-        return _with_fixes(self.before, ailments)
+        return with_fixes(self.before, ailments)
 
-    def _edits(self, ailment: _Ailment, source: Source) -> list[Edit]:
+    def _edits(self, ailment: Ailment, source: Source) -> list[Edit]:
         if ailment.cause is None:
-            return list(_distinct(edits_for_error(self.before.trace, source), source.text))
+            return list(distinct(edits_for_error(self.before.trace, source), source.text))
         call, place = ailment.places[0]
         diagnosed = self.before.diagnosis.calls[call]
         finding = diagnosed.findings[place]
         patient = Patient(self.before.trace, diagnosed.call, finding, ailment.cause, source)
-        return list(_distinct(edits_for(patient), source.text))
+        return list(distinct(edits_for(patient), source.text))
 
-    def _offer(self, ailment: _Ailment, edit: Edit, depth: int) -> None:
+    def _offer(self, ailment: Ailment, edit: Edit, depth: int) -> None:
         known = self._known.get(edit.new_text)
         if known is not None:
             known.edits.append((ailment, edit))
@@ -211,7 +179,7 @@ class _Ward:
             elif ailment.places and trial.depth < _DEEPEST and not ailment.is_done:
                 self._follow_up(trial, ailment, edit, after)
 
-    def _is_good(self, ailment: _Ailment, edit: Edit, after: Outcome) -> bool:
+    def _is_good(self, ailment: Ailment, edit: Edit, after: Outcome) -> bool:
         if not ailment.places:
             return after.trace.failure is None and self._asked_again(after)
         first = ailment.places[0]
@@ -245,7 +213,7 @@ class _Ward:
         return replace(self.like, text=self.before.trace.source)
 
     def _values(
-        self, trial: _Trial, after: Outcome, ailment: _Ailment, edit: Edit
+        self, trial: _Trial, after: Outcome, ailment: Ailment, edit: Edit
     ) -> dict[Place, Array | None]:
         """The gradient in each place where it came out."""
         values: dict[Place, Array | None] = {}
@@ -253,10 +221,10 @@ class _Ward:
             if has_come_out(self.before, after, place, edit):
                 finding = after.finding(place)
                 assert finding is not None
-                values[place] = _part(_fetched(trial, after, finding), edit.part)
+                values[place] = part_of(_fetched(trial, after, finding), edit.part)
         return values
 
-    def _follow_up(self, trial: _Trial, ailment: _Ailment, edit: Edit, after: Outcome) -> None:
+    def _follow_up(self, trial: _Trial, ailment: Ailment, edit: Edit, after: Outcome) -> None:
         """The gradient meets another cut now: mend that as well."""
         place = ailment.places[0]
         finding = after.finding(place)
@@ -273,46 +241,11 @@ class _Ward:
             return
         call = after.diagnosis.calls[place[0]].call
         patient = Patient(after.trace, call, finding, cause, source)
-        for one in list(_distinct(edits_for(patient), trial.text))[:2]:
+        for one in list(distinct(edits_for(patient), trial.text))[:2]:
             title = f"{edit.title}; {one.title[0].lower()}{one.title[1:]}"
             estimate = edit.is_estimate or one.is_estimate
             both = Edit(title, one.new_text, estimate, edit.part or one.part)
             self._offer(ailment, both, trial.depth + 1)
-
-
-def _ailments(diagnosis: Diagnosis) -> Iterator[_Ailment]:
-    found: dict[tuple[str, int], _Ailment] = {}
-    for number, call in enumerate(diagnosis.calls):
-        for place, finding in enumerate(call.findings):
-            if finding.status != "flows" and finding.cause is not None:
-                cause = finding.cause
-                ailment = found.setdefault((cause.kind, cause.line), _Ailment(cause))
-                ailment.places.append((number, place))
-    yield from found.values()
-    if diagnosis.error is not None:
-        yield _Ailment(None)
-
-
-def _are_zeros(values: Iterable[Array | None]) -> bool:
-    """Whether all gradients are zeros: mended from NaN they can be, but something better may be."""
-    known = [value for value in values if value is not None and value.dtype.kind in "fc"]
-    return bool(known) and not any(value.any() for value in known)
-
-
-def _distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
-    """Edits that change something, differ from each other, and give text that parses."""
-    seen = {text}
-    for edit in edits:
-        if edit.new_text in seen:
-            continue
-        seen.add(edit.new_text)
-        try:
-            ast.parse(edit.new_text)
-        except (SyntaxError, ValueError):
-            continue
-        yield edit
-        if len(seen) > MOST_EDITS:
-            return
 
 
 def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:
@@ -323,51 +256,3 @@ def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:
         return trial.live.fetch_tensor(tensor)
     except TapevizError:
         return None
-
-
-def _part(value: Array | None, subscript: str) -> Array | None:
-    """The part of the gradient that the source is: ``[0, :2]`` as NumPy reads it."""
-    if value is None or not subscript:
-        return value
-    try:
-        parts = ast.parse(f"x{subscript}", mode="eval").body
-        assert isinstance(parts, ast.Subscript)
-        part: Array = value[_index(parts.slice)]
-        return part
-    except (AssertionError, ValueError, SyntaxError, IndexError):
-        return None
-
-
-def _index(node: ast.expr) -> Any:
-    if isinstance(node, ast.Tuple):
-        return tuple(_index(one) for one in node.elts)
-    if isinstance(node, ast.Slice):
-        ends = (node.lower, node.upper, node.step)
-        return slice(*(None if one is None else ast.literal_eval(one) for one in ends))
-    return ast.literal_eval(node)
-
-
-def _with_fixes(before: Outcome, ailments: list[_Ailment]) -> Diagnosis:
-    diagnosis, text = before.diagnosis, before.trace.source
-    fixes: dict[Place, list[Fix]] = {}
-    error = diagnosis.error
-    for ailment in ailments:
-        for edit, values in ailment.in_order():
-            diff = short_diff(text, edit.new_text)
-            if not ailment.places and error is not None:
-                fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)
-                error = replace(error, fixes=(*error.fixes, fix))
-            for place, value in values.items():
-                fix = Fix(edit.title, diff, edit.new_text, value, edit.is_estimate)
-                fixes.setdefault(place, []).append(fix)
-    calls = tuple(
-        replace(
-            call,
-            findings=tuple(
-                replace(finding, fixes=tuple(fixes.get((number, place), ())))
-                for place, finding in enumerate(call.findings)
-            ),
-        )
-        for number, call in enumerate(diagnosis.calls)
-    )
-    return replace(diagnosis, calls=calls, error=error)

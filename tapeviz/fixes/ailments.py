@@ -1,0 +1,128 @@
+"""A diagnosis in, what ails its gradients out; and what was found for each put back into it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..analysis.model import Cause, Diagnosis, Fix
+from ..trace.model import Array
+from .diffs import short_diff
+from .judging import Outcome, Place
+from .model import Edit
+
+MOST_EDITS = 4
+"""Tried for one finding."""
+MOST_KEPT = 2
+
+
+@dataclass(slots=True)
+class Ailment:
+    """Findings of one cause. Without places: the error that ended the snippet."""
+
+    cause: Cause | None
+    places: list[Place] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    """In the order of their likelihood; of those with one title the first that is good is kept."""
+    tried: int = 0
+    kept: list[tuple[Edit, dict[Place, Array | None]]] = field(default_factory=list)
+
+    def first_of_each_title(self) -> list[Edit]:
+        titles = [edit.title for edit in self.edits]
+        return [edit for place, edit in enumerate(self.edits) if titles.index(edit.title) == place]
+
+    def in_order(self) -> list[tuple[Edit, dict[Place, Array | None]]]:
+        """What is kept, the likeliest first, whichever trial was over first."""
+        rank = {edit.new_text: place for place, edit in enumerate(self.edits)}
+        kept = sorted(self.kept, key=lambda one: rank.get(one[0].new_text, len(rank)))
+        telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]
+        return telling or kept
+
+    @property
+    def is_done(self) -> bool:
+        return self.tried >= MOST_EDITS or len(self.kept) >= MOST_KEPT
+
+
+def ailments_of(diagnosis: Diagnosis) -> Iterator[Ailment]:
+    found: dict[tuple[str, int], Ailment] = {}
+    for number, call in enumerate(diagnosis.calls):
+        for place, finding in enumerate(call.findings):
+            if finding.status != "flows" and finding.cause is not None:
+                cause = finding.cause
+                ailment = found.setdefault((cause.kind, cause.line), Ailment(cause))
+                ailment.places.append((number, place))
+    yield from found.values()
+    if diagnosis.error is not None:
+        yield Ailment(None)
+
+
+def _are_zeros(values: Iterable[Array | None]) -> bool:
+    """Whether all gradients are zeros: mended from NaN they can be, but something better may be."""
+    known = [value for value in values if value is not None and value.dtype.kind in "fc"]
+    return bool(known) and not any(value.any() for value in known)
+
+
+def distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
+    """Edits that change something, differ from each other, and give text that parses."""
+    seen = {text}
+    for edit in edits:
+        if edit.new_text in seen:
+            continue
+        seen.add(edit.new_text)
+        try:
+            ast.parse(edit.new_text)
+        except (SyntaxError, ValueError):
+            continue
+        yield edit
+        if len(seen) > MOST_EDITS:
+            return
+
+
+def part_of(value: Array | None, subscript: str) -> Array | None:
+    """The part of the gradient that the source is: ``[0, :2]`` as NumPy reads it."""
+    if value is None or not subscript:
+        return value
+    try:
+        parts = ast.parse(f"x{subscript}", mode="eval").body
+        assert isinstance(parts, ast.Subscript)
+        part: Array = value[_index(parts.slice)]
+        return part
+    except (AssertionError, ValueError, SyntaxError, IndexError):
+        return None
+
+
+def _index(node: ast.expr) -> Any:
+    if isinstance(node, ast.Tuple):
+        return tuple(_index(one) for one in node.elts)
+    if isinstance(node, ast.Slice):
+        ends = (node.lower, node.upper, node.step)
+        return slice(*(None if one is None else ast.literal_eval(one) for one in ends))
+    return ast.literal_eval(node)
+
+
+def with_fixes(before: Outcome, ailments: list[Ailment]) -> Diagnosis:
+    diagnosis, text = before.diagnosis, before.trace.source
+    fixes: dict[Place, list[Fix]] = {}
+    error = diagnosis.error
+    for ailment in ailments:
+        for edit, values in ailment.in_order():
+            diff = short_diff(text, edit.new_text)
+            if not ailment.places and error is not None:
+                fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)
+                error = replace(error, fixes=(*error.fixes, fix))
+            for place, value in values.items():
+                fix = Fix(edit.title, diff, edit.new_text, value, edit.is_estimate)
+                fixes.setdefault(place, []).append(fix)
+    calls = tuple(
+        replace(
+            call,
+            findings=tuple(
+                replace(finding, fixes=tuple(fixes.get((number, place), ())))
+                for place, finding in enumerate(call.findings)
+            ),
+        )
+        for number, call in enumerate(diagnosis.calls)
+    )
+    return replace(diagnosis, calls=calls, error=error)
