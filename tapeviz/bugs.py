@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from pathlib import Path
 from .errors import TapevizError
 
 log = logging.getLogger("tapeviz")
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EIO})
 
 
 def start_log(folder: Path) -> Path | None:
@@ -32,9 +35,11 @@ def told_in_a_line() -> Iterator[None]:
     """A bug inside becomes a :class:`TapevizError` that says where its traceback is."""
     try:
         yield
-    except TapevizError:
+    except (TapevizError, BrokenPipeError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            raise TapevizError(f"cannot write: {error.strerror}") from error
         from platformdirs import user_state_path
 
         file = start_log(user_state_path("tapeviz", appauthor=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layout", default="layered", metavar="NAME")
     parser.add_argument("--direction", choices=("down", "right"), default="down")
     parser.add_argument("--all", action="store_true", help="also ops that no gradient touches")
-    parser.add_argument("--group", default="", metavar="BY", help="fold by: see the View menu")
+    parser.add_argument(
+        "--group", default="", metavar="BY", help="fold by layer, function, line, …"
+    )
     parser.add_argument("--fold", action="append", default=[], metavar="GROUP")
     parser.add_argument("--unfold", action="append", default=[], metavar="GROUP")
     add_kernel_options(parser)
@@ -43,14 +46,14 @@ def run(options: argparse.Namespace) -> int:
 
     output = Path(options.output)
     check_suffix(output.suffix)
-    if not options.scale > 0:
-        raise TapevizError("--scale must be above 0")
+    _check(options)
 
     from .inputs import inputs
 
     with inputs(options) as opened:
         explained = opened.record(options.file)
 
+    _tell_trouble(explained)
     view = _view(options, explained.diagnosis)
     if output.suffix.lower() == ".gif" and options.step is None:
         _write_steps(explained, view, output, options)
@@ -58,6 +61,37 @@ def run(options: argparse.Namespace) -> int:
         picture = _pictures(explained, view, options.theme, [view.overlay.step])[0]
         write_picture(picture, output, scale=options.scale, transparent=options.transparent)
     return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Names that are not there are told before the snippet is run."""
+    from ..graph.groups import GROUPINGS
+    from ..layout import LAYOUTS
+
+    if not options.scale > 0:
+        raise TapevizError("--scale must be above 0")
+    if options.layout not in LAYOUTS:
+        raise TapevizError(f"no layout {options.layout!r}; there are {', '.join(LAYOUTS)}")
+    if options.group and options.group not in GROUPINGS:
+        known = ", ".join(GROUPINGS)
+        raise TapevizError(f"no grouping {options.group!r}; there are {known}")
+
+
+def _tell_trouble(explained: Explained) -> None:
+    """Why the picture shows less than the snippet would: it raised, left early, or ran no op."""
+    from ..report import ended_well
+
+    trace, error = explained.trace, explained.diagnosis.error
+    words = []
+    if error is not None:
+        where = f"line {error.line}: " if error.line else ""
+        words.append(f"{where}{error.type}: {' '.join(error.message.split())}")
+    elif not ended_well(trace):
+        words.append("the snippet did not come to its end")
+    if not trace.ops:
+        words.append("no op ran, so the picture is empty")
+    if words:
+        print(f"tapeviz: {'; '.join(words)}", file=sys.stderr)
 
 
 def _write_steps(
@@ -90,21 +124,22 @@ def _pictures(
 
 def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
     """The view that the options ask for."""
-    from ..layout import LAYOUTS
     from ..view import DEFAULT_VIEW
 
-    if options.layout not in LAYOUTS:
-        raise TapevizError(f"no layout {options.layout!r}; there are {', '.join(LAYOUTS)}")
     calls = diagnosis.calls
     call = None
     if options.call is not None:
         if not 1 <= options.call <= len(calls):
-            raise TapevizError(f"--call {options.call}: the run made {len(calls)} gradient calls")
+            raise TapevizError(
+                f"--call {options.call}: the run made {_counted(len(calls), 'gradient call')}"
+            )
         call = calls[options.call - 1].call.id
     shown = diagnosis.call(call)
     steps = len(shown.steps) if shown else 0
     if options.step is not None and not 0 <= options.step <= steps:
-        raise TapevizError(f"--step {options.step}: the backward pass has {steps} steps")
+        raise TapevizError(
+            f"--step {options.step}: the backward pass has {_counted(steps, 'step')}"
+        )
     overlay = replace(
         DEFAULT_VIEW.overlay, call=call, step=options.step, show_bridge=options.bridge
     )
@@ -118,3 +153,7 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
         shows_all=options.all,
         overlay=overlay,
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"

@@ -40,15 +40,46 @@ class Explained:
 
 
 class _Passing(Silent):
-    """Passes the snippet's output on; under ``--json`` all of it to standard error."""
+    """Passes the snippet's output on; under ``--json`` all of it to standard error.
+
+    When it cannot (its reader has gone, the disk is full) the run is stopped.
+    """
 
     def __init__(self, only_stderr: bool) -> None:
         self._only_stderr = only_stderr
+        self._trouble: OSError | None = None
+        self._stop: Callable[[], None] | None = None
+        self._unfinished: dict[str, bool] = {}
 
     def printed(self, stream: str, text: str) -> None:
-        to = sys.stderr if self._only_stderr or stream == "stderr" else sys.stdout
-        to.write(text)
-        to.flush()
+        if self._trouble is not None:
+            return
+        name = "stderr" if self._only_stderr else stream
+        to = sys.stderr if name == "stderr" else sys.stdout
+        try:
+            to.write(text)
+            to.flush()
+        except OSError as error:
+            self._trouble = error
+            if self._stop is not None:
+                self._stop()
+        if text:
+            self._unfinished[name] = not text.endswith("\n")
+
+    def stop_in_trouble(self, stop: Callable[[], None]) -> None:
+        """Call ``stop`` when output cannot be passed on, also if that was so already."""
+        self._stop = stop
+        if self._trouble is not None:
+            stop()
+
+    def conclude(self) -> None:
+        """Raise what went wrong; end a line that the snippet left open, so that ours begins one."""
+        self._stop = None
+        if self._trouble is not None:
+            raise self._trouble
+        for name, is_open in self._unfinished.items():
+            if is_open:
+                self.printed(name, "\n")
 
 
 class Inputs:
@@ -97,7 +128,9 @@ class Inputs:
     ) -> tuple[Recording, Trace, Mapping[CallId, ShareTable]]:
         live = Recorder(self._kernels()).record(asked, self._listener)
         try:
+            self._listener.stop_in_trouble(live.stop)
             trace = live.wait()
+            self._listener.conclude()
             if trace.ending.how == "timeout":
                 raise TimedOut(
                     f"{asked.filename} still ran after {asked.timeout:g} s and was stopped; "

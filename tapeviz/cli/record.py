@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..errors import TapevizError
 from .options import add_kernel_options
 
 
@@ -16,11 +17,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """As ``explain``; the recording is kept whatever happened in it."""
+    output = Path(options.output)
+    if output.suffix.lower() != ".tape":
+        raise TapevizError(f"a recording is a .tape file: -o {output.with_suffix('.tape')}")
+    if not output.parent.is_dir():
+        raise TapevizError(f"cannot write {output}: there is no folder {output.parent}")
     from ..trace.file import save
     from .explain import exit_status
     from .inputs import inputs
 
     with inputs(options) as opened:
         explained = opened.record(options.file)
-    save(explained.recording, Path(options.output))
+    save(explained.recording, output)
     return exit_status(explained.trace, explained.diagnosis)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import fill
 from types import MappingProxyType
 
@@ -24,7 +24,11 @@ def as_text(
     shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
 ) -> str:
     """Repairs, a paragraph for each gradient, and the error that ended the snippet."""
-    blocks = ["\n".join(f"line {line}: {what}" for line, what in repairs)]
+    blocks = ["\n".join(_repairs(repairs))]
+    blocks += [
+        fill(f"warning, line {one.line}: {one.message}", 88, subsequent_indent="  ")
+        for one in diagnosis.warnings
+    ]
     for call in diagnosis.calls:
         blocks.append("\n".join(_call(trace, call)))
         if call.call.id in shares:
@@ -36,10 +40,40 @@ def as_text(
         blocks.append(_wrapped(error.explanation))
         blocks += ["\n".join(_fix(one)) for one in error.fixes]
     elif not ended_well(trace):
-        blocks.append(f"the snippet did not finish: {trace.ending.detail or trace.ending.how}")
+        blocks.append(_unfinished(trace))
     elif not diagnosis.calls:
         blocks.append("No gradient was asked for.")
     return "\n\n".join(block for block in blocks if block)
+
+
+def _repairs(repairs: Iterable[tuple[int, str]]) -> Iterator[str]:
+    """A line for each kind of repair, in the order of its first: ``lines 2, 5–9: …``."""
+    places: dict[str, list[int]] = {}
+    for line, what in repairs:
+        places.setdefault(what, []).append(line)
+    for what, lines in places.items():
+        ranges = _ranges(sorted(set(lines)))
+        word = "line" if len(lines) == 1 else "lines"
+        yield fill(f"{word} {', '.join(ranges)}: {what}", 88, subsequent_indent="  ")
+
+
+def _ranges(lines: Sequence[int]) -> list[str]:
+    runs: list[list[int]] = []
+    for line in lines:
+        if runs and line == runs[-1][-1] + 1:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
+
+
+def _unfinished(trace: Trace) -> str:
+    ending = trace.ending
+    if ending.how == "exit":
+        return f"the snippet left early: sys.exit({ending.detail})"
+    if ending.how == "interrupted" and ending.detail.startswith("line "):
+        return f"the snippet was interrupted at {ending.detail}"
+    return f"the snippet did not finish: {ending.detail or ending.how}"
 
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:

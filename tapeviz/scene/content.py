@@ -84,7 +84,8 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
     text = "" if value is None else short_value(value)
     name = clean(node.title) if _is_named(node, trace) else ""
     if text:
-        whole = f"{name} = {text}" if name else text
+        # In graph mode a literal is an op, whose name is the literal itself.
+        whole = f"{name} = {text}" if name and name != text else text
     else:
         shape = shape_text(tensor.shape)
         whole = f"{name} · {shape}".rstrip(" ·") if name else type_text(tensor.dtype, tensor.shape)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +76,10 @@ def test_a_recording_takes_the_place_of_its_snippet(
         (["explain", "--timeout", "-1", "x.py"], "above 0"),
         (["explain", "--kernel", "no such", __file__], "no kernel named"),
         (["export", "x.py", "-o", "x.bmp"], "cannot write .bmp"),
+        (["export", "x.py", "-o", "x.png", "--layout", "mesh"], "no layout 'mesh'; there are lay"),
+        (["export", "x.py", "-o", "x.png", "--group", "mesh"], "no grouping 'mesh'; there are la"),
+        (["record", __file__, "-o", __file__], "a recording is a .tape file"),
+        (["record", "x.py", "-o", "no folder/x.tape"], "there is no folder no folder"),
         (["examples", "slice_asign"], "did you mean slice_assign"),
     ],
 )
@@ -102,6 +109,32 @@ def test_a_bug_of_ours_is_a_line_and_a_log(
     logs = list(tmp_path.rglob("tapeviz.log"))
     if logs:  # where the platform keeps state elsewhere there is nothing to read here
         assert "Traceback" in logs[0].read_text(encoding="utf-8")
+
+
+def test_words_for_runs_that_do_not_come_to_their_end(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asks = _file(tmp_path, "asks.py", "Some page\n\nabout tapes\n>>> input('how many? ')\n")
+    leaves = _file(tmp_path, "leaves.py", "import sys\nsys.exit(4)\n")
+    assert main(["explain", asks, leaves]) == 2
+    out, _ = capfd.readouterr()
+    assert "lines 1, 3: not Python" in out
+    assert "how many? \n" in out
+    assert "the snippet left early: sys.exit(4)" in out
+    picture = tmp_path / "empty.svg"
+    assert main(["export", asks, "-o", str(picture)]) == 0
+    out, err = capfd.readouterr()
+    assert "line 4: EOFError" in err
+    assert "the picture is empty" in err
+
+
+def test_output_that_nobody_reads_ends_the_run(tmp_path: Path) -> None:
+    endless = _file(tmp_path, "endless.py", "while True:\n    print('again')\n")
+    command = f"{shlex.quote(sys.executable)} -m tapeviz explain {shlex.quote(endless)} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "again\n"
+    assert "Traceback" not in done.stderr
+    assert "bug of tapeviz" not in done.stderr
 
 
 SUMMED = """\
