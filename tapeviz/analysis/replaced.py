@@ -160,7 +160,16 @@ def _is_made_inside(case: Replaced, variable: Variable) -> bool:
 
 def _are_twins(one: Variable, other: Variable) -> bool:
     made_alike = one.site.line == other.site.line and one.site.line != 0
-    return made_alike and (one.dtype, one.shape) == (other.dtype, other.shape)
+    return made_alike and (one.dtype, one.shape, _own_name(one)) == (
+        other.dtype,
+        other.shape,
+        _own_name(other),
+    )
+
+
+def _own_name(variable: Variable) -> str:
+    """``kernel`` of ``dense_1/kernel``: one build makes a layer's weights, each with its own."""
+    return (variable.path or variable.name).split("/")[-1]
 
 
 def _line_of_maker(case: Replaced, variable: Variable) -> int:
