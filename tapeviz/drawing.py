@@ -50,11 +50,16 @@ def arrange(trace: Trace, view: View) -> Arranged:
 
 def sized_graph(trace: Trace, view: View) -> nx.MultiDiGraph:
     """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
-    links = follow(trace, SourceText(trace.source)).links
-    built = build(trace, shows_all=view.shows_all, links=links)
+    built = built_graph(trace, view)
     groups = group(built, trace, view.grouping)
     folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
     return _weighed(with_sizes(chip(folded), trace))
+
+
+def built_graph(trace: Trace, view: View) -> nx.MultiDiGraph:
+    """Every node that the view shows, before anything is folded."""
+    links = follow(trace, SourceText(trace.source)).links
+    return build(trace, shows_all=view.shows_all, links=links)
 
 
 def _weighed(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:

@@ -9,7 +9,7 @@ import networkx as nx
 
 from .analysis.comparing import Comparison
 from .analysis.model import Diagnosis
-from .drawing import Arranged, compose_over, shown_call, sized_graph
+from .drawing import Arranged, built_graph, compose_over, shown_call, sized_graph
 from .graph.model import Edge, NodeId
 from .graph.nodes import op_id
 from .graph.union import Union, edge_in_union, unite
@@ -17,7 +17,7 @@ from .layout import lay_out
 from .layout.model import Layout
 from .scene.model import ChangeKind, Scene
 from .scene.together import Side, moved_layout, together
-from .trace.model import Trace
+from .trace.model import OpId, Trace
 from .view import View
 
 
@@ -56,6 +56,24 @@ def draw_both(
     return Arranged(graph, merged), scene
 
 
+def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:
+    """Without the ops that the picture leaves out, as they say nothing about a gradient."""
+    first, second = (_drawn_ops(one.trace, view) for one in (before, after))
+    return replace(
+        comparison,
+        removed=tuple(op for op in comparison.removed if op in first),
+        added=tuple(op for op in comparison.added if op in second),
+        turned=tuple(
+            (one, other) for one, other in comparison.turned if one in first or other in second
+        ),
+    )
+
+
+def _drawn_ops(trace: Trace, view: View) -> frozenset[OpId]:
+    nodes = built_graph(trace, view).nodes(data="node")
+    return frozenset(node.op for _, node in nodes if node.op is not None)
+
+
 Kinds = dict[NodeId, ChangeKind]
 
 
@@ -74,8 +92,7 @@ def _kinds(
 def _side(shown: Shown, view: View, arranged: Arranged, prefix: str, kinds: Kinds) -> Side:
     call = shown_call(shown.diagnosis, view.overlay)
     scene = compose_over(arranged, shown.trace, call, view.overlay)
-    heading = " · ".join(part for part in (shown.name, scene.title) if part)
-    return Side(scene, prefix, heading, kinds)
+    return Side(scene, prefix, shown.name, kinds)
 
 
 def _part(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]) -> Layout:

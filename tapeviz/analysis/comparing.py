@@ -58,7 +58,8 @@ class GradientPair:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """``pairs``: ops that are the same in both; of these ``turned`` are those that a tape recorded
-    in one only. ``removed``: of the first trace, ``added``: of the second; both in their order.
+    in one only. ``removed``: of the first trace, ``added``: of the second; both in their order,
+    without those of a backward pass that no tape recorded.
     """
 
     gradients: tuple[GradientPair, ...] = ()
@@ -82,8 +83,8 @@ def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> 
         tuple(_gradients(before, after)),
         tuple((one.id, other.id) for one, other in pairs),
         tuple((one.id, other.id) for one, other in pairs if bool(one.tapes) != bool(other.tapes)),
-        tuple(op.id for op in first if op.id not in matched[0]),
-        tuple(op.id for op in second if op.id not in matched[1]),
+        tuple(op.id for op in first if op.id not in matched[0] and _matters(op)),
+        tuple(op.id for op in second if op.id not in matched[1] and _matters(op)),
     )
 
 
@@ -96,9 +97,13 @@ def code_of(trace: Trace, line: int) -> str:
 def _told_ops(trace: Trace) -> Iterable[Op]:
     made = {version.op for one in trace.variables.values() for version in one.versions[:1]}
     for op in trace.ops.values():
-        is_forward = op.call is None and not op.is_recorded_operation
-        if is_forward and op.type not in _PLUMBING and op.id not in made and not op.error:
+        is_single = not op.is_recorded_operation and not op.error
+        if is_single and op.type not in _PLUMBING and op.id not in made:
             yield op
+
+
+def _matters(op: Op) -> bool:
+    return op.call is None or bool(op.tapes)
 
 
 def _paired_ops(
@@ -123,7 +128,7 @@ def _by_line(trace: Trace) -> Callable[[Op], Hashable]:
     lines = [line.strip() for line in trace.source.split("\n")]
 
     def key(op: Op) -> Hashable:
-        return op.type, lines[op.line - 1] if 0 < op.line <= len(lines) else ""
+        return *_by_type(op), lines[op.line - 1] if 0 < op.line <= len(lines) else ""
 
     return key
 
@@ -131,13 +136,13 @@ def _by_line(trace: Trace) -> Callable[[Op], Hashable]:
 def _by_shape(trace: Trace) -> Callable[[Op], Hashable]:
     def key(op: Op) -> Hashable:
         known = [trace.tensors.get(tensor) for tensor in op.outputs]
-        return op.type, tuple((one.dtype, one.shape) if one else None for one in known)
+        return *_by_type(op), tuple((one.dtype, one.shape) if one else None for one in known)
 
     return key
 
 
-def _by_type(op: Op) -> Hashable:
-    return op.type
+def _by_type(op: Op) -> tuple[Hashable, ...]:
+    return op.type, op.call is None
 
 
 def _gradients(

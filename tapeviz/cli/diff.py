@@ -13,6 +13,8 @@ from .options import add_kernel_options
 
 if TYPE_CHECKING:
     from ..analysis.comparing import Comparison
+    from ..drawing_of_both import Shown
+    from ..view import View
     from .inputs import Explained
 
 
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """0 the same gradients, 1 they differ, 2 a snippet raised; else the error's status."""
     from ..analysis.comparing import compare
+    from ..drawing_of_both import only_drawn
     from ..report import ended_well
     from .inputs import inputs
 
@@ -42,9 +45,12 @@ def run(options: argparse.Namespace) -> int:
         _check_output(options)
     with inputs(options, only_stderr=True, files=[options.before, options.after]) as opened:
         before, after = opened.record(options.before), opened.record(options.after)
-    comparison = compare((before.trace, before.diagnosis), (after.trace, after.diagnosis))
+    shown = _shown(options.before, before), _shown(options.after, after)
+    view = _view(options)
+    compared = compare((before.trace, before.diagnosis), (after.trace, after.diagnosis))
+    comparison = only_drawn(*shown, compared, view)
     if options.output is not None:
-        _draw(before, after, comparison, options)
+        _draw(shown, comparison, view, options)
     _tell(before, after, comparison, options)
     if not (ended_well(before.trace) and ended_well(after.trace)):
         return 2
@@ -73,23 +79,29 @@ def _tell(
         print(as_text(*named, comparison))
 
 
-def _draw(
-    before: Explained, after: Explained, comparison: Comparison, options: argparse.Namespace
-) -> None:
-    from ..drawing_of_both import Shown, draw_both
-    from ..export import Drawing, write_picture
-    from ..scene.theme import THEMES
+def _shown(name: str, explained: Explained) -> Shown:
+    from ..drawing_of_both import Shown
+
+    return Shown(Path(name).name, explained.trace, explained.diagnosis)
+
+
+def _view(options: argparse.Namespace) -> View:
     from ..view import DEFAULT_VIEW
 
     overlay = replace(DEFAULT_VIEW.overlay, show_bridge=options.bridge)
-    view = replace(
+    return replace(
         DEFAULT_VIEW, direction=options.direction, shows_all=options.all, overlay=overlay
     )
-    first, second = (
-        Shown(Path(name).name, one.trace, one.diagnosis)
-        for name, one in ((options.before, before), (options.after, after))
-    )
-    arranged, scene = draw_both(first, second, comparison, view)
+
+
+def _draw(
+    shown: tuple[Shown, Shown], comparison: Comparison, view: View, options: argparse.Namespace
+) -> None:
+    from ..drawing_of_both import draw_both
+    from ..export import Drawing, write_picture
+    from ..scene.theme import THEMES
+
+    arranged, scene = draw_both(*shown, comparison, view)
     drawing = Drawing(arranged.graph, arranged.layout, scene, THEMES[options.theme])
     # The headings above both name them already.
     write_picture(drawing, Path(options.output), scale=options.scale, title=False)

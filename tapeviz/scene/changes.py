@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from ..layout.model import Point, Rect
+from ..layout.model import Rect
 from .geometry import circle, grown, line, rounded
 from .model import Change, ChangeKind, Heading
-from .primitives import Group, Outline, Path, Primitive, Style, TextRun
+from .primitives import Group, Path, Primitive, Style, TextRun
 from .text import clean, fit
 from .theme import Theme
 
 SIGN_RADIUS = 8.0
 HEADING_SIZE = 13.0
+NOTE_SIZE = 11.0
+NOTE_DROP = 17.0
 FRAME_GAP = 4.5
 _ARM = 3.8
 _DASH = (6.0, 4.0)
@@ -46,14 +48,10 @@ def sign(kind: ChangeKind, x: float, y: float, theme: Theme) -> Iterator[Primiti
     if kind == "turned":
         yield Path("sign-dot", circle(x, y, 2.6), Style(colour))
         return
-    strokes = _stroke((x - _ARM, y), (x + _ARM, y))
+    strokes = line((x - _ARM, y), (x + _ARM, y))
     if kind == "added":
-        strokes += _stroke((x, y - _ARM), (x, y + _ARM))
+        strokes += line((x, y - _ARM), (x, y + _ARM))
     yield Path("sign-stroke", strokes, Style(None, colour, 2.0))
-
-
-def _stroke(start: Point, end: Point) -> Outline:
-    return line(start, end)
 
 
 def _colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
@@ -65,6 +63,13 @@ def _colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
 
 
 def heading_group(heading: Heading, theme: Theme) -> Group:
-    text = fit(clean(heading.text), "mono", HEADING_SIZE, heading.width, "end")
-    run = TextRun("heading", heading.x, heading.y, text, "mono", HEADING_SIZE, theme.text, 600)
-    return Group("heading", "", (run,))
+    x, y = heading.x, heading.y
+    text, note = (
+        fit(clean(words), "mono", size, heading.width, "end")
+        for words, size in ((heading.text, HEADING_SIZE), (heading.note, NOTE_SIZE))
+    )
+    runs = [TextRun("heading", x, y, text, "mono", HEADING_SIZE, theme.text, 600)]
+    if note:
+        below = y + NOTE_DROP
+        runs.append(TextRun("heading-note", x, below, note, "mono", NOTE_SIZE, theme.text_muted))
+    return Group("heading", "", tuple(runs))

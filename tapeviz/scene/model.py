@@ -102,9 +102,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Words above a part of the picture, their left end at ``x``, their baseline at ``y``."""
+    """Words above a part of the picture, their left end at ``x``, the baseline of the first line
+    at ``y``."""
 
     text: str
+    note: str
     x: float
     y: float
     width: float

@@ -10,7 +10,7 @@ import numpy as np
 from ..layout.model import EdgeKey, Layout, Point, Rect
 from .boxes import ring_rect
 from .captions import legend_of
-from .changes import HEADING_SIZE, SIGN_RADIUS, frame_rect
+from .changes import HEADING_SIZE, NOTE_DROP, SIGN_RADIUS, frame_rect
 from .lit import hull
 from .model import Box, Change, ChangeKind, Heading, LegendEntry, Mark, Scene, Wire
 
@@ -21,17 +21,18 @@ _WIDE = 1.6
 _WORDS: Mapping[ChangeKind, str] = {
     "removed": "only before",
     "added": "only after",
-    "turned": "recorded by a tape in one of both",
+    "turned": "recorded by a tape in only one",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two pictures. ``prefix``: sets its nodes apart from those of the other."""
+    """One of two pictures. ``prefix``: sets its nodes apart from those of the other;
+    ``name``: stands above it, with the title of its scene."""
 
     scene: Scene
     prefix: str
-    heading: str
+    name: str
     changes: Mapping[str, ChangeKind]
 
     def called(self, node: str) -> str:
@@ -48,11 +49,13 @@ def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
     """
     bounds = _covering(before, after)
     is_wide = bounds.width > _WIDE * bounds.height
-    head = HEADING_SIZE + _HEAD_ROOM
+    head = HEADING_SIZE + NOTE_DROP + _HEAD_ROOM
+    top = bounds.top - NOTE_DROP - _HEAD_ROOM
+    room = bounds.width + (0.0 if is_wide else GAP / 2)
     by = (0.0, bounds.height + GAP / 2 + head) if is_wide else (bounds.width + GAP, 0.0)
     first, second = _moved(before, (0.0, 0.0)), _moved(after, by)
     heads = [
-        Heading(side.heading, bounds.left + dx, bounds.top + dy - _HEAD_ROOM, bounds.width)
+        Heading(side.name, side.scene.title, bounds.left + dx, top + dy, room)
         for side, (dx, dy) in ((before, (0.0, 0.0)), (after, by))
     ]
     changes = first.changes + second.changes
