@@ -13,7 +13,8 @@ class View:
     where things stand; ``overlay`` lies over it and never moves anything.
 
     ``grouping``: a key of ``graph.groups.GROUPINGS`` or ``""``; ``folded``/``unfolded``: paths of
-    groups that the user closed or opened himself. ``shows_all``: also ops that no gradient call touches.
+    groups that the user closed or opened himself. ``shows_all``: also ops that no gradient call
+    touches.
     """
 
     layout: str = "layered"
