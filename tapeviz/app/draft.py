@@ -78,7 +78,7 @@ class DraftKeeper(QObject):
             part.write_text(json.dumps(about), encoding="utf-8")
             part.replace(self._file)
         except OSError as error:
-            document.say(f"The unsaved text cannot be kept safe: {error}")
+            document.complain(f"The unsaved text cannot be kept safe: {error}")
             return False
         return True
 

@@ -71,7 +71,7 @@ class Files:
             self._begin()
             self._read(path)
         except (TapevizError, OSError) as error:
-            self._document.say(str(error))
+            self._document.complain(str(error))
             return False
         self._settings.add_recent(path)
         self._settings.keep("folder", str(path.resolve().parent))
@@ -110,7 +110,7 @@ class Files:
         try:
             write_whole(path, self._document.text.source.encode("utf-8"))
         except (TapevizError, OSError) as error:
-            self._document.say(f"{path.name} was not saved: {error}")
+            self._document.complain(f"{path.name} was not saved: {error}")
             return False
         self._document.text.mark_saved(path)
         self._settings.add_recent(path)

@@ -49,7 +49,7 @@ class Kernels(QObject):
             try:
                 self._found = find_kernels()
             except (OSError, TapevizError) as error:
-                self._window.document.say(str(error))
+                self._window.document.complain(str(error))
                 self._found = (own_interpreter(),)
         now = self._pools.choice if self._pools else None
         picked = () if now is None or any(map(self.is_chosen, self._found)) else (now,)
@@ -78,7 +78,7 @@ class Kernels(QObject):
     def _show(self, status: PoolStatus) -> None:
         self._window.status.show_kernel(WORDS.get(status.state, status.state))
         if status.state == "failed":
-            self._window.document.say(status.detail)
+            self._window.document.complain(status.detail)
         versions = status.versions
         if versions is not None:
             python = ".".join(versions.python.split(".")[:2])

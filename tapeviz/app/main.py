@@ -115,7 +115,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     window = Window(Document(pipeline, live_stages()), settings, pipeline)
     if getattr(options, "compiled", False):
         pipeline.keeps_compiled = True
-    trouble.catch_all(window.document.say)
+    trouble.catch_all(window.document.complain)
     pools.tell(window.kernels.told.emit)
     return window
 

@@ -31,7 +31,7 @@ QMenu::indicator:checked { background: $accent; border-radius: 6px; width: 8px; 
 #bar { background: $panel; border-bottom: 1px solid $border; }
 #status { background: $panel; border-top: 1px solid $border; }
 #status QLabel { color: $muted; font-size: ${small}px; }
-#status QLabel#trouble { color: $trouble_text; }
+#status QLabel#trouble[state="trouble"] { color: $trouble_text; }
 #card { background: $panel; border: 1px solid $border; border-radius: 8px; }
 #cardTitle { color: $muted; font-weight: 600; }
 #muted, #heading { color: $muted; font-size: ${small}px; }

@@ -9,6 +9,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from ..errors import TapevizError
+
 
 @dataclass(frozen=True, slots=True)
 class _Task:
@@ -95,3 +97,10 @@ class Background(QObject):
 def are_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
     """Whether a task's inputs are, one by one, the very objects that they were."""
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def failure_words(kind: str, error: BaseException) -> str:
+    """What to tell the user of a task that failed: his own trouble, or a bug of ours."""
+    if isinstance(error, TapevizError):
+        return str(error)
+    return f"Something went wrong in tapeviz ({kind}): {type(error).__name__}: {error}"

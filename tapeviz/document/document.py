@@ -20,7 +20,7 @@ from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
-from .background import Background, are_same
+from .background import Background, are_same, failure_words
 from .mending import Mending
 from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Stages
 from .runs import Runs
@@ -82,7 +82,7 @@ class Document(QObject):
         self.scene: Scene = EMPTY_SCENE
         self.selection: Selection = NOTHING_SELECTED
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
-        self.trouble = ""
+        self.trouble, self.is_troubled = "", False
         self._has_news = False
         self.is_loaded = False
         """The trace comes from a file, not from a run."""
@@ -101,9 +101,7 @@ class Document(QObject):
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
         """Takes a text that replaces the former one; what followed from that is forgotten."""
         self.runs.forget()
-        self.mending.forget()
-        self.trouble = ""
-        self._has_news = False
+        self._turn_over()
         self.take_trace(EMPTY_TRACE)
         self.text.open(source, path, name)
 
@@ -129,12 +127,14 @@ class Document(QObject):
 
     def run(self) -> None:
         """Runs the text as it stands; a run under way is stopped."""
-        self.trouble = ""
-        self._has_news = False
-        self.is_loaded = False
-        self.mending.forget()
+        self._turn_over()
         self.text.ran = self.text.source
         self.runs.start(self.text.source, self.text.filename)
+
+    def _turn_over(self) -> None:
+        self.trouble, self.is_troubled = "", False
+        self._has_news = self.is_loaded = False
+        self.mending.forget()
 
     def stop(self) -> None:
         """Ends the run under way. What was recorded until then stays."""
@@ -388,13 +388,15 @@ class Document(QObject):
     def _take_failure(self, kind: str, error: BaseException) -> None:
         if kind == "record":
             self.runs.fail()
-        if isinstance(error, TapevizError):
-            self.say(str(error))
-        else:
-            self.say(f"Something went wrong in tapeviz ({kind}): {type(error).__name__}: {error}")
+        self.complain(failure_words(kind, error))
+        if not isinstance(error, TapevizError):
             self.failed.emit(kind, error)
 
-    def say(self, trouble: str) -> None:
+    def say(self, words: str, is_trouble: bool = False) -> None:
         """One line for the user, kept until the next run."""
-        self.trouble = trouble
+        self.trouble, self.is_troubled = words, is_trouble
         self.status_changed.emit()
+
+    def complain(self, words: str) -> None:
+        """One line about something that did not work."""
+        self.say(words, is_trouble=True)

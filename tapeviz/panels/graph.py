@@ -111,8 +111,7 @@ class GraphPanel(Panel):
         is_growing = self.document.is_running and had_boxes
         if is_new and (self.view.follows_fit or not is_growing):
             self.view.fit(glides=False)
-        count = len(scene.boxes)
-        self.view.setAccessibleDescription(f"{count} nodes, {len(scene.wires)} edges")
+        self._describe()
 
     def _show_minimap(self) -> None:
         self.minimap.show_camera(self.view.prepared, self.view.camera)
@@ -132,6 +131,18 @@ class GraphPanel(Panel):
 
     def _follow_selection(self) -> None:
         self.view.keep_in_sight(self.document.selection.nodes)
+        self._describe()
+
+    def _describe(self) -> None:
+        """What a screen reader says of the graph, and of what is selected in it."""
+        scene, prepared = self.document.scene, self.view.prepared
+        words = f"{len(scene.boxes)} nodes, {len(scene.wires)} edges"
+        chosen = [node for node in self.document.selection.nodes if node in prepared.indices]
+        boxes = [prepared.scene.boxes[prepared.indices[node]] for node in chosen[:3]]
+        names = [" ".join((box.title, box.subtitle, box.value)).strip() for box in boxes]
+        if names:
+            words += f". Selected: {'; '.join(names)}"
+        self.view.setAccessibleDescription(words)
 
     def _click(self, node: str, adds: bool) -> None:
         chosen = self.document.selection.nodes

@@ -88,3 +88,5 @@ def test_an_empty_graph_says_how_to_begin(qtbot: QtBot, document: Document, them
 
 def test_the_scene_speaks_for_itself_to_a_screen_reader(panel: GraphPanel) -> None:
     assert panel.view.accessibleDescription() == "7 nodes, 7 edges"
+    panel.document.select_nodes(frozenset(("op5",)))
+    assert panel.view.accessibleDescription().endswith("Selected: o Mean · target 2709.0")
