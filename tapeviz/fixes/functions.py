@@ -35,6 +35,26 @@ def differentiate_itself(patient: Patient) -> Iterator[Edit]:
                 return
 
 
+def return_computed(patient: Patient) -> Iterator[Edit]:
+    """A gradient function that computes something and forgets to return it."""
+    source = patient.source
+    function = _decorated(patient)
+    for inner in all_of(function.body, cst.FunctionDef) if function is not None else ():
+        body = inner.body.body
+        last = body[-1] if body else None
+        small = sole(last) if isinstance(last, cst.CSTNode) else None
+        if all_of(inner.body, cst.Return):
+            continue
+        plan = Plan(source)
+        if isinstance(small, cst.Expr):
+            plan.replace(small, cst.Return(small.value))
+        elif isinstance(small, cst.Assign) and isinstance(last, cst.SimpleStatementLine):
+            plan.after(last, f"return {source.code(small.targets[0].target)}")
+        else:
+            continue
+        yield Edit(f"Return what {inner.name.value} computes", plan.text())
+
+
 def pass_upstream(patient: Patient) -> Iterator[Edit]:
     """``return None`` in the gradient function → the upstream gradient, as through the identity."""
     source = patient.source

@@ -30,11 +30,29 @@ def ask_for_whole(patient: Patient) -> Iterator[Edit]:
         plan.replace(asked.value, whole)
         plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
         yield Edit(f"Ask for the gradient of {whole}, and slice the result", plan.text(), part=part)
-        return
+
+
+def ask_for_original(patient: Patient) -> Iterator[Edit]:
+    """``tape.gradient(y, copy)`` → the gradient of what it is a copy, or a slice, of."""
+    source = patient.source
+    call = gradient_call(source, patient.call)
+    asked = argument(call, 1, "sources") if call is not None else None
     original = _original(patient)
-    if original and isinstance(asked.value, (cst.Name, cst.Attribute)):
+    if call is None or asked is None or not original:
+        return
+    if patient.cause.detail.get("how") != "copy":
+        return
+    if isinstance(asked.value, (cst.Name, cst.Attribute)):
+        small = sole(source.statement(patient.cause.line))
+        made = small.value if isinstance(small, cst.Assign) else None
         plan = Plan(source)
         plan.replace(asked.value, original)
+        if isinstance(made, cst.Subscript) and source.code(made.value) == original:
+            part = source.code(made)[len(original) :]
+            plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
+            title = f"Ask for the gradient of {original}, and slice the result"
+            yield Edit(title, plan.text(), part=part)
+            return
         title = f"Ask for {original}, which the target was computed from"
         yield Edit(title, plan.text(), has_other_shape=True)
 

@@ -22,6 +22,7 @@ from .functions import (
     differentiate_itself,
     keep_written,
     pass_upstream,
+    return_computed,
     start_random,
 )
 from .infinities import (
@@ -38,7 +39,7 @@ from .leaving import call_directly, call_model, stay_in_tensorflow
 from .model import Edit, ErrorFixFunction, FixFunction, Patient
 from .moving import compute_target_inside, forget_nothing, move_in, record_again
 from .source import Source
-from .sources import ask_for_whole, keep_first, rename_second, use_copy_inside
+from .sources import ask_for_original, ask_for_whole, keep_first, rename_second, use_copy_inside
 from .stopping import take_away
 from .variables import keep_tensor
 from .watching import (
@@ -82,9 +83,15 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         call_directly,
     ),
     "integer": (take_cast_away, write_floats, make_float, soften_argmax),
-    "replaced-source": (ask_for_whole, use_copy_inside, rename_second, keep_first),
+    "replaced-source": (
+        ask_for_whole,
+        use_copy_inside,
+        rename_second,
+        keep_first,
+        ask_for_original,
+    ),
     "not-connected": (compute_target_inside,),
-    "custom-gradient": (differentiate_itself, pass_upstream),
+    "custom-gradient": (return_computed, differentiate_itself, pass_upstream),
     "stateful": (keep_written, compute_beside_metric),
     "saturated": (straight_through, smooth_activation, smooth_maximum),
     "flat-op": (smooth_activation, smooth_maximum, straight_through),
