@@ -291,9 +291,10 @@ class Document(QObject):
 
     def select_line(self, line: int) -> None:
         """The cursor came to a line of the text of now: its nodes light up."""
-        nodes = self.links.nodes_on(self.text.line_then(line))
+        then = self.text.line_then(line)
+        nodes = self.links.nodes_on(then)
         tensor = self.links.tensor_of(nodes) if nodes else self.selection.tensor
-        self._select(Selection(nodes, line if nodes else 0, tensor, self.selection.side))
+        self._select(Selection(nodes, then if nodes else 0, tensor, self.selection.side))
 
     def select_tensor(self, tensor: TensorId | None, side: Side = "value") -> None:
         node = self.links.node_of_tensor(tensor)
@@ -316,10 +317,8 @@ class Document(QObject):
         if selection == self.selection:
             return
         self.selection = selection
-        overlay = replace(
-            self.view.overlay, selected_nodes=selection.nodes, selected_line=selection.line
-        )
-        self._set_overlay(overlay)
+        nodes, line = selection.nodes, selection.line
+        self._set_overlay(replace(self.view.overlay, selected_nodes=nodes, selected_line=line))
         self.selection_changed.emit()
 
     # Steps
@@ -334,8 +333,7 @@ class Document(QObject):
         return self.view.overlay.step
 
     def set_step(self, step: int | None) -> None:
-        if step is not None:
-            step = max(0, min(step, len(self.steps)))
+        step = None if step is None else max(0, min(step, len(self.steps)))
         if step == self.step:
             return
         self._set_overlay(replace(self.view.overlay, step=step))

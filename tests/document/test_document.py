@@ -151,6 +151,7 @@ def test_a_selected_line_follows_the_text(qtbot: QtBot, document: Document) -> N
     assert document.text.line_then(8) == 7
     document.select_line(8)
     assert document.selection.nodes == {"op5"}
+    assert document.selection.line == 7
 
 
 def test_a_large_scene_is_composed_in_the_background(
