@@ -48,13 +48,23 @@ def _parser() -> _Parser:
     return parser
 
 
+def _late_verb(options: argparse.Namespace) -> str:
+    """The verb that stands where a file of ``tapeviz [FILE]`` would: ``--python P explain f.py``."""
+    files = options.files if options.verb == "open" else ()
+    return next((one for one in files if one in COMMANDS and not os.path.exists(one)), "")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``tapeviz`` with these arguments (default: of the process); gives the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = next((word for word in words if not word.startswith("-")), None)
     if first not in COMMANDS and not {"-h", "--help", "--version"} & set(words):
         words.insert(0, "open")
-    options = _parser().parse_args(words)
+    parser = _parser()
+    options = parser.parse_args(words)
+    late = _late_verb(options)
+    if late:
+        parser.error(f"the verb comes first: tapeviz {late} …")
     try:
         with told_in_a_line():
             return int(importlib.import_module(f".{options.verb}", __name__).run(options))

@@ -72,6 +72,7 @@ def test_a_recording_takes_the_place_of_its_snippet(
     ("words", "says"),
     [
         (["explain"], "required"),
+        (["--timeout", "3", "explain", "x.py"], "the verb comes first: tapeviz explain"),
         (["explain", "nowhere.py"], "cannot read nowhere.py"),
         (["explain", "--timeout", "-1", "x.py"], "above 0"),
         (["explain", "--kernel", "no such", __file__], "no kernel named"),
