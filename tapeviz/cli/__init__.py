@@ -49,7 +49,7 @@ def _parser() -> _Parser:
 
 
 def _late_verb(options: argparse.Namespace) -> str:
-    """The verb that stands where a file of ``tapeviz [FILE]`` would: ``--python P explain f.py``."""
+    """The verb that stands where ``tapeviz [FILE]`` has a file: ``--python P explain f.py``."""
     files = options.files if options.verb == "open" else ()
     return next((one for one in files if one in COMMANDS and not os.path.exists(one)), "")
 
