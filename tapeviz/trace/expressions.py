@@ -23,7 +23,8 @@ class SourceText:
     def tree(self) -> ast.Module | None:
         try:
             return ast.parse(self.text)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, SystemError):
+            # SystemError: CPython 3.11 before 3.11.4 counts depth over all threads at once.
             return None
 
     def code(self, line: int) -> str:
