@@ -24,7 +24,7 @@ class SourceText:
         try:
             return ast.parse(self.text)
         except (SyntaxError, ValueError, RecursionError, SystemError):
-            # SystemError: CPython 3.11 before 3.11.4 counts depth over all threads at once.
+            # SystemError: early CPython 3.11 counts the depth over all threads at once.
             return None
 
     def code(self, line: int) -> str:
