@@ -112,13 +112,22 @@ def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., A
     are_ordinary, not_ok = ordinary.issuperset, private.NotOk
 
     def execute(*args: Any) -> Any:
-        if not are_ordinary(map(type, args)) and any(map(_holds_variable, args)):
-            args = tuple([_read_all(run, args[0], arg) for arg in args])
+        if not are_ordinary(map(type, args)) and any(map(_is_to_be_replaced, args)):
+            args = replaced(args) or args
         try:
             return run(*args)
         except not_ok:
             refused(args)
             raise
+
+    def replaced(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        try:
+            return tuple([_replaced(run, args[0], arg) for arg in args])
+        except not_ok:  # a variable without a value, say: TensorFlow shall tell it its own way
+            return None
+        except Exception:
+            recording.log.complain("reading a variable")
+            return None
 
     @recording.guarded
     def refused(args: tuple[Any, ...]) -> None:
@@ -132,17 +141,25 @@ def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., A
     return execute
 
 
-def _holds_variable(arg: Any) -> bool:
-    if type(arg) in (list, tuple):
+def _is_to_be_replaced(arg: Any) -> bool:
+    kind = type(arg)
+    if kind is list or kind is tuple:
         return any(private.is_plain_variable(type(one)) for one in arg)
-    return private.is_plain_variable(type(arg))
+    return kind is np.ndarray or private.is_plain_variable(kind)
 
 
-def _read_all(run: Callable[..., Any], ctx: Any, arg: Any) -> Any:
-    if private.is_plain_variable(type(arg)):
+def _replaced(run: Callable[..., Any], ctx: Any, arg: Any) -> Any:
+    """A variable's value for the variable; a copy for an array that the snippet may yet change.
+
+    C++ lets a tensor share an aligned array's memory, and ours is read later.
+    """
+    kind = type(arg)
+    if private.is_plain_variable(kind):
         return private.read(run, ctx, arg)
-    if type(arg) in (list, tuple) and _holds_variable(arg):
-        return type(arg)([_read_all(run, ctx, one) for one in arg])
+    if kind is np.ndarray:
+        return arg.copy()
+    if _is_to_be_replaced(arg):
+        return kind([_replaced(run, ctx, one) for one in arg])
     return arg
 
 

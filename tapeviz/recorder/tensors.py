@@ -9,10 +9,11 @@ from collections import deque
 from typing import Any, NamedTuple
 
 from . import private
-from .values import raw_bytes, statistics, texts_of
+from .values import array_of, raw_bytes, statistics, texts_of
 
 _LARGE = 1 << 16
 _FORMS = 1 << 20
+_FETCHED = 10_000
 
 
 class _Form(NamedTuple):
@@ -83,14 +84,16 @@ class Tensors:
         self.seen[identity] = -1
         event = {"e": "tensor", "id": identity, "dtype": array.dtype.name}
         event["shape"] = array.shape
-        if array.dtype.kind in "biufc" and array.nbytes + self.offset <= self._budget:
-            self._travel(event, array.tobytes())
-        elif array.dtype.kind in "OSU":
+        if array.dtype.kind in "OSU":
             event["dtype"] = "string"
             event["text"] = [
                 one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
-                for one in array.ravel()
+                for one in array.ravel()[: self.value_limit]
             ]
+        elif array.size <= _FETCHED and array.nbytes + self.offset <= self._budget:
+            self._travel(event, array.tobytes())
+        else:
+            event["stats"] = statistics(array)
         lines.append(json.dumps(event))
 
     def send_value(self, tensor: Any, lines: list[str], limit: int) -> None:
@@ -166,7 +169,7 @@ class Tensors:
             if count <= self.value_limit and self.offset + len(raw) <= self._budget:
                 self._travel(event, raw)
             else:
-                event["stats"] = statistics(tensor)
+                event["stats"] = statistics(array_of(tensor))
                 self._stayed.add(identity)
         if self._hold(identity, tensor, count * private.dtype_size(number)):
             event["kept"] = True

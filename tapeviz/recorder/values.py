@@ -30,12 +30,12 @@ def texts_of(tensor: Any) -> list[str]:
     return [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in flat]
 
 
-def statistics(tensor: Any) -> list[float | None] | None:
+def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:
     """``[min, max, mean, norm, NaN count, Inf count]`` over the finite elements, in float64.
 
     ``None`` for dtypes without an order of magnitude; complex: of the modulus.
     """
-    flat = array_of(tensor).ravel()
+    flat = array.ravel()
     if flat.dtype.kind not in "biufc" and flat.dtype.name != "bfloat16":
         return None
     low, high, total, squares = np.inf, -np.inf, 0.0, 0.0
