@@ -46,7 +46,8 @@ class FindingCard(Card):
         links: list[tuple[str, Callable[[], object], str]] = []
         cause = finding.cause
         if cause is not None:
-            links.append(("Show the cut", self._show_cut, "Zoom to where the gradient stops"))
+            words = "Show the cut" if finding.status == "none" else "Show where"
+            links.append((words, self._show_cut, "Zoom to where it happens"))
         elif finding.tensor is not None:
             links.append(("Show the flow", self._show_flow, "Step through this gradient"))
         line = cause.line if cause and cause.line else self.call.call.line

@@ -65,8 +65,11 @@ def _call_marks(call: CallDiagnosis) -> list[LineMark]:
     for finding in call.findings:
         for cause in (finding.cause, *finding.others):
             if cause is not None and cause.line:
-                tip = f"{cause.kind}: the gradient for {finding.source} stops here"
-                badge = "" if cause.line == call.call.line else "✂"
+                is_cut = finding.status == "none"
+                happens = "stops" if is_cut else f"becomes {BADGES[finding.status]}"
+                tip = f"{cause.kind}: the gradient for {finding.source} {happens} here"
+                badge = "✂" if is_cut else BADGES[finding.status]
+                badge = "" if cause.line == call.call.line else badge
                 marks.append(LineMark(cause.line, "trouble", True, badge, tip=tip))
     statuses = {finding.status for finding in call.findings}
     worst = next((status for status in WORST if status in statuses), None)

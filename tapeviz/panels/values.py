@@ -40,7 +40,7 @@ def shades(table: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
 def short_number(value: Any, longest: int) -> str:
     """As TensorFlow prints it, else with as many digits as fit into ``longest`` characters."""
     text = scalar_text(value, longest)
-    for digits in (5, 4, 3, 2):
+    for digits in (5, 4, 3, 2, 1):
         if len(text) <= longest or not isinstance(value, float | np.floating):
             break
         text = f"{value:.{digits}g}"
@@ -150,9 +150,11 @@ class ValueTable(QWidget):
             on_fill = max((theme.text, dark, light), key=lambda tone: contrast(fill, tone))
             tone = theme.text if contrast(fill, theme.text) >= 4.5 else on_fill
             painter.setPen(colour(tone if is_finite else theme.trouble_text))
-            shown = painter.fontMetrics().elidedText(
-                text, Qt.TextElideMode.ElideRight, int(rect.width()) - 4
-            )
+            metrics = painter.fontMetrics()
+            room = int((rect.width() - 5) / max(metrics.horizontalAdvance("0"), 1))
+            if len(text) > room:
+                text = short_number(self._table[at], max(room, 2))
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(rect.width()) - 4)
             painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, shown)
 
     def cell_at(self, at: QPoint) -> tuple[int, int] | None:

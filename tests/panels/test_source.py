@@ -136,3 +136,12 @@ def test_a_line_asked_for_is_gone_to(qtbot: QtBot, panel: SourcePanel) -> None:
     panel.document.go_to_line(5)
     assert panel.editor.textCursor().blockNumber() == 4
     assert panel.document.selection.nodes == {"op1", "x1"}
+
+
+def test_only_a_cut_has_scissors(qtbot: QtBot, ran: Document) -> None:
+    call = ran.diagnosis.calls[0]
+    finding = replace(call.findings[0], status="nonfinite")
+    ran.diagnosis = replace(ran.diagnosis, calls=(replace(call, findings=(finding,)),))
+    marks = by_line(ran)
+    assert marks[5] == ["NaN"]
+    assert marks[8] == ["NaN"]
