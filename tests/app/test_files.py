@@ -229,6 +229,7 @@ def test_processes_are_known_to_live_or_not() -> None:
 
 
 def test_without_a_display_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tapeviz.app.main.missing_packages", lambda: ())
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(TapevizError, match="no display"):
