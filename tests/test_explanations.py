@@ -34,13 +34,7 @@ def test_two_short_paragraphs_in_plain_words(kind: str) -> None:
     assert 6 <= len(page.code.splitlines()) <= 20
 
 
-# A metric's variables are written by assigns, which are named before the object that owns them.
-NOT_TOLD_APART = pytest.mark.xfail(reason="named as the assign inside the metric")
-SHOWN = [
-    pytest.param(one, marks=NOT_TOLD_APART if one == "stateful" else ())
-    for one in kinds()
-    if one != "errors"
-]
+SHOWN = [one for one in kinds() if one != "errors"]
 
 
 @pytest.mark.parametrize("kind", SHOWN)

@@ -53,7 +53,10 @@ def changed_state(crossing: Crossing) -> Cause | None:
     if op is None or not (way.kind in ("assign", "state") or op.type in REF_ASSIGNS):
         return None
     if isinstance(way.end, str):
-        name = name_of(evidence.trace, evidence.flow.version_at(way.end).variable)
+        variable = evidence.flow.version_at(way.end).variable
+        if evidence.trace.variables[variable].owner == "metric":
+            return evidence.cause("stateful", op.line, way, what="metric")
+        name = name_of(evidence.trace, variable)
     else:
         name = _name_of_ref(evidence, op)
     return evidence.cause("assign", op.line, way, variable=name)

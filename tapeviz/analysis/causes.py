@@ -16,6 +16,7 @@ from .dataflow import Ancestry, Place, Way, Ways
 from .evidence import Evidence, line_where_made
 from .model import Cause
 from .replaced import explain_replaced
+from .unseen import find_unseen
 
 _MOST_TRIED = 40
 
@@ -23,7 +24,7 @@ _MOST_TRIED = 40
 def explain_none(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
     """Why no gradient came back to this source: the deciding cause first, the others after it."""
     if source.tensor is None:
-        return (_not_connected(evidence),)
+        return (_not_connected(evidence, source),)
     targets, starts = evidence.paths.targets, evidence.paths.starts(source.tensor)
     ancestry = evidence.paths.ancestry_from(starts)
     ways = _of_values(evidence, ancestry.ways_from(starts), targets, starts)
@@ -195,9 +196,22 @@ def _source_dtype(evidence: Evidence, tensor: TensorId) -> str:
 
 def _unconnected(evidence: Evidence, source: Operand, ancestry: Ways) -> Cause:
     """Nothing that the target was made from is the source."""
-    replaced = explain_replaced(evidence, source, ancestry)
-    return replaced if replaced is not None else _not_connected(evidence)
+    found = explain_replaced(evidence, source, ancestry) or find_unseen(evidence, source, ancestry)
+    return found or _not_connected(evidence, source)
 
 
-def _not_connected(evidence: Evidence) -> Cause:
-    return evidence.cause("not-connected", evidence.call.line, None)
+def _not_connected(evidence: Evidence, source: Operand) -> Cause:
+    how = _how_unconnected(evidence, source)
+    return evidence.cause("not-connected", evidence.call.line, None, how=how)
+
+
+def _how_unconnected(evidence: Evidence, source: Operand) -> str:
+    """What is to be seen of the misunderstanding: the two swapped, a constant, statistics."""
+    targets, flow = evidence.paths.targets, evidence.flow
+    if not any(flow.into(target) for target in targets):
+        return "constant"
+    variable = evidence.trace.variables.get(VariableId(source.tensor or TensorId(0)))
+    if variable is not None:
+        return "" if variable.trainable else "statistics"
+    made_from = flow.ancestry([source.tensor] if source.tensor is not None else [])
+    return "swapped" if any(target in made_from.into for target in targets) else ""

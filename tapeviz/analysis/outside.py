@@ -48,25 +48,28 @@ def follow(trace: Trace, text: SourceText) -> Outside:
     slicer = _Slicer(trace.bindings, leaves, read_text(text))
     found: dict[TensorId, tuple[Leave, ...]] = {}
     seen: set[TensorId] = set()
-    for tensor, site, when in _came_back(trace):
-        if tensor in seen:
-            continue
-        seen.add(tensor)
-        left = [leave for leave in slicer.leaves_of(site, when) if leave.tensor != tensor]
-        if left and not _is_own_number(trace, tensor, slicer.text.statement(site.line)):
-            found[tensor] = tuple(left)
-    return Outside(found)
+    for tensors, site, when in _came_back(trace):
+        new = [tensor for tensor in tensors if tensor not in seen]
+        seen.update(new)
+        left = slicer.leaves_of(site, when) if new else []
+        for tensor in _made_of(trace, new, slicer.text.statement(site.line)) if left else ():
+            found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
+    return Outside({tensor: leaves for tensor, leaves in found.items() if leaves})
 
 
-def _came_back(trace: Trace) -> Iterator[tuple[TensorId, Site, int]]:
+def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:
     """Constants where they are first seen: bound to a name, or taken by an op."""
     happened: list[Binding | Op] = [one for one in trace.bindings if one.tensors]
     happened.extend(trace.ops.values())
     for one in sorted(happened, key=lambda one: one.when):
         tensors = one.inputs if isinstance(one, Op) else [tensor for tensor, _ in one.tensors]
-        for tensor in tensors:
-            if tensor not in trace.producers and _is_constant(trace, tensor) and one.site.line:
-                yield tensor, one.site, one.when
+        constants = [
+            tensor
+            for tensor in tensors
+            if tensor not in trace.producers and _is_constant(trace, tensor)
+        ]
+        if constants and one.site.line:
+            yield constants, one.site, one.when
 
 
 def _is_constant(trace: Trace, tensor: TensorId) -> bool:
@@ -74,18 +77,33 @@ def _is_constant(trace: Trace, tensor: TensorId) -> bool:
     return known is not None and not known.is_handle and tensor > 0
 
 
+def _made_of(
+    trace: Trace, constants: Sequence[TensorId], statement: Statement | None
+) -> list[TensorId]:
+    """Those that may hold what left: not literals, and axes or indices only for want of others."""
+    open_to_it = [one for one in constants if not _is_own_number(trace, one, statement)]
+    values = {one: trace.value(one) for one in open_to_it}
+    arrays = [
+        tensor
+        for tensor, value in values.items()
+        if value is None or value.ndim != 1 or value.dtype.kind not in "iu"
+    ]
+    return arrays or open_to_it
+
+
 def _is_own_number(trace: Trace, tensor: TensorId, statement: Statement | None) -> bool:
-    """Whether the constant is a number that stands in the statement, or names axes or a shape."""
+    """Whether the constant is a number that stands in the statement."""
     value = trace.value(tensor)
-    if value is None or statement is None:
-        return False
-    if value.ndim == 1 and value.dtype.kind in "iu":
-        return True
-    if value.size != 1 or value.dtype.kind not in "iuf":
+    if value is None or statement is None or value.size != 1 or value.dtype.kind not in "iuf":
         return False
     number = value.ravel()[0]
-    made = (value.dtype.type(one) for one in statement.numbers)
+    made = (value.dtype.type(one) for one in statement.numbers if abs(one) < 1e15)
     return any(one == number or -one == number for one in made)
+
+
+def _keeps_tensors(binding: Binding) -> bool:
+    """A model, layer or tape: what goes into it goes into variables, which are seen."""
+    return binding.value.startswith("keras") or binding.value == "GradientTape"
 
 
 class _Slicer:
@@ -181,7 +199,7 @@ class _Slicer:
     ) -> None:
         """The name was bound by something that was seen: only this binding counts."""
         binding = bound[last]
-        if any(text == name for _, text in binding.tensors):
+        if any(text == name for _, text in binding.tensors) or _keeps_tensors(binding):
             return
         frames = binding.site.frames
         if self.text.statement(frames[0].line) is None:  # a parameter: the caller made it

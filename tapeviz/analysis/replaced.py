@@ -142,7 +142,8 @@ def _made_again(case: Replaced) -> Cause | None:
         twin = trace.variables.get(VariableId(handle))
         if twin is None or not _are_twins(source, twin):
             continue
-        if source.when > done or _is_made_inside(case, twin):
+        only_twin_inside = _is_made_inside(case, twin) and not _is_made_inside(case, source)
+        if source.when > done or only_twin_inside:
             newer = max(source, twin, key=lambda one: one.when)
             return case.cause(_line_of_maker(case, newer), "made-again")
     return None

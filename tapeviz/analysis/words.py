@@ -39,18 +39,45 @@ def _left(cause: Cause, target: str, source: str) -> str:
 
 
 def _leaving(how: str) -> str:
-    return {
+    known = {
         "numpy": "by .numpy()",
         "float": "by float()",
         "int": "by int()",
-        "bool": "by its truth value",
+        "complex": "by complex()",
         "index": "as an index",
         "array": "into a NumPy array",
         "item": "by .item()",
         "tolist": "by .tolist()",
-        "predict": "by predict()",
+        "format": "into text",
+        "str": "into text",
+        "predict": "by predict(), which gives NumPy arrays",
+        "get_weights": "by get_weights(), which gives NumPy arrays",
+        "numpy_function": "into tf.numpy_function",
         "buffer": "into a NumPy function",
-    }.get(how, f"by {how}")
+    }
+    return known.get(how, f"into {how}" if "." in how else f"by {how}")
+
+
+def _stateful(cause: Cause, target: str, source: str) -> str:
+    what = {
+        "dataset": "a dataset, which gives out copies of what it was made from",
+        "metric": "a metric, which keeps it in variables",
+        "array": "a TensorArray, and what write() gives back is dropped",
+    }.get(cause.detail.get("what", ""), "an object that keeps a copy of it")
+    return (
+        f"Line {cause.line} puts the value into {what}. "
+        f"A tape follows tensors from op to op, not through the state of an object, so the way "
+        f"from {target} back to {source} ends there. "
+        f"{_instead_of_object(cause.detail.get('what', ''))}"
+    )
+
+
+def _instead_of_object(what: str) -> str:
+    return {
+        "metric": "Compute the loss with tf operations, and give the metric its result.",
+        "array": "Keep the result: ta = ta.write(…).",
+        "dataset": "Compute with the tensor itself, and keep datasets for the input.",
+    }.get(what, "Compute with the tensor itself.")
 
 
 def _not_watched(cause: Cause, target: str, source: str) -> str:
@@ -84,7 +111,7 @@ def _outside(cause: Cause, target: str, source: str) -> str:
     where = {
         "before": "before the tape's block began",
         "after": "after the tape's block had ended",
-        "stop_recording": "while the tape's recording was stopped",
+        "stop_recording": "while the tape did not record (stop_recording)",
         "paused": "while recording was stopped",
         "reset": "before the tape was reset",
     }.get(cause.detail.get("where", ""), "outside the tape's block")
@@ -103,18 +130,38 @@ def _stop(cause: Cause, target: str, source: str) -> str:
     )
 
 
+_PLACES = frozenset({"ArgMax", "ArgMin", "TopK", "TopKV2", "Where", "Unique", "UniqueV2"})
+_QUESTIONS = frozenset(
+    {"Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "ApproximateEqual"}
+    | {"IsNan", "IsInf", "IsFinite", "LogicalAnd", "LogicalOr", "LogicalNot", "InTopKV2"}
+)
+_FORMS = frozenset({"Shape", "ShapeN", "Size", "Rank"})
+_DRAWS = frozenset({"Multinomial", "StatelessMultinomial", "RandomPoissonV2", "RandomShuffle"})
+
+
 def _flat(cause: Cause, target: str, source: str) -> str:
-    if "no entry" in cause.detail.get("error", "") or "LookupError" in cause.detail.get(
-        "error", ""
-    ):
-        why = f"TensorFlow has no gradient function for {cause.op}"
-    else:
-        why = f"{cause.op} jumps from value to value, so there is no slope to follow"
     return (
         f"Every way from {source} to {target} leads through {cause.op} on line {cause.line}. "
-        f"{why[0].upper()}{why[1:]}. "
+        f"{_why_flat(cause)} "
         f"Use a smooth operation in its place, or estimate its gradient with tf.custom_gradient."
     )
+
+
+def _why_flat(cause: Cause) -> str:
+    op, error = cause.op, cause.detail.get("error", "")
+    if "no entry" in error or "LookupError" in error:
+        return f"TensorFlow has no gradient function for {op}."
+    if op in _PLACES:
+        return "It gives positions, and a position jumps from one whole number to the next."
+    if op in _QUESTIONS:
+        return "It answers true or false, and in between there is nothing to follow."
+    if op in _FORMS:
+        return "It looks at how many elements there are, not at their values."
+    if op in _DRAWS or op.startswith(("Random", "StatelessRandom")):
+        return "It draws at random, and a draw has no derivative."
+    if op in ("AsString", "StringFormat"):
+        return "It makes text of the number, and text has no derivative."
+    return "It jumps from value to value and is level in between, so there is no slope to follow."
 
 
 def _integer(cause: Cause, target: str, source: str) -> str:
@@ -127,24 +174,52 @@ def _integer(cause: Cause, target: str, source: str) -> str:
 
 
 def _replaced(cause: Cause, target: str, source: str) -> str:
-    if cause.detail.get("how") == "copy":
-        return (
-            f"Line {cause.line} makes a new tensor from one that {target} was computed from; "
-            f"{target} does not depend on this new tensor. "
+    words = {
+        "copy": (
+            f"Line {cause.line} makes a new tensor from what {target} was computed from; "
+            f"{target} does not depend on the new one. "
             f"Ask for the gradient of the original, and slice or copy the result."
-        )
-    return (
+        ),
+        "kept": (
+            f"Line {cause.line} ran under an earlier tape, and its result was kept until now. "
+            f"Each tape knows only what ran in its own block, so it sees a constant here. "
+            f"Compute it again inside the block."
+        ),
+        "made-again": (
+            f"Line {cause.line} makes a new layer or variable each time it runs, so {target} was "
+            f"computed with other weights than {source}. "
+            f"Make it once, outside of what is called again and again, and keep it."
+        ),
+    }
+    return words.get(
+        cause.detail.get("how", ""),
         f"Line {cause.line} gives the name {source} to another tensor, and {target} was computed "
         f"from the one before it. The gradient asked for is that of the new tensor. "
-        f"Keep the first tensor under a name of its own and ask for that."
+        f"Keep the first tensor under a name of its own and ask for that.",
     )
 
 
 def _not_connected(cause: Cause, target: str, source: str) -> str:
-    return (
+    words = {
+        "constant": (
+            f"{target} is a constant: no operation on any tensor made it. "
+            f"A number that Python chose, say by an if, has no derivative. "
+            f"Compute {target} from {source} with tf operations."
+        ),
+        "swapped": (
+            f"{source} was computed from {target}, not the other way round. "
+            f"gradient(target, sources) takes what was computed first, then what it was computed "
+            f"from. Swap the two."
+        ),
+        "statistics": (
+            f"{target} was not computed from {source}, which is not trainable: it only keeps "
+            f"statistics. Ask for trainable_variables."
+        ),
+    }
+    return words.get(
+        cause.detail.get("how", ""),
         f"{target} was not computed from {source}: nothing that ran leads from one to the other. "
-        f"Line {cause.line} asks for a gradient where there is no dependence. "
-        f"Check that {source} is used on the way to {target}, and that both are the right objects."
+        f"Check that {source} is used on the way to {target}, and that both are the objects meant.",
     )
 
 
@@ -184,6 +259,11 @@ def _cancelled(cause: Cause, target: str, source: str) -> str:
 
 
 def _by_zero(cause: Cause, target: str, source: str) -> str:
+    if cause.detail.get("how") == "given":
+        return (
+            f"The output_gradients given on line {cause.line} are all 0. "
+            f"The backward pass starts from them, so everything it computes is 0."
+        )
     return (
         f"{cause.op} on line {cause.line} multiplies by a value that is 0 everywhere. "
         f"The gradient is multiplied by the same zeros on its way to {source}. "
@@ -206,6 +286,7 @@ WORDS: dict[str, Words] = {
     "multiplied-by-zero": _by_zero,
     "nonfinite": _nonfinite,
     "assign": _assign,
+    "stateful": _stateful,
     "new-variable": _new_variable,
     "left-tensorflow": _left,
     "not-watched": _not_watched,
@@ -220,6 +301,6 @@ WORDS: dict[str, Words] = {
 
 
 def explain(cause: Cause, target: str, source: str) -> str:
-    """At most four plain sentences about this cause, for this target and source."""
+    """At most three plain sentences about this cause, for this target and source."""
     words = WORDS.get(cause.kind)
     return words(cause, target, source) if words else ""

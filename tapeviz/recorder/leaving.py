@@ -22,12 +22,16 @@ _WAYS = {
     "__bool__": "bool",
     "__index__": "index",
     "__array__": "array",
+    "__format__": "format",
     "item": "item",
     "tolist": "tolist",
 }
 # A variable gives its value by methods of the same names, which ask its tensor in turn.
 _RELAYS = frozenset((*_WAYS, "_numpy"))
 _PREDICT = "predict"
+# Methods of Keras that give the snippet arrays.
+_FRAMES_TO_SNIPPET = 8
+_HANDING_OUT = frozenset({"get_weights"})
 
 
 def install(recording: Recording, installed: Installed) -> None:
@@ -71,6 +75,8 @@ def _leaving(recording: Recording, take: Callable[..., Any], how: str) -> Callab
             return
         if recording.is_snippet(frame) or frame.f_globals.get("__name__", "").startswith("numpy"):
             tell_left(recording, tensor, how, frame, value)
+        elif (method := _handing_out(recording, frame)) is not None:
+            tell_left(recording, tensor, method, frame, value)
 
     def leave(self: Any, *args: Any, **named: Any) -> Any:
         value = take(self, *args, **named)
@@ -89,6 +95,17 @@ def _taker(frame: FrameType | None) -> FrameType | None:
             break
         frame = frame.f_back
     return frame
+
+
+def _handing_out(recording: Recording, frame: FrameType | None) -> str | None:
+    """The method of Keras that the snippet called for arrays, if this is inside one."""
+    for _ in range(_FRAMES_TO_SNIPPET):
+        if frame is None or recording.is_snippet(frame):
+            return None
+        if frame.f_code.co_name in _HANDING_OUT:
+            return frame.f_code.co_name
+        frame = frame.f_back
+    return None
 
 
 def _handing_over(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:

@@ -29,6 +29,8 @@ class ThreadState(threading.local):
     hidden: int = 0
     """Above 0: what runs now is not to be reported."""
     bodies: tuple[Any, ...] = ()
+    functions: int = 0
+    """How many ``tf.function`` bodies it is inside of that run eagerly."""
 
 
 class Log:

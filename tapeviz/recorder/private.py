@@ -10,6 +10,7 @@ import contextlib
 import math
 import sys
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +20,16 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.client import session as session_module
 from tensorflow.python.distribute import values as distributed
 from tensorflow.python.eager import backprop, context, execute, forwardprop, record
+from tensorflow.python.eager.polymorphic_function import polymorphic_function
 from tensorflow.python.framework import op_callbacks, ops
-from tensorflow.python.ops import custom_gradient, gradients_impl, gradients_util, script_ops
+from tensorflow.python.ops import (
+    custom_gradient,
+    gradients_impl,
+    gradients_util,
+    ref_variable,
+    script_ops,
+    tensor_array_ops,
+)
 from tensorflow.python.ops import resource_variable_ops as variable_ops
 from tensorflow.python.ops.parallel_for import control_flow_ops
 from tensorflow.python.util import nest, tf_stack
@@ -45,6 +54,8 @@ NUMPY_FUNCTION = "py_func_common"
 GRADIENTS_OF_GRAPH = "_GradientsHelper"
 STEP_OF_GRAPH = "_MaybeCompile"
 
+Function = polymorphic_function.Function
+TensorArray = tf.TensorArray
 GradientTape = tf.GradientTape
 ForwardAccumulator = forwardprop.ForwardAccumulator
 BaseSession = session_module.BaseSession
@@ -158,6 +169,8 @@ def handle_of(value: Any) -> Any:
     """
     if isinstance(value, BaseVariable):
         return value._handle
+    if isinstance(value, ref_variable.RefVariable):  # of the first kind: a graph's tensor
+        return value._variable
     if isinstance(value, DistributedVariable):
         with contextlib.suppress(ValueError):  # outside the replicas: that of the first one
             return value.handle
@@ -167,6 +180,18 @@ def handle_of(value: Any) -> Any:
     space = getattr(value, "__dict__", {})
     inner = space.get("_value", space.get("_variable"))  # Keras 3; AutoCastVariable of Keras 2
     return None if inner is None else handle_of(inner)
+
+
+def runs_eagerly(function: Any) -> bool:
+    """Whether a ``tf.function`` is about to run its Python body op by op."""
+    return bool(function._run_functions_eagerly) and bool(context.executing_eagerly())
+
+
+def make_value_like(array: Any, *args: Any, **named: Any) -> None:
+    """Let a TensorArray that was just made be one as a traced function has it."""
+    if isinstance(array._implementation, tensor_array_ops._EagerTensorArray):
+        array._implementation = tensor_array_ops._GraphTensorArrayV2(*args, **named)
+        array._implementation.parent = weakref.ref(array)
 
 
 def variable_name(variable: Any) -> str:

@@ -34,6 +34,8 @@ def _making(recording: Recording, init: Callable[..., Any]) -> Callable[..., Any
             "site": recording.here(frame),
             "path": _keras_path(frame),
         }
+        if _is_of_metric(frame):
+            fields["owner"] = "metric"
         initial = variable._initial_value
         if isinstance(initial, private.Tensor):
             fields["initial"] = recording.id(initial)
@@ -58,3 +60,15 @@ def _keras_path(frame: FrameType | None) -> str:
             return str(getattr(frame.f_locals.get("self"), "_path", ""))
         frame = frame.f_back
     return ""
+
+
+def _is_of_metric(frame: FrameType | None) -> bool:
+    """Whether a Keras metric is making the variable, to keep its state in."""
+    for _ in range(_FRAMES_TO_KERAS):
+        if frame is None:
+            return False
+        path = frame.f_code.co_filename.replace("\\", "/")
+        if "/metrics/" in path and "keras" in path:
+            return True
+        frame = frame.f_back
+    return False

@@ -121,7 +121,7 @@ class VariableMade(_Event, frozen=True, tag="variable"):
     """A ``tf.Variable`` (also one inside a Keras variable); ``id``: its handle tensor's id.
 
     ``initial``: the tensor that it was made from (0 unknown). ``path``: Keras's path of the weight.
-    ``op``: the op id reached when it was made.
+    ``op``: the op id reached when it was made. ``owner``: ``metric`` for the state of a metric.
     """
 
     id: int
@@ -132,6 +132,7 @@ class VariableMade(_Event, frozen=True, tag="variable"):
     initial: int = 0
     site: int = 0
     path: str = ""
+    owner: str = ""
 
 
 class TapeOpened(_Event, frozen=True, tag="tape"):

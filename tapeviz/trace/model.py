@@ -149,6 +149,8 @@ class Variable:
     path: str
     when: int
     versions: tuple[Version, ...] = ()
+    owner: str = ""
+    """``metric``: a Keras metric keeps its state in it."""
 
 
 @dataclass(frozen=True, slots=True)

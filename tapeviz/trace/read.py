@@ -217,6 +217,7 @@ class Reader:
                 site=self._site(event.site),
                 path=event.path,
                 when=self._when,
+                owner=event.owner,
             )
         )
 

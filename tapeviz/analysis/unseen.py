@@ -1,0 +1,90 @@
+"""A source and target that nothing recorded links in, a link that the values betray out.
+
+:data:`UNSEEN` is the table: each looks for a way that a value went without an op that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..trace.model import Array, Op, Operand, TensorId, Trace, Variable, VariableId, Version
+from ..trace.state import CREATION
+from .dataflow import Place
+from .evidence import Evidence, name_of
+from .model import Cause
+
+# They give a new list and leave the old one as it was (list_ops, TensorArray in a function).
+_LIST_WRITES = frozenset({"TensorListSetItem", "TensorListPushBack", "TensorArrayWriteV3"})
+Look = Callable[[Evidence, Operand, Collection[Place]], "Cause | None"]
+
+
+def find_unseen(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+    """How the value may have come from the source into what the target was made from."""
+    if source.tensor is None:
+        return None
+    return next((cause for look in UNSEEN if (cause := look(evidence, source, used))), None)
+
+
+def _dropped_write(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+    """``ta.write(…)`` whose result nobody takes: in a function it changes nothing."""
+    trace, flow = evidence.trace, evidence.flow
+    for op in trace.ops.values():
+        if op.type not in _LIST_WRITES or op.inputs[0] not in used or not op.outputs:
+            continue
+        made_from = flow.ancestry(op.inputs[1:])
+        if any(start in made_from.into for start in evidence.paths.starts(source.tensor or _NONE)):
+            return evidence.cause("stateful", op.line, None, what="array")
+    return None
+
+
+def _through_file(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+    """A variable was given, from outside TensorFlow, the very elements that the source had.
+
+    So it is with ``save_weights`` and ``load_weights``. Elements that are all alike prove nothing.
+    """
+    trace = evidence.trace
+    variable = trace.variables.get(VariableId(source.tensor or _NONE))
+    if variable is None:
+        return None
+    for place in used:
+        version = evidence.flow.version_at(place) if isinstance(place, str) else None
+        if version is None or version.op is None or version.value in trace.producers:
+            continue
+        op, value = trace.ops[version.op], trace.value(version.value or _NONE)
+        if op.type != CREATION or value is None or version.variable == variable.id:
+            continue
+        if _is_telling(value) and _had(trace, variable, value, op):
+            name = name_of(trace, version.variable)
+            cause = evidence.cause("assign", op.line, None, variable=name)
+            return replace(cause, op=op.type, op_id=op.id, is_probable=True)
+    return None
+
+
+_NONE = TensorId(0)
+
+
+def _is_telling(value: Array) -> bool:
+    return value.size > 1 and value.dtype.kind == "f" and bool((value != value.flat[0]).any())
+
+
+def _had(trace: Trace, variable: Variable, value: Array, written: Op) -> bool:
+    """Whether the variable held these elements before the write."""
+    return any(
+        held is not None and held.shape == value.shape and np.array_equal(held, value)
+        for version in variable.versions
+        if version.when < written.when
+        for held in _elements(trace, version)
+    )
+
+
+def _elements(trace: Trace, version: Version) -> Iterator[Array | None]:
+    op = trace.ops.get(version.op) if version.op is not None else None
+    if version.value is not None and (op is None or op.type == CREATION):
+        yield trace.value(version.value)
+    yield from (trace.value(tensor) for tensor in version.reads[:2])
+
+
+UNSEEN: tuple[Look, ...] = (_dropped_write, _through_file)
