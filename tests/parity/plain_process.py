@@ -18,7 +18,7 @@ import tempfile
 import threading
 import types
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 Order = dict[str, Any]
 Answer = dict[str, Any]
@@ -26,22 +26,30 @@ _RAISED = object()
 _FORWARD_MODE = "tensorflow.python.eager.forwardprop"
 
 
+class Private(NamedTuple):
+    """Modules of TensorFlow that have no public name."""
+
+    pywrap: Any
+    gradients: Any
+
+
 class Kept:
     """Results of gradient calls and answers of probes, in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, pywrap: Any) -> None:
+        self._pywrap = pywrap
         self.calls: list[list[Any]] = []
         self.fetched: dict[int, Any] = {}
-        self.probes: list[tuple[str, list[bool]]] = []
+        self.probes: list[tuple[str, dict[str, bool]]] = []
         self._local = threading.local()
 
     def wrap_tapes(self, tape: Any) -> None:
         for method in ("gradient", "jacobian", "batch_jacobian"):
             setattr(tape, method, self._calling(method, getattr(tape, method)))
 
-    def wrap_graphs(self, tf: Any, gradients_module: Any) -> None:
+    def wrap_graphs(self, tf: Any, module: Any) -> None:
         gradients = self._calling("tf.gradients", tf.gradients)
-        tf.gradients = tf.compat.v1.gradients = gradients_module.gradients = gradients
+        tf.gradients = tf.compat.v1.gradients = module.gradients = gradients
         session, run = tf.compat.v1.Session, tf.compat.v1.Session.run
 
         def running(self_: Any, fetches: Any, *args: Any, **named: Any) -> Any:
@@ -71,47 +79,32 @@ class Kept:
 
         return calling
 
-    def probe(self, name: str, tensor: Any, tapes: list[Any]) -> None:
+    def probe(self, name: str, tensor: Any, tapes: dict[str, Any]) -> None:
         """Which of these tapes TensorFlow would have record an op on ``tensor``, one by one."""
-        from tensorflow.python import pywrap_tfe
-
-        recording = [tape for tape in tapes if tape._recording]
-        for tape in recording:
-            pywrap_tfe.TFE_Py_TapeSetRemove(tape._tape._tape)
-        answers = []
-        for tape in tapes:
-            if tape._recording:
-                pywrap_tfe.TFE_Py_TapeSetAdd(tape._tape._tape)
-            answers.append(bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor])))
-            if tape._recording:
-                pywrap_tfe.TFE_Py_TapeSetRemove(tape._tape._tape)
-        for tape in recording:
-            pywrap_tfe.TFE_Py_TapeSetAdd(tape._tape._tape)
+        recording = {name: tape._tape for name, tape in tapes.items() if tape._recording}
+        answers = dict.fromkeys(tapes, False)
+        for tape in recording.values():
+            self._pywrap.TFE_Py_TapeSetRemove(tape._tape)
+        for word, tape in recording.items():
+            self._pywrap.TFE_Py_TapeSetAdd(tape._tape)
+            answers[word] = bool(self._pywrap.TFE_Py_TapeSetShouldRecordBackprop([tensor]))
+            self._pywrap.TFE_Py_TapeSetRemove(tape._tape)
+        for tape in recording.values():
+            self._pywrap.TFE_Py_TapeSetAdd(tape._tape)
         self.probes.append((name, answers))
 
 
-def run(order: Order, tf: Any, gradients_module: Any) -> Answer:
-    """Run one snippet as ``__main__``; what is printed goes where file descriptors 1 and 2 go."""
-    kept = Kept()
+def run(order: Order, tf: Any, private: Private) -> Answer:
+    """Run snippets, one after the other, each as ``__main__``; what they print goes where file
+    descriptors 1 and 2 go. The answer is about the last; ``values`` are of each."""
+    kept = Kept(private.pywrap)
     kept.wrap_tapes(tf.GradientTape)
-    kept.wrap_graphs(tf, gradients_module)
-    if order["eager_functions"]:
-        tf.config.run_functions_eagerly(True)
-    module = types.ModuleType("__main__")
-    module.__dict__.update(__file__=order["filename"], __builtins__=sys.modules["builtins"])
-    if order["probes"]:
-        module.__dict__["probe"] = kept.probe
-    sys.modules["__main__"] = module
+    kept.wrap_graphs(tf, private.gradients)
     sys.argv = list(order["argv"])
-    failure, status = None, None
-    try:
-        exec(compile(order["text"], order["filename"], "exec", dont_inherit=True), module.__dict__)
-    except SystemExit as leaving:
-        status = leaving.code
-        if isinstance(status, str):
-            print(status, file=sys.stderr)  # as the interpreter does on its way out
-    except BaseException as error:
-        failure = (type(error).__name__, str(error), _line(error, order["filename"]))
+    values = []
+    for text in order["texts"]:
+        space, failure, status = _run_one(text, order, kept)
+        values.append(_named_values(space, order["wanted"]))
     sys.stdout.flush()
     sys.stderr.flush()
     return {
@@ -123,8 +116,27 @@ def run(order: Order, tf: Any, gradients_module: Any) -> Answer:
             if result is not _RAISED
         ],
         "probes": kept.probes,
-        "values": _named_values(module.__dict__, order["wanted"]),
+        "values": values,
     }
+
+
+def _run_one(text: str, order: Order, kept: Kept) -> tuple[dict[str, Any], Any, Any]:
+    """What the snippet leaves under its names, its exception, and what it exits with."""
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=order["filename"], __builtins__=sys.modules["builtins"])
+    if order["probes"]:
+        module.__dict__["probe"] = kept.probe
+    sys.modules["__main__"] = module
+    failure, status = None, None
+    try:
+        exec(compile(text, order["filename"], "exec", dont_inherit=True), module.__dict__)
+    except SystemExit as leaving:
+        status = leaving.code
+        if isinstance(status, str):
+            print(status, file=sys.stderr)  # as the interpreter does on its way out
+    except BaseException as error:
+        failure = (type(error).__name__, str(error), _line(error, order["filename"]))
+    return module.__dict__, failure, status
 
 
 def _line(error: BaseException, filename: str) -> int:
@@ -175,7 +187,7 @@ def _elsewhere() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _in_child(order: Order, folder: str, tf: Any, gradients_module: Any) -> None:
+def _in_child(order: Order, folder: str, tf: Any, private: Private) -> None:
     """The forked process: everything it has to say goes into files."""
     status = 1
     try:
@@ -189,8 +201,8 @@ def _in_child(order: Order, folder: str, tf: Any, gradients_module: Any) -> None
         os.mkdir(f"{folder}/here")
         os.chdir(f"{folder}/here")
         with open(order["filename"], "w", encoding="utf-8") as file:
-            file.write(order["text"])
-        answer = run(order, tf, gradients_module)
+            file.write(order["texts"][-1])
+        answer = run(order, tf, private)
         with open(f"{folder}/answer", "wb") as file:
             pickle.dump(answer, file)
         status = 0
@@ -204,11 +216,11 @@ def _in_child(order: Order, folder: str, tf: Any, gradients_module: Any) -> None
         os._exit(status)
 
 
-def _answer(order: Order, tf: Any, gradients_module: Any) -> Answer:
+def _answer(order: Order, tf: Any, private: Private) -> Answer:
     with _elsewhere() as folder:
         pid = os.fork()
         if pid == 0:
-            _in_child(order, folder, tf, gradients_module)
+            _in_child(order, folder, tf, private)
         _, status = os.waitpid(pid, 0)
         told: Answer = {"died": os.waitstatus_to_exitcode(status)}
         for name in ("out", "err"):
@@ -225,17 +237,19 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
     import keras
     import numpy  # noqa: F401
     import tensorflow as tf
+    from tensorflow.python import pywrap_tfe
     from tensorflow.python.ops import gradients_impl
 
     with contextlib.suppress(ImportError):
         import keras._tf_keras.keras  # noqa: F401
     _ = tf.keras
+    private = Private(pywrap_tfe, gradients_impl)
     while True:
         try:
             order = pickle.load(orders)
         except EOFError:
             return
-        pickle.dump(_answer(order, tf, gradients_impl), answers)
+        pickle.dump(_answer(order, tf, private), answers)
         answers.flush()
 
 

@@ -23,7 +23,7 @@ class PlainRun:
 
     ``calls``: each gradient call's name and its results in flat order: None, bits, or
     ``"symbolic"`` for a tensor of a graph that no session computed. ``probes``: name of a tensor,
-    and for each tape given whether TensorFlow would record an op on it.
+    and for each tape around it whether TensorFlow would record an op on it.
     """
 
     out: str
@@ -31,8 +31,8 @@ class PlainRun:
     failure: tuple[str, str, int] | None
     status: Any
     calls: list[tuple[str, list[Bits | str | None]]]
-    probes: list[tuple[str, list[bool]]]
-    values: dict[str, Any] = field(default_factory=dict)
+    probes: list[tuple[str, dict[str, bool]]]
+    values: list[dict[str, Any]] = field(default_factory=list)
 
 
 class PlainRuns:
@@ -48,23 +48,29 @@ class PlainRuns:
             env=environment,
         )
 
-    def run(
+    def run(self, text: str, *, argv: Sequence[str] = (), probes: bool = False) -> PlainRun:
+        """Run a snippet; ``probes``: it finds a ``probe(name, tensor, tapes)`` among its names."""
+        return self._answer([text], argv=argv, probes=probes)
+
+    def values(self, texts: Sequence[str], name: str) -> list[Any]:
+        """What each of the texts leaves under a name, in NumPy's form; None where nothing is."""
+        return [found.get(name) for found in self._answer(texts, wanted=[name]).values]
+
+    def _answer(
         self,
-        text: str,
+        texts: Sequence[str],
         *,
         argv: Sequence[str] = (),
         probes: bool = False,
-        eager_functions: bool = False,
         wanted: Sequence[str] = (),
     ) -> PlainRun:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         order = {
-            "text": text,
+            "texts": list(texts),
             "filename": FILENAME,
             "argv": [FILENAME, *argv],
             "probes": probes,
-            "eager_functions": eager_functions,
             "wanted": list(wanted),
         }
         pickle.dump(order, self._process.stdin)
