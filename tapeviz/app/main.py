@@ -26,6 +26,7 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
     Raises :class:`TapevizError` where no window can be shown.
     """
     check_screen()
+    from .ending import SignalCloser, leave
     from .settings import Settings
 
     settings = Settings()
@@ -33,10 +34,11 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
     application = make_application()
     window = make_window(settings, options, pools)
     open_first(window, [Path(path) for path in paths])
+    closer = SignalCloser(window)
     window.show()
     status = application.exec()
-    end_window(window)
-    return int(status)
+    closer.release()
+    return leave(window, int(status))
 
 
 def check_screen() -> None:
@@ -144,9 +146,3 @@ def open_first(window: Window, paths: Sequence[Path]) -> None:
             window.run()
     elif window.restore_draft() is None:
         window.files.open_example(default_example())
-
-
-def end_window(window: Window) -> None:
-    """Ends every process behind the window; the window itself is gone already."""
-    window.hide()
-    window.document.runs.pipeline.close()

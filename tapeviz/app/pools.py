@@ -31,6 +31,7 @@ class Pools:
     def __init__(self, choice: KernelChoice) -> None:
         self.choice = choice
         self._told: Callable[[PoolStatus], None] = _ignore
+        self._closing: list[threading.Thread] = []
         self.pool = self._make()
         self.pool.warm()
 
@@ -51,11 +52,16 @@ class Pools:
         former, self.choice = self.pool, choice
         self.pool = self._make()
         self.pool.warm()
-        threading.Thread(target=former.close, name="tapeviz-close", daemon=True).start()
+        closing = threading.Thread(target=former.close, name="tapeviz-close", daemon=True)
+        self._closing.append(closing)
+        closing.start()
 
     def close(self) -> None:
         """Ends every process; waits for their end."""
+        self._told = _ignore
         self.pool.close()
+        for closing in self._closing:
+            closing.join()
 
 
 def remembered_choice(python: str, kernel: str) -> KernelChoice:

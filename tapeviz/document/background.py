@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,8 @@ class Background(QObject):
         self._numbers: dict[str, int] = {}
         self._running: dict[str, _Task] = {}
         self._waiting: dict[str, _Task] = {}
+        self._threads: list[threading.Thread] = []
+        self._is_closed = False
         self._answered.connect(self._take_answer, Qt.ConnectionType.QueuedConnection)
 
     @property
@@ -47,6 +50,8 @@ class Background(QObject):
     def submit(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
         number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
         task = _Task(kind, number, work, done)
+        if self._is_closed:
+            return
         if kind in self._running:
             self._waiting[kind] = task
         else:
@@ -62,7 +67,21 @@ class Background(QObject):
     def _start(self, task: _Task) -> None:
         self._running[task.kind] = task
         name = f"tapeviz-{task.kind}"
-        threading.Thread(target=self._work, args=(task,), name=name, daemon=True).start()
+        thread = threading.Thread(target=self._work, args=(task,), name=name, daemon=True)
+        self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+        thread.start()
+
+    def close(self, patience: float) -> bool:
+        """Starts nothing more and drops all answers; waits for the threads at most ``patience``
+        seconds. False: one is still at work, and must not outlive the objects of Qt."""
+        self._is_closed = True
+        self._waiting.clear()
+        for kind in self._running:
+            self._numbers[kind] = self._numbers.get(kind, 0) + 1
+        until = time.monotonic() + patience
+        for thread in self._threads:
+            thread.join(max(until - time.monotonic(), 0.0))
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _work(self, task: _Task) -> None:
         answer: Any = None

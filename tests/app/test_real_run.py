@@ -12,7 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.main import end_window, make_window
+from tapeviz.app.ending import end_window
+from tapeviz.app.main import make_window
 from tapeviz.app.settings import Settings
 from tapeviz.app.window import Window
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
+from tapeviz.document.background import Background
 from tapeviz.errors import TapevizError
 from tapeviz.trace.model import TensorId
 from tests.document.sample import (
@@ -229,3 +231,15 @@ def test_a_new_run_stops_the_trials(
     document.run()
     qtbot.waitUntil(lambda: heard == [True])
     document.open_source("")
+
+
+def test_closed_background_work_is_waited_for_and_never_delivered(qtbot: QtBot) -> None:
+    background, go, answers = Background(), threading.Event(), []
+    background.submit("slow", go.wait, answers.append)
+    background.submit("slow", lambda: "later", answers.append)
+    assert not background.close(0.0)
+    go.set()
+    assert background.close(5.0)
+    background.submit("other", lambda: "too late", answers.append)
+    qtbot.wait(20)
+    assert answers == []

@@ -1,0 +1,93 @@
+"""The app as a process of its own, closed in the midst of things: how it ends, and what it says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import os, signal, sys, time
+from PySide6.QtCore import QTimer
+from tapeviz.app import main
+from tapeviz.cli import main as tapeviz
+
+way = sys.argv.pop(1)
+
+
+def close(window):
+    document = window.document
+    if way == "signal":
+        document.text.edit("x = 1  # not saved")
+        os.kill(os.getpid(), signal.SIGTERM)
+        return
+    if way == "busy":
+        document.background.submit("arrange", lambda: time.sleep(600), print)
+    if way == "other-kernel":
+        window.kernels._pools.choose(window.kernels._pools.choice)
+    window.menus.actions["quit"].trigger()
+
+
+def is_time(window):
+    document = window.document
+    return {
+        "run": document.runs.ops > 100,
+        "layout": "arrange" in document.background.busy,
+        "fixes": "fixes" in document.background.busy,
+    }.get(way, True)
+
+
+def watch(window, paths):
+    opened(window, paths)
+    timer = QTimer(window)
+    timer.timeout.connect(lambda: is_time(window) and (timer.stop(), close(window)))
+    timer.start(5)
+
+
+opened, main.open_first = main.open_first, watch
+sys.exit(tapeviz())
+"""
+SNIPPETS = {
+    "run": "x = tf.Variable(1.0)\nwhile True:\n    x.assign_add(1.0)\n",
+    "layout": (
+        "x = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n    y = x * x\n"
+        "    for i in range(3000):\n        y = tf.sin(y) * x\ng = t.gradient(y, x)\n"
+    ),
+}
+SNIPPET = (
+    "x = tf.Variable(1.0)\nc = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n"
+    "    c.assign(3.0 * x)\n    y = c * c\ng = t.gradient(y, x)\n"
+)
+
+
+def end_of(way: str, home: Path) -> tuple[int, list[str]]:
+    """Exit status, and what it said on standard error."""
+    snippet = home / "snippet.py"
+    snippet.write_text(SNIPPETS.get(way, SNIPPET))
+    ended = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", PROGRAM, way, str(snippet)],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "TAPEVIZ_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    said = [line for line in ended.stderr.splitlines() if "propagateSizeHints" not in line]
+    return ended.returncode, said
+
+
+@pytest.mark.parametrize("way", ["at-once", "run", "layout", "fixes", "busy", "other-kernel"])
+def test_it_ends_well_whatever_it_was_doing(way: str, tmp_path: Path) -> None:
+    assert end_of(way, tmp_path) == (0, [])
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows ends a process by force")
+def test_asked_to_end_by_the_system_it_keeps_the_text(tmp_path: Path) -> None:
+    assert end_of("signal", tmp_path) == (0, [])
+    drafts = list((tmp_path / "drafts").glob("*.json"))
+    assert len(drafts) == 1
+    assert "not saved" in drafts[0].read_text(encoding="utf-8")
