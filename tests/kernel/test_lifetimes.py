@@ -105,7 +105,8 @@ def _open_descriptors() -> list[str]:
 
 @pytest.mark.parametrize("way", ["fork", "launch"])
 def test_closing_leaves_nothing(make_pool, spec, way):  # noqa: F811
-    play(make_pool(), "pass")  # what a first use leaves in caches is not counted
+    with make_pool() as first:  # what a first use leaves in caches is not counted
+        play(first, "pass")
     before = descriptors(), set(threading.enumerate())
     choice = choose_kernel(spec) if way == "launch" else own_interpreter()
     pool = KernelPool(choice, recorder=FAKE_RECORDER)
