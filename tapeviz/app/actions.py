@@ -106,6 +106,9 @@ ACTIONS: tuple[Action, ...] = (
     _export("pdf", "PDF …", "The picture as a page"),
     _export("dot", "DOT …", "The graph for Graphviz"),
     _export("json", "JSON …", "The graph with its places, as networkx node-link data"),
+    _export("graphml", "GraphML …", "The graph for yEd, Gephi or Cytoscape"),
+    _export("html", "HTML …", "A page with the picture, to be dragged and zoomed"),
+    _export("gif", "GIF …", "A film of the backward pass, a second for each step"),
     Action(
         "copy-picture",
         "&File",

@@ -14,7 +14,7 @@ from shiboken6 import delete, isValid
 if TYPE_CHECKING:
     from .window import Window
 
-PATIENCE = 3.0
+PATIENCE = 1.5
 """Seconds that work in the background may still take; it can be told to stop, but not forced."""
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 

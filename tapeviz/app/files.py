@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog
 
 from ..errors import TapevizError
 from ..examples import Example
 from ..notebook import read_notebook
+from ..resource_files import resource
 
 if TYPE_CHECKING:
     from .draft import Draft
@@ -59,9 +61,7 @@ class Files:
         self._window.run()
 
     def ask_open(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self._window, "Open", self._settings.text("folder"), OPENED
-        )
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open", str(self.folder), OPENED)
         if name:
             self.open(Path(name))
 
@@ -74,8 +74,12 @@ class Files:
             self._document.complain(str(error))
             return False
         self._settings.add_recent(path)
-        self._settings.keep("folder", str(path.resolve().parent))
+        self.keep_folder(path)
         return True
+
+    def keep_folder(self, path: Path) -> None:
+        """The next dialog begins where this file is."""
+        self._settings.keep("folder", str(path.resolve().parent))
 
     def _read(self, path: Path) -> None:
         if path.suffix == ".tape":
@@ -88,14 +92,24 @@ class Files:
             name = path.with_suffix(".py").name
             self._document.open_source(read_notebook(path), name=name)
         else:
-            self._document.open_source(read_text(path), path)
+            is_ours = path.resolve().is_relative_to(resource().resolve())
+            # What comes with tapeviz is opened like an example: saving it asks for another place.
+            self._document.open_source(read_text(path), None if is_ours else path, path.name)
 
     def save(self) -> bool:
         path = self._document.text.path
         return self._write(path) if path else self.ask_save()
 
+    @property
+    def folder(self) -> Path:
+        """Where dialogs begin: the folder used last, else that of the user's documents."""
+        documents = QStandardPaths.StandardLocation.DocumentsLocation
+        last = Path(self._settings.text("folder") or QStandardPaths.writableLocation(documents))
+        is_fit = last.is_dir() and not last.resolve().is_relative_to(resource().resolve())
+        return last if is_fit else Path.home()
+
     def ask_save(self) -> bool:
-        start = Path(self._settings.text("folder")) / self._document.text.filename
+        start = self.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._window, "Save", str(start), "Python (*.py);;All files (*)"
         )
@@ -114,6 +128,7 @@ class Files:
             return False
         self._document.text.mark_saved(path)
         self._settings.add_recent(path)
+        self.keep_folder(path)
         self._window.draft.keep()
         return True
 
@@ -125,7 +140,7 @@ class Files:
         return recording is not None and is_over and hasattr(recording, "recording")
 
     def ask_save_recording(self) -> None:
-        start = Path(self._settings.text("folder")) / self._document.text.filename
+        start = self.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._window,
             "Save recording",

@@ -132,7 +132,7 @@ class Menus:
 
     def fill_layouts(self, menu: QMenu) -> None:
         document = self._window.document
-        names = [(name, layout_words(name)) for name in document.stages.layouts]
+        names = [(name, form_words(name)) for name in document.stages.layouts]
         self._choices(
             menu, names, document.view.layout, lambda name: document.change_form(layout=name)
         )
@@ -167,7 +167,7 @@ class Menus:
 
     def _fill_groupings(self, menu: QMenu) -> None:
         document = self._window.document
-        names = [("", "Nothing"), *((n, grouping_words(n)) for n in document.stages.groupings if n)]
+        names = [("", "Nothing"), *((n, form_words(n)) for n in document.stages.groupings if n)]
         self._choices(
             menu,
             names,
@@ -227,12 +227,19 @@ def _heading(menu: QMenu, text: str) -> None:
     menu.addAction(action)
 
 
-def layout_words(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ").capitalize()
+_WORDS = {
+    "kamada-kawai": "Kamada–Kawai",
+    "layer": "Layer or name scope",
+    "iteration": "Loop iteration",
+    "line": "Source line",
+    "custom_gradient": "custom_gradient only",
+}
+"""Layouts and groupings whose name alone would not do."""
 
 
-def grouping_words(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ")
+def form_words(name: str) -> str:
+    """What a layout or a grouping is called in menus."""
+    return _WORDS.get(name) or name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def _short(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,9 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
-from ..export import Drawing, render, write_picture
+from ..errors import TapevizError
+from ..export import Drawing, render, write_animation, write_picture
+from ..export.gif import steps_filmed
 
 if TYPE_CHECKING:
     from .window import Window
@@ -30,7 +33,7 @@ class Pictures:
         return Drawing(arranged.graph, arranged.layout, document.scene, self._window.theme)
 
     def ask(self, suffix: str) -> None:
-        start = Path(self._window.settings.text("folder")) / self._document.text.filename
+        start = self._window.files.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._window,
             f"Export {suffix.upper()}",
@@ -42,12 +45,34 @@ class Pictures:
             self.write(path if path.suffix else path.with_suffix(f".{suffix}"))
 
     def write(self, path: Path) -> None:
+        """In the background. A GIF is a film of the steps, where there are some."""
+        self._window.files.keep_folder(path)
+        if path.suffix == ".gif" and self._document.steps:
+            self._film(path)
+            return
         scale = SCALE if path.suffix == ".png" else 1.0
         self._document.background.submit(
             "export",
             partial(write_picture, self.drawing(), path, scale=scale),
             lambda _: self._document.say(f"Exported {path.name}"),
         )
+
+    def _film(self, path: Path) -> None:
+        document = self._document
+        arranged, overlay, theme = document.arranged, document.view.overlay, self._window.theme
+        compose = partial(document.stages.compose, arranged, document.trace, document.current_call)
+        steps = steps_filmed(len(document.steps))
+
+        def told(done: int, known: int) -> None:
+            if not document.background.tell("export", done, known):
+                raise TapevizError("the export was cancelled")
+
+        def film() -> None:
+            scenes = [compose(replace(overlay, step=step)) for step in steps]
+            drawings = [Drawing(arranged.graph, arranged.layout, one, theme) for one in scenes]
+            write_animation(drawings, path, told=told)
+
+        document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))
 
     def copy(self) -> None:
         """As pixels and as SVG, so that each program takes what suits it."""

@@ -119,11 +119,17 @@ class StatusBar(QWidget):
         kinds = self._busy()
         if not kinds:
             return
-        done, known = self._document.mending.tried
-        counted = f" {done} of {known}" if kinds[0] == "fixes" and known else ""
+        done, known = self._counts(kinds[0])
+        counted = f" {done} of {known}" if known else ""
         self.busy_words.setText(WORDS.get(kinds[0], "Running") + counted + " …")
         for widget in (self.busy_words, self.bar, self.cancel_button):
             widget.show()
+
+    def _counts(self, kind: str) -> tuple[int, int]:
+        """How much of how much is done; (0, 0) where nobody counts."""
+        if kind == "fixes":
+            return self._document.mending.tried
+        return self._document.background.counts.get(kind, (0, 0))
 
     def _hide_bar(self) -> None:
         for widget in (self.busy_words, self.bar, self.cancel_button):

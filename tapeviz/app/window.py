@@ -36,7 +36,7 @@ from .draft import Draft, DraftKeeper
 from .files import Files
 from .help import about_window, keys_window
 from .kernels import Kernels
-from .menus import DIRECTIONS, Menus, layout_words
+from .menus import DIRECTIONS, Menus, form_words
 from .pictures import Pictures
 from .settings import Settings
 from .stage import VERSION, Stage
@@ -196,12 +196,12 @@ class Window(QMainWindow):
         self.top_bar.set_theme(self.theme)
 
     def _show_layout(self) -> None:
-        self.top_bar.layout_button.setText(layout_words(self.document.view.layout))
+        self.top_bar.layout_button.setText(form_words(self.document.view.layout))
 
     def _show_title(self) -> None:
         text = self.document.text
         self.setWindowTitle(f"{text.filename}[*] – tapeviz")
-        self.setWindowModified(text.is_modified and text.path is not None)
+        self.setWindowModified(text.is_unsaved)
 
     def toggle_full_screen(self) -> None:
         if self.isFullScreen():

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..view import View
     from .inputs import Explained
 
+_GROUPS_TOLD = 12
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".py, .ipynb, .tape, or -")
@@ -55,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
     _tell_trouble(explained)
     view = _view(options, explained.diagnosis)
+    _check_groups(explained, view)
     if output.suffix.lower() == ".gif" and options.step is None:
         _write_steps(explained, view, output, options)
     else:
@@ -100,9 +103,10 @@ def _write_steps(
     """The backward pass as a film, a frame a step."""
     from ..drawing import shown_call
     from ..export import write_animation
+    from ..export.gif import steps_filmed
 
     shown = shown_call(explained.diagnosis, view.overlay)
-    steps = [*range(len(shown.steps) + 1)] if shown else [None]
+    steps = steps_filmed(len(shown.steps)) if shown else [None]
     frames = _pictures(explained, view, options.theme, steps)
     write_animation(frames, output, scale=options.scale)
 
@@ -153,6 +157,18 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
         shows_all=options.all,
         overlay=overlay,
     )
+
+
+def _check_groups(explained: Explained, view: View) -> None:
+    """A group to fold or unfold that is not there is told, with those that are."""
+    from ..drawing import group_paths
+
+    named = view.folded | view.unfolded
+    paths = group_paths(explained.trace, view) if named else []
+    if unknown := sorted(named.difference(paths)):
+        known = ", ".join(paths[:_GROUPS_TOLD]) + (", …" if len(paths) > _GROUPS_TOLD else "")
+        told = f"there are {known}" if paths else "the picture has none (see --group)"
+        raise TapevizError(f"no group {unknown[0]!r}; {told}")
 
 
 def _counted(count: int, noun: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,8 @@ class Background(QObject):
         self._numbers: dict[str, int] = {}
         self._running: dict[str, _Task] = {}
         self._waiting: dict[str, _Task] = {}
+        self.counts: dict[str, tuple[int, int]] = {}
+        """How much of how much is done, of those tasks that tell."""
         self._threads: list[threading.Thread] = []
         self._is_closed = False
         self._answered.connect(self._take_answer, Qt.ConnectionType.QueuedConnection)
@@ -57,6 +60,14 @@ class Background(QObject):
         else:
             self._start(task)
         self.busy_changed.emit()
+
+    def tell(self, kind: str, done: int, known: int) -> bool:
+        """Called by a task, on its own thread; False: its answer is not wanted any more."""
+        self.counts[kind] = (done, known)
+        with suppress(RuntimeError):  # the window was closed meanwhile
+            self.busy_changed.emit()
+        task = self._running.get(kind)
+        return task is not None and self._is_current(task)
 
     def drop(self, kind: str) -> None:
         """Forgets what of this kind runs or waits: its answer will not be delivered."""
@@ -98,6 +109,7 @@ class Background(QObject):
     @Slot(object, object, object)
     def _take_answer(self, task: _Task, answer: Any, error: BaseException | None) -> None:
         self._running.pop(task.kind, None)
+        self.counts.pop(task.kind, None)
         waiting = self._waiting.pop(task.kind, None)
         if waiting is not None:
             self._start(waiting)

@@ -33,7 +33,26 @@ class Text(QObject):
 
     @property
     def filename(self) -> str:
-        return self.path.name if self.path else self.name
+        """That of its file; a text without one keeps the name it was opened by while it is still
+        that text, and loses it when another one was pasted over it."""
+        if self.path is not None:
+            return self.path.name
+        return self.name if self._is_like_opened() else UNNAMED
+
+    def _is_like_opened(self) -> bool:
+        """At least half of the lines of code that were opened are still there."""
+        if not self.is_modified:
+            return True
+        opened, now = (
+            {line.strip() for line in text.split("\n") if line.strip()}
+            for text in (self.saved, self.source)
+        )
+        return 2 * len(opened & now) >= len(opened) > 0
+
+    @property
+    def is_unsaved(self) -> bool:
+        """There is something to lose: it was edited, and is not empty or was in a file."""
+        return self.is_modified and (self.path is not None or bool(self.source.strip()))
 
     @property
     def is_modified(self) -> bool:

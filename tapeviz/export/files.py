@@ -39,6 +39,8 @@ def write_whole(path: Path, contents: bytes) -> None:
             _replace(path, contents)
     except OSError as error:
         words = _WORDS.get(error.errno or 0, error.strerror or str(error))
+        if error.errno == errno.ENOENT and path.parent.is_dir():  # as in /proc
+            words = "no file can be made there; choose another folder"
         raise TapevizError(f"cannot write {path}: {words}") from error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ from .png import paint_image
 
 _SECONDS, _LAST_SECONDS = 1.0, 3.0
 _COLOURS = 256
+MOST_FRAMES = 240
+"""A film of more takes too long to look at, and its file is too large to send."""
+Told = Callable[[int, int], None]
+"""Hears how much of how much is done; what it raises ends the work."""
 Pixels = NDArray[np.uint32]
 """0xffRRGGBB for each pixel."""
 
@@ -23,43 +27,65 @@ def write(drawing: Drawing, options: Options) -> bytes:
     return animate([drawing], options)
 
 
-def animate(drawings: Sequence[Drawing], options: Options) -> bytes:
+def steps_filmed(count: int) -> list[int]:
+    """After which of ``count`` steps there is a frame: the beginning, and all or evenly many."""
+    shown = np.linspace(0, count, min(count + 1, MOST_FRAMES))
+    return [int(step) for step in np.unique(shown.round())]
+
+
+def _never_mind(done: int, known: int) -> None:
+    """For one that nobody waits for."""
+
+
+def animate(drawings: Sequence[Drawing], options: Options, told: Told = _never_mind) -> bytes:
     """An endless GIF, a second for each drawing and three for the last; all in one frame.
 
-    Its 256 colours are the most frequent ones, the others become the nearest of them.
+    Its 256 colours are the most frequent ones, the others become the nearest of them. Frames are
+    painted twice, for the colours and for good: all at once would take memory without bounds.
     """
-    frames = list(_painted(drawings, options))
-    colours = _palette(frames)
-    height, width = frames[0].shape
-    parts = [b"GIF89a", struct.pack("<HHBBB", width, height, 0xF7, 0, 0), _table(colours)]
-    if len(frames) > 1:
-        parts.append(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00")
+    last, known = len(drawings) - 1, 2 * len(drawings)
+    colours = _palette(_painted(drawings, options), lambda done: told(done, known))
+    parts: list[bytes] = []
     before = None
-    for number, frame in enumerate(frames):
+    for number, frame in enumerate(_painted(drawings, options)):
+        if before is None:
+            parts += _head(frame, colours, is_film=last > 0)
         indices = _indices(frame, colours)
-        seconds = _LAST_SECONDS if number == len(frames) - 1 else _SECONDS
-        parts.append(_frame(indices, before, seconds))
+        parts.append(_frame(indices, before, _LAST_SECONDS if number == last else _SECONDS))
         before = indices
+        told(last + 2 + number, known)
     return b"".join((*parts, b"\x3b"))
+
+
+def _head(frame: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
+    height, width = frame.shape
+    yield b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF7, 0, 0) + _table(colours)
+    if is_film:
+        yield b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
 
 
 def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
     """Every drawing at the same place of a picture that holds the largest."""
     plain = Options(options.scale, False, options.has_title, options.has_legend)
-    sheets = [sheet_of(drawing, plain) for drawing in drawings]
-    left = min(sheet.bounds.left for sheet in sheets)
-    top = min(sheet.bounds.top for sheet in sheets)
-    right = max(sheet.bounds.right for sheet in sheets)
-    bottom = max(sheet.bounds.bottom for sheet in sheets)
+    all_bounds = [sheet_of(drawing, plain).bounds for drawing in drawings]
+    left = min(bounds.left for bounds in all_bounds)
+    top = min(bounds.top for bounds in all_bounds)
+    right = max(bounds.right for bounds in all_bounds)
+    bottom = max(bounds.bottom for bounds in all_bounds)
     bounds = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
-    for drawing, sheet in zip(drawings, sheets, strict=True):
-        image = paint_image(drawing, sheet, plain, bounds)
+    for drawing in drawings:
+        image = paint_image(drawing, sheet_of(drawing, plain), plain, bounds)
         rows = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
         yield rows[:, : image.width()].copy()
 
 
-def _palette(frames: Sequence[Pixels]) -> Pixels:
-    colours, counts = np.unique(np.concatenate([f.ravel() for f in frames]), return_counts=True)
+def _palette(frames: Iterator[Pixels], told: Callable[[int], None]) -> Pixels:
+    colours, counts = np.empty(0, np.uint32), np.empty(0, np.int64)
+    for number, frame in enumerate(frames, start=1):
+        found, often = np.unique(frame, return_counts=True)
+        colours, places = np.unique(np.concatenate((colours, found)), return_inverse=True)
+        counts = np.bincount(places.ravel(), np.concatenate((counts, often))).astype(np.int64)
+        told(number)
     return np.sort(colours[np.argsort(-counts, kind="stable")[:_COLOURS]])
 
 

@@ -88,17 +88,21 @@ def write_animation(
     scale: float = 1.0,
     title: bool = True,
     legend: bool = True,
+    told: Callable[[int, int], None] | None = None,
 ) -> None:
     """Writes a GIF in which the drawings follow each other, as a rule one for each step.
 
-    All have the same layout; the picture is as large as the largest. Else like `write_picture`.
+    All have the same layout; the picture is as large as the largest. ``told(done, known)`` hears
+    of the progress; what it raises ends the work. Else like `write_picture`.
     """
     from .gif import animate
 
     if not drawings:
         raise TapevizError("there is nothing to animate: no backward pass was walked")
     _check_scale(scale)
-    write_whole(Path(path), animate(drawings, Options(scale, False, title, legend)))
+    options = Options(scale, False, title, legend)
+    made = animate(drawings, options, told) if told else animate(drawings, options)
+    write_whole(Path(path), made)
 
 
 def _check_scale(scale: float) -> None:

@@ -13,7 +13,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..analysis.model import CallDiagnosis
+from ..canvas.tips import plain_tip
 from ..document import Document
+from ..scene.text import shorten
 from ..trace.model import CallId
 from .look import Theme
 from .panel import Panel
@@ -21,6 +24,8 @@ from .shares import SharesModel, SharesView
 from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
 from .widgets import IconButton, plain_label
 
+MOST_CALL = 34
+"""Characters of a gradient call in the picker; the tooltip has them all."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
 WIDTHS = {NUMBER: 42, OP: 124, LINE: 52}
 
@@ -73,7 +78,9 @@ class BackpropPanel(Panel):
         document = self.document
         self.calls = QComboBox()
         self.calls.setAccessibleName("Gradient call")
-        self.calls.setMaximumWidth(190)
+        self.calls.setMaximumWidth(320)
+        self.calls.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.calls.setMinimumContentsLength(9)
         self.calls.activated.connect(self._choose_call)
         self.buttons = {
             "first": IconButton("first", "First step (Alt+Home)", self.theme),
@@ -219,10 +226,13 @@ class BackpropPanel(Panel):
         self.calls.clear()
         current = self.document.current_call
         for call in calls[:500]:
-            targets = ", ".join(operand.text for operand in call.call.targets[:2])
-            self.calls.addItem(f"line {call.call.line} · ∂{targets}", int(call.call.id))
+            words = call_words(call)
+            self.calls.addItem(shorten(words, MOST_CALL, "end"), int(call.call.id))
+            place = self.calls.count() - 1
+            self.calls.setItemData(place, plain_tip(words), Qt.ItemDataRole.ToolTipRole)
             if current is call:
-                self.calls.setCurrentIndex(self.calls.count() - 1)
+                self.calls.setCurrentIndex(place)
+                self.calls.setToolTip(plain_tip(words))
         self.calls.blockSignals(False)
 
     def _choose_call(self, index: int) -> None:
@@ -236,6 +246,14 @@ class BackpropPanel(Panel):
         words = "The pass up to the cut, computed by TensorFlow from the recording."
         self.note.setText(words if is_replayed else "")
         self.note.setVisible(is_replayed)
+
+
+def call_words(call: CallDiagnosis) -> str:
+    """``line 9 · ∂loss / ∂w, b``."""
+    targets = ", ".join(operand.text for operand in call.call.targets[:2])
+    sources = ", ".join(operand.text for operand in call.call.sources[:2])
+    more = ", …" if len(call.call.sources) > 2 else ""
+    return f"line {call.call.line} · ∂{targets} / ∂{sources}{more}"
 
 
 class WalkTable(QTableView):

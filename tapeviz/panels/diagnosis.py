@@ -18,6 +18,7 @@ from .widgets import link_button, plain_label
 
 PAGE = 20
 """Cards made at once; the rest is made when asked for."""
+MARGIN = 8
 
 
 class DiagnosisPanel(Panel):
@@ -40,6 +41,7 @@ class DiagnosisPanel(Panel):
         self._asks = Asks(
             self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
         )
+        self._seen: object = None
         self._refresh_later = QTimer(self)
         self._refresh_later.setSingleShot(True)
         self._refresh_later.setInterval(0)
@@ -82,7 +84,20 @@ class DiagnosisPanel(Panel):
         self._add_page()
         self._show_summary()
         self._scroll.setWidget(inside)
-        QTimer.singleShot(0, self, lambda: self._scroll.verticalScrollBar().setValue(place))
+        QTimer.singleShot(0, self, lambda: self._keep_place(place))
+
+    def _keep_place(self, place: int) -> None:
+        """The reader stays where he was; when a run is over the drawn call comes into sight."""
+        document = self.document
+        is_new = not document.is_running and document.trace is not self._seen
+        if not document.is_running:
+            self._seen = document.trace
+        current = document.current_call
+        if is_new and current is not None and document.diagnosis.error is None:
+            self._scroll.verticalScrollBar().setValue(0)
+            self._show_call(current.call.id)
+        else:
+            self._scroll.verticalScrollBar().setValue(place)
 
     def _card_makers(self) -> Iterator[Callable[[], QWidget]]:
         document, diagnosis = self.document, self.document.diagnosis
@@ -122,10 +137,25 @@ class DiagnosisPanel(Panel):
                 card.set_current(is_one_of_many and card.call is current)
 
     def _show_call(self, call: CallId) -> None:
-        for card in self.cards:
-            if isinstance(card, FindingCard) and card.call.call.id == call:
-                self._scroll.ensureWidgetVisible(card)
-                return
+        card = self._card_of(call)
+        if card is not None:
+            self._bring_into_sight(card)
+        elif self._made < len(self._makers):
+            self._add_page()  # its cards have a place once the event loop came round
+            QTimer.singleShot(0, self, lambda: self._show_call(call))
+
+    def _card_of(self, call: CallId) -> FindingCard | None:
+        cards = (card for card in self._cards if isinstance(card, FindingCard))
+        return next((card for card in cards if card.call.call.id == call), None)
+
+    def _bring_into_sight(self, card: QWidget) -> None:
+        """Its beginning counts: of a card higher than the panel the end may stay below."""
+        bar, room = self._scroll.verticalScrollBar(), self._scroll.viewport().height()
+        top, bottom = card.y(), card.y() + card.height()
+        if top < bar.value() or bottom - top > room:
+            bar.setValue(top - MARGIN)
+        elif bottom > bar.value() + room:
+            bar.setValue(bottom - room + MARGIN)
 
     def _show_summary(self) -> None:
         self._summary.setText(self._summary_text())

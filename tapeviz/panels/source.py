@@ -60,7 +60,7 @@ class SourcePanel(Panel):
         document = self.document
         if self.editor.toPlainText() != document.text.source:
             self.editor.setPlainText(document.text.source)
-        dot = " •" if document.text.is_modified and document.text.path else ""
+        dot = " •" if document.text.is_unsaved else ""
         self.file_label.setText(document.text.filename + dot)
         self._show_marks()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..graph.model import Node
 from ..trace.model import Array, Tensor, Trace
 from .model import BoxShape
-from .numbers import array_text, scalar_text, shape_text, type_text
+from .numbers import rounded_text, scalar_text, shape_text
 from .pictures import cells_of
 from .text import clean, shorten
 
@@ -88,7 +88,9 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
         whole = f"{name} = {text}" if name and name != text else text
     else:
         shape = shape_text(tensor.shape)
-        whole = f"{name} · {shape}".rstrip(" ·") if name else type_text(tensor.dtype, tensor.shape)
+        # ``float32 3`` would read as the number 3.
+        shape = f"[{shape}]" if shape.isdecimal() else shape
+        whole = f"{name} · {shape}".rstrip(" ·") if name else f"{tensor.dtype} {shape}".rstrip()
     return shorten(whole, TITLE_LENGTH)
 
 
@@ -99,4 +101,4 @@ def _is_named(node: Node, trace: Trace) -> bool:
 
 
 def short_value(value: Array) -> str:
-    return array_text(value) if value.size else "[]"
+    return rounded_text(value) if value.size else "[]"

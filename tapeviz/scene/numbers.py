@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,10 +46,22 @@ def array_text(array: Array, limit: int = CHIP_LENGTH) -> str:
     return text if len(text) <= limit else ""
 
 
-def _nested(array: Array) -> str:
+def rounded_text(array: Array, limit: int = CHIP_LENGTH) -> str:
+    """Like :func:`array_text`, with as many digits of each float as ``limit`` has room for.
+
+    At least two digits: ``""`` if even these exceed it.
+    """
+    text = array_text(array, limit)
+    if text or array.ndim == 0 or array.dtype.kind != "f" or array.size > limit:
+        return text
+    texts = (_nested(array, f"{{:.{digits}g}}".format) for digits in (5, 4, 3, 2))
+    return next((text for text in texts if len(text) <= limit), "")
+
+
+def _nested(array: Array, write: Callable[[Any], str] | None = None) -> str:
     if array.ndim == 0:
-        return _compact(array[()])
-    return "[" + ",".join(_nested(part) for part in array) + "]"
+        return (write or _compact)(array[()])
+    return "[" + ",".join(_nested(part, write) for part in array) + "]"
 
 
 def _compact(value: Any) -> str:

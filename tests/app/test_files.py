@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.draft import is_alive
@@ -18,7 +19,9 @@ from tapeviz.app.search import find_matches
 from tapeviz.app.settings import MOST_RECENT, Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
+from tapeviz.document.text import UNNAMED
 from tapeviz.errors import TapevizError
+from tapeviz.examples import default_example
 from tests.document.sample import NODES, SOURCE, SamplePipeline, make_stages
 
 
@@ -253,3 +256,74 @@ def test_search_ranks_names_first() -> None:
     assert set(find_matches(nodes, "6")) == {"op3", "op4"}
     assert find_matches(nodes, "  ") == []
     assert find_matches(nodes, "2") == ["x"]
+
+
+# Whose text it is
+
+
+def test_a_text_pasted_over_an_example_is_no_example(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    window.files.open_example(default_example())
+    name = f"{default_example().name}.py"
+    assert window.windowTitle().startswith(name)
+    assert not window.isWindowModified()
+    edit(window, default_example().text + "\n# a word more")
+    assert window.windowTitle().startswith(name)
+    assert window.isWindowModified()
+    edit(window, "x = tf.Variable(1.0)\nprint(x)\n")
+    assert window.windowTitle().startswith(UNNAMED)
+    assert window.source.file_label.text() == f"{UNNAMED} •"
+    asked: list[str] = []
+
+    def ask(parent: object, title: str, start: str, kinds: str) -> tuple[str, str]:
+        asked.append(start)
+        return str(tmp_path / "mine.py"), kinds
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
+    window.menus.actions["save"].trigger()
+    assert Path(asked[0]).name == UNNAMED
+    assert (tmp_path / "mine.py").read_text() == "x = tf.Variable(1.0)\nprint(x)\n"
+    assert window.windowTitle().startswith("mine.py")
+    assert not window.isWindowModified()
+
+
+def test_a_file_that_comes_with_tapeviz_is_never_written_to(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = default_example().path
+    before = path.read_bytes()
+    assert window.files.open(path)
+    edit(window, "x = 1\n")
+    starts: list[str] = []
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *words: (starts.append(words[2]), ("", ""))[1]
+    )
+    assert not window.files.save()
+    assert path.read_bytes() == before
+    assert not Path(starts[0]).is_relative_to(path.parent)
+
+
+def test_a_film_of_the_steps_tells_how_far_it_is_and_can_be_cancelled(
+    qtbot: QtBot, ran: Window, tmp_path: Path
+) -> None:
+    from tapeviz import drawing
+
+    ran.document.stages = ran.document.stages.__class__(
+        ran.document.stages.diagnose, drawing.arrange, drawing.compose_over
+    )
+    ran.run()
+    qtbot.waitUntil(lambda: not ran.document.is_running and not ran.document.background.busy)
+    file = tmp_path / "steps.gif"
+    counts: list[tuple[int, int]] = []
+    background = ran.document.background
+    background.busy_changed.connect(lambda: counts.extend(background.counts.values()))
+    ran.pictures.write(file)
+    qtbot.waitUntil(file.exists, timeout=20_000)
+    assert file.read_bytes().startswith(b"GIF89a")
+    assert (2 * len(ran.document.steps) + 2,) * 2 in counts
+    file.unlink()
+    ran.pictures.write(file)
+    ran.status.cancel()
+    qtbot.waitUntil(lambda: not background._running, timeout=20_000)
+    assert not file.exists()

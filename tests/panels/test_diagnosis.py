@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -14,6 +14,7 @@ from tapeviz.panels.cards import diff_lines
 from tapeviz.panels.diagnosis import PAGE, DiagnosisPanel
 from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.look import Theme
+from tapeviz.trace.model import CallId
 from tests.document.sample import FIX
 
 
@@ -152,3 +153,35 @@ def test_an_estimate_is_called_one(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     finding = replace(call.findings[0], fixes=(replace(FIX, is_estimate=True),))
     show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
     assert "An estimate" in words(panel.cards[0])
+
+
+def calls_of_many(panel: DiagnosisPanel, count: int) -> Diagnosis:
+    call = panel.document.diagnosis.calls[0]
+    calls = (replace(call.call, id=CallId(number)) for number in range(1, count + 1))
+    return Diagnosis(tuple(replace(call, call=one) for one in calls))
+
+
+def is_in_sight(panel: DiagnosisPanel, card: QWidget) -> bool:
+    top = card.mapTo(panel, QPoint(0, 0)).y()
+    return top >= -5 and top + min(card.height(), 300) <= panel.height()
+
+
+def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    document, many = panel.document, calls_of_many(panel, 3 * PAGE)
+    show(qtbot, panel, many)
+    for number in (5, 2, 2 * PAGE + 3):  # the last one is on a page that was not made yet
+        document.select_call(CallId(number))
+        qtbot.wait(20)
+        (card,) = [
+            one for one in panel.cards if getattr(one, "call", None) is many.calls[number - 1]
+        ]
+        assert is_in_sight(panel, card)
+
+
+def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    document, many = panel.document, calls_of_many(panel, 9)
+    document._set_overlay(replace(document.view.overlay, call=7))
+    document.trace = replace(document.trace, filename="another.py")
+    show(qtbot, panel, many)
+    (card,) = [one for one in panel.cards if getattr(one, "call", None) is many.calls[6]]
+    assert is_in_sight(panel, card)

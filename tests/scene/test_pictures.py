@@ -3,7 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tapeviz.scene.numbers import array_text, gradient_text, scalar_text, shape_text, type_text
+from tapeviz.scene.numbers import (
+    array_text,
+    gradient_text,
+    rounded_text,
+    scalar_text,
+    shape_text,
+    type_text,
+)
 from tapeviz.scene.pictures import cells_of, picture_of
 from tapeviz.trace.values import measure
 
@@ -101,3 +108,13 @@ def test_equal_elements_and_zeros_differ() -> None:
     assert zeros is not None
     assert ones.rows[0][0] == 0.5
     assert zeros.rows[0][0] == 0.0
+
+
+def test_a_chip_has_as_many_digits_as_it_has_room_for() -> None:
+    values = np.array([0.12573022, -0.13210486, 0.64042264], np.float32)
+    assert array_text(values) == ""
+    text = rounded_text(values)
+    assert text == "[0.13,-0.13,0.64]"
+    assert rounded_text(np.array([0.5, 0.25], np.float32)) == "[0.5,0.25]"
+    assert rounded_text(np.arange(40.0)) == ""
+    assert rounded_text(np.array([123456, 7654321, 1234567])) == ""
