@@ -13,7 +13,7 @@ from .analysis.model import CallDiagnosis, Diagnosis
 from .analysis.outside import follow
 from .graph.build import build
 from .graph.chips import chip
-from .graph.fold import fold
+from .graph.fold import fold, upwards
 from .graph.groups import group
 from .layout import lay_out
 from .layout.model import EMPTY_LAYOUT, Layout
@@ -54,6 +54,12 @@ def sized_graph(trace: Trace, view: View) -> nx.MultiDiGraph:
     groups = group(built, trace, view.grouping)
     folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
     return _weighed(with_sizes(chip(folded), trace))
+
+
+def group_paths(trace: Trace, view: View) -> list[str]:
+    """What the view could fold and unfold."""
+    groups = group(built_graph(trace, view), trace, view.grouping)
+    return sorted({path for inside in set(groups.values()) for path in upwards(inside)})
 
 
 def built_graph(trace: Trace, view: View) -> nx.MultiDiGraph:

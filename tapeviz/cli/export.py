@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _GROUPS_TOLD = 12
 
+_GROUPS_TOLD = 12
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".py, .ipynb, .tape, or -")
@@ -157,6 +159,18 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
         shows_all=options.all,
         overlay=overlay,
     )
+
+
+def _check_groups(explained: Explained, view: View) -> None:
+    """A group to fold or unfold that is not there is told, with those that are."""
+    from ..drawing import group_paths
+
+    named = view.folded | view.unfolded
+    paths = group_paths(explained.trace, view) if named else []
+    if unknown := sorted(named.difference(paths)):
+        known = ", ".join(paths[:_GROUPS_TOLD]) + (", …" if len(paths) > _GROUPS_TOLD else "")
+        told = f"there are {known}" if paths else "the picture has none (see --group)"
+        raise TapevizError(f"no group {unknown[0]!r}; {told}")
 
 
 def _check_groups(explained: Explained, view: View) -> None:

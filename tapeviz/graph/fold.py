@@ -33,7 +33,7 @@ def fold(
     if not groups:
         return graph
     weak = weakly_closed(groups, len(graph), closes_all=closes_all)
-    opened = {above for path in unfolded for above in _upwards(path)}
+    opened = {above for path in unfolded for above in upwards(path)}
     closed = folded | (weak - opened)
     outermost: dict[str, str] = {}
     inside: dict[NodeId, str] = {}
@@ -54,14 +54,15 @@ def path_of(node: Node) -> str:
     return node.id.removeprefix(GROUP_PREFIX) if node.role == "group" else node.group
 
 
-def _upwards(path: str) -> Iterable[str]:
+def upwards(path: str) -> Iterable[str]:
+    """The path, and those of the groups around it, outwards."""
     while path:
         yield path
         path = path.rpartition("/")[0]
 
 
 def _downwards(path: str) -> Iterable[str]:
-    return reversed(list(_upwards(path)))
+    return reversed(list(upwards(path)))
 
 
 def _contract(

@@ -66,6 +66,9 @@ def test_a_recording_takes_the_place_of_its_snippet(
     drawn = json.loads(picture.read_text(encoding="utf-8"))
     assert {"source", "target"} <= {node["role"] for node in drawn["nodes"]}
     assert "cut" in {edge["state"] for edge in drawn["edges"]}
+    assert main(["export", tape, "-o", str(picture), "--group", "line", "--fold", "line 9"]) == 3
+    _, err = capfd.readouterr()
+    assert "no group 'line 9'; there are line 3, line" in err
 
 
 @pytest.mark.parametrize(
