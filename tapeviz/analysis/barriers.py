@@ -125,8 +125,10 @@ def became_whole(crossing: Crossing) -> Cause | None:
         return None
     if not is_differentiable(evidence.dtype(way.start)):
         return None
-    kind: Kind = "integer" if op.type == "Cast" else "not-differentiable"
-    return evidence.cause(kind, evidence.line_of(op), way, dtype=evidence.dtype(way.end))
+    dtype = evidence.dtype(way.end)
+    is_cast = op.type == "Cast" or dtype == "string"
+    kind: Kind = "integer" if is_cast else "not-differentiable"
+    return evidence.cause(kind, evidence.line_of(op), way, dtype=dtype)
 
 
 def ran_outside(crossing: Crossing) -> Cause | None:
@@ -141,7 +143,7 @@ def ran_outside(crossing: Crossing) -> Cause | None:
         where = "paused"
     if not where:
         return None
-    line = line_to_move(evidence.text, op.site, tape)
+    line = line_to_move(op.site, tape, evidence.ran)
     if where == "before" and _is_kept(evidence, op, tape):
         return evidence.cause("replaced-source", line, crossing.way, how="kept")
     return evidence.cause("outside-tape", line, crossing.way, where=where)
@@ -173,7 +175,7 @@ def gave_none(crossing: Crossing) -> Cause | None:
 
 
 def _is_unreplayed(evidence: Evidence, op: Op) -> bool:
-    return op.graph != 0 or evidence.call.replay is None
+    return op.graph != 0 or op.within is not None or evidence.call.replay is None
 
 
 DETECTORS: tuple[Detector, ...] = (

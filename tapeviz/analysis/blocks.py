@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import ast
+from collections.abc import Collection
 
-from ..trace.expressions import SourceText
 from ..trace.model import Frame, Site, Tape
+
+Lines = tuple[int, ...]
+"""Lines of calls within calls, the outermost first."""
 
 # What makes an object runs once, wherever the object is used later: it has to change itself.
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "build"})
 
 
-def line_to_move(text: SourceText, site: Site, tape: Tape) -> int:
+def line_to_move(site: Site, tape: Tape, ran: Collection[Lines]) -> int:
     """The line of an op that ran outside a tape's block, as seen from beside that block.
 
     An op inside a function that was called outside the block: the call. One that an object's
-    construction ran, or a function called in the block at another time: the op's own line there.
+    construction ran, or a function that the tape's own function never calls: the line there. Of a
+    result kept from another time the line that did not run again (``ran``: those that did).
     """
     frames = tuple(reversed(site.frames))
-    depth = _depth_beside(frames, tuple(reversed(tape.site.frames)))
-    block = lines_of_block(text, tape)
-    while depth + 1 < len(frames) and frames[depth].line in block:
+    opened = tuple(reversed(tape.site.frames))
+    depth = _depth_beside(frames, opened)
+    if depth + 1 < min(len(frames), len(opened)):
+        depth += 1
+    lines = tuple(frame.line for frame in frames)
+    while depth + 1 < len(frames) and lines[: depth + 1] in ran:
         depth += 1
     for below in range(len(frames) - 1, depth, -1):
         if frames[below].function in _MAKERS:
@@ -41,16 +47,3 @@ def _depth_beside(frames: tuple[Frame, ...], opened: tuple[Frame, ...]) -> int:
     while depth + 1 < min(len(frames), len(opened)) and frames[depth].line == opened[depth].line:
         depth += 1
     return depth
-
-
-def lines_of_block(text: SourceText, tape: Tape) -> range:
-    """The lines of the ``with`` statement that opened the tape; empty if there is none."""
-    line = tape.site.line
-    for node in ast.walk(text.tree) if text.tree else ():
-        if isinstance(node, (ast.With, ast.AsyncWith)) and _opens_on(node, line):
-            return range(node.body[0].lineno, (node.end_lineno or line) + 1)
-    return range(0)
-
-
-def _opens_on(node: ast.With | ast.AsyncWith, line: int) -> bool:
-    return node.lineno <= line < node.body[0].lineno or node.lineno == line

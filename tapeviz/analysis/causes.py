@@ -15,7 +15,7 @@ from .barriers import FORM_OPS, Crossing, barrier
 from .dataflow import Ancestry, Place, Way, Ways
 from .evidence import Evidence, line_where_made
 from .model import Cause
-from .replaced import explain_replaced
+from .replaced import explain_replaced, lost_variable
 from .unseen import find_unseen
 
 _MOST_TRIED = 40
@@ -118,7 +118,11 @@ def _first_outside(merged: dict[tuple[str, int], Cause], deciding: tuple[str, in
         for one in merged.values()
         if one.kind == cause.kind and one.detail.get("where") == cause.detail.get("where")
     ]
-    return min(same, key=lambda one: one.op_id or 0)
+    return min(same, key=_first_op)
+
+
+def _first_op(cause: Cause) -> int:
+    return min((op for _, op in cause.links), default=cause.op_id or 0)
 
 
 def _deciding_kind(
@@ -183,6 +187,9 @@ def _unwatched(evidence: Evidence, source: Operand) -> Cause:
     if late:
         return evidence.cause("not-watched", late[0].site.line, None, how="late")
     variable = evidence.trace.variables.get(VariableId(tensor))
+    lost = lost_variable(evidence, source) if variable is None else None
+    if lost is not None:
+        return lost
     how = "tensor"
     if variable is not None:
         how = "tape" if variable.trainable else "non-trainable"

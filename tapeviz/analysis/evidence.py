@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..trace.expressions import SourceText
-from ..trace.model import Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
+from ..trace.model import Binding, Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
+from .blocks import Lines
 from .dataflow import DataFlow, Way
 from .model import Cause, Kind, Link
 from .origins import Origins
@@ -78,6 +79,17 @@ class Evidence:
     def tape(self) -> Tape | None:
         return self.trace.tapes.get(self.call.tape) if self.call.tape is not None else None
 
+    @cached_property
+    def ran(self) -> frozenset[Lines]:
+        """The lines that ran while the tape recorded, with those of the calls around them."""
+        tape = self.tape
+        happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
+        found: set[Lines] = set()
+        for site in {one.site.id: one.site for one in happened if _recorded(tape, one)}.values():
+            lines = tuple(frame.line for frame in reversed(site.frames))
+            found.update(lines[: depth + 1] for depth in range(len(lines)))
+        return frozenset(found)
+
     def op(self, way: Way) -> Op | None:
         return self.trace.ops.get(way.op) if way.op is not None else None
 
@@ -101,6 +113,12 @@ class Evidence:
             links,
             detail=detail,
         )
+
+
+def _recorded(tape: Tape | None, one: Op | Binding) -> bool:
+    if isinstance(one, Op) and one.paused:
+        return False
+    return tape is not None and tape.is_recording(one.when)
 
 
 def name_of(trace: Trace, variable: VariableId) -> str:

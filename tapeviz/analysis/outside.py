@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..trace.expressions import SourceText
-from ..trace.model import Binding, Frame, Leave, Op, Site, TensorId, Trace
+from ..trace.model import Binding, Call, Frame, Leave, Op, Site, TensorId, Trace
 from .python_text import PythonText, Statement, read_text
 
 _MOST_LEAVES = 64
@@ -58,11 +58,12 @@ def follow(trace: Trace, text: SourceText) -> Outside:
 
 
 def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:
-    """Constants where they are first seen: bound to a name, or taken by an op."""
-    happened: list[Binding | Op] = [one for one in trace.bindings if one.tensors]
+    """Constants where they are first seen: bound to a name, taken by an op, given as a source."""
+    happened: list[Binding | Op | Call] = [one for one in trace.bindings if one.tensors]
     happened.extend(trace.ops.values())
+    happened.extend(trace.calls)
     for one in sorted(happened, key=lambda one: one.when):
-        tensors = one.inputs if isinstance(one, Op) else [tensor for tensor, _ in one.tensors]
+        tensors = _tensors_of(one)
         constants = [
             tensor
             for tensor in tensors
@@ -70,6 +71,14 @@ def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:
         ]
         if constants and one.site.line:
             yield constants, one.site, one.when
+
+
+def _tensors_of(one: Binding | Op | Call) -> Sequence[TensorId]:
+    if isinstance(one, Op):
+        return one.inputs
+    if isinstance(one, Call):
+        return [source.tensor for source in one.sources if source.tensor is not None]
+    return [tensor for tensor, _ in one.tensors]
 
 
 def _is_constant(trace: Trace, tensor: TensorId) -> bool:
@@ -203,6 +212,10 @@ class _Slicer:
             return
         frames = binding.site.frames
         if self.text.statement(frames[0].line) is None:  # a parameter: the caller made it
+            default = self._default(binding)
+            if default is not None:
+                found[default.when] = default
+                return
             frames = frames[1:]
         before = [one.when for one in bound[:last] if one.site.line == binding.site.line]
         since = before[-1] if before else 0
@@ -210,6 +223,19 @@ class _Slicer:
         for writer in self.text.writers(scope, name):
             if name in writer.changes:
                 self._written(writer, (), when, found, path)
+
+    def _default(self, binding: Binding) -> Leave | None:
+        """What left where the function is defined, and is the parameter's value still."""
+        lines = self.text.header(binding.site.line)
+        return next(
+            (
+                leave
+                for line in lines
+                for leave in self._at_line.get(line, ())
+                if leave.object == binding.object and leave.when < binding.when and leave.object
+            ),
+            None,
+        )
 
     def _written(
         self,
@@ -244,6 +270,8 @@ class _Slicer:
                 continue
             seen.add((statement.first, statement.scope))
             if any(one in self._at_line for one in statement.lines):
+                return True
+            if any(one in self._at_line for one in self.text.header(statement.scope)):
                 return True
             for name in statement.reads:
                 for outer in self.text.outer_scopes(statement.scope):

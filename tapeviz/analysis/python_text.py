@@ -64,6 +64,13 @@ class PythonText:
         made = self._by_line.get(line)
         return made.scope if made else self._headers.get(line, MODULE)
 
+    def header(self, line: int) -> range:
+        """The lines of the function's head that this line is part of; empty outside of any."""
+        first = end = self._headers.get(line, 0)
+        while first and self._headers.get(end) == first:
+            end += 1
+        return range(first, end)
+
     def outer_scopes(self, scope: int) -> Iterator[int]:
         """The scope itself, those around it, the module's last."""
         while scope != MODULE:

@@ -49,11 +49,35 @@ def explain_replaced(evidence: Evidence, source: Operand, used: Collection[Place
     if source.tensor is None:
         return None
     case = Replaced(evidence, source, source.tensor, frozenset(used))
+    if source.tensor in case.used_tensors:  # of the source itself something was used, its shape
+        return None
     for look in REPLACEMENTS:
         cause = look(case)
         if cause is not None:
             return cause
     return None
+
+
+def lost_variable(evidence: Evidence, source: Operand) -> Cause | None:
+    """The name meant a variable until it was given to a tensor made from it: ``w = w - step``."""
+    trace, tensor = evidence.trace, source.tensor
+    held: VariableId | None = None
+    line = 0
+    for binding in trace.bindings:
+        for bound, name in binding.tensors:
+            if name != source.text or binding.when > evidence.call.when:
+                continue
+            known = trace.variables.get(VariableId(bound))
+            if known is not None:
+                held, line = (known.id if known.trainable else None), 0
+            elif bound == tensor and held is not None and not line:
+                line = binding.site.line
+    if not line or held is None or tensor is None:
+        return None
+    starts = evidence.flow.places_of_source(TensorId(held))
+    if not evidence.flow.ancestry([tensor]).leads_from(starts):
+        return None
+    return evidence.cause("replaced-source", line, None, how="lost")
 
 
 def _rebound(case: Replaced) -> Cause | None:

@@ -159,13 +159,17 @@ def _why_flat(cause: Cause) -> str:
         return "It looks at how many elements there are, not at their values."
     if op in _DRAWS or op.startswith(("Random", "StatelessRandom")):
         return "It draws at random, and a draw has no derivative."
-    if op in ("AsString", "StringFormat"):
-        return "It makes text of the number, and text has no derivative."
     return "It jumps from value to value and is level in between, so there is no slope to follow."
 
 
 def _integer(cause: Cause, target: str, source: str) -> str:
     dtype = cause.detail.get("dtype", "integer")
+    if dtype == "string":
+        return (
+            f"On line {cause.line} the value becomes text. "
+            f"Text has no derivative, and a number read from it is a new one to the tape. "
+            f"Keep the value a float tensor on the way to {target}."
+        )
     return (
         f"On line {cause.line} the value is of dtype {dtype}. "
         f"Gradients exist for real and complex numbers only, so the tape stops here. "
@@ -179,6 +183,11 @@ def _replaced(cause: Cause, target: str, source: str) -> str:
             f"Line {cause.line} makes a new tensor from what {target} was computed from; "
             f"{target} does not depend on the new one. "
             f"Ask for the gradient of the original, and slice or copy the result."
+        ),
+        "lost": (
+            f"{source} was a tf.Variable until line {cause.line} gave its name to a plain tensor. "
+            f"Tapes follow trainable variables by themselves, other tensors only after watch. "
+            f"Change the variable in place with {source}.assign(…), so that it stays one."
         ),
         "kept": (
             f"Line {cause.line} ran under an earlier tape, and its result was kept until now. "

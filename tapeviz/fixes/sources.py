@@ -89,6 +89,25 @@ def use_copy_inside(patient: Patient) -> Iterator[Edit]:
         yield Edit(f"Compute with {patient.finding.source} in the tape's block", plan.text())
 
 
+def keep_variable(patient: Patient) -> Iterator[Edit]:
+    """``w = w - step`` → ``w.assign(w - step)``: the name goes on to mean the variable."""
+    source, name = patient.source, patient.finding.source
+    small = sole(source.statement(patient.cause.line))
+    if patient.cause.detail.get("how") != "lost":
+        return
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target, text = small.targets[0].target, f"{name}.assign({source.code(small.value)})"
+    elif isinstance(small, cst.AugAssign):
+        sign = source.code(small.operator).replace("=", "").strip()
+        target, text = small.target, f"{name}.assign({name} {sign} ({source.code(small.value)}))"
+    else:
+        return
+    if source.code(target) == name:
+        plan = Plan(source)
+        plan.replace(small, lambda _: _small(text))
+        yield Edit(f"Change {name} in place, so that it stays a variable", plan.text())
+
+
 def keep_first(patient: Patient) -> Iterator[Edit]:
     """Give the first tensor a name of its own, and ask for that."""
     source = patient.source

@@ -39,7 +39,14 @@ from .leaving import call_directly, call_model, stay_in_tensorflow
 from .model import Edit, ErrorFixFunction, FixFunction, Patient
 from .moving import compute_target_inside, forget_nothing, move_in, record_again
 from .source import Source
-from .sources import ask_for_original, ask_for_whole, keep_first, rename_second, use_copy_inside
+from .sources import (
+    ask_for_original,
+    ask_for_whole,
+    keep_first,
+    keep_variable,
+    rename_second,
+    use_copy_inside,
+)
 from .stopping import take_away
 from .variables import keep_tensor
 from .watching import (
@@ -47,6 +54,7 @@ from .watching import (
     make_variable,
     watch_by_itself,
     watch_first,
+    watch_lost,
     watch_values,
 )
 from .weights import call_with_set_weights, step_by_hand
@@ -88,6 +96,8 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         use_copy_inside,
         rename_second,
         keep_first,
+        keep_variable,
+        watch_lost,
         ask_for_original,
     ),
     "not-connected": (compute_target_inside,),

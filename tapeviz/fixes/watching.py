@@ -42,6 +42,12 @@ def watch_first(patient: Patient) -> Iterator[Edit]:
             yield Edit(f"Watch {words} from the start of the block", plan.text())
 
 
+def watch_lost(patient: Patient) -> Iterator[Edit]:
+    """The same for a name that was a variable's until it was given to a tensor."""
+    if patient.cause.detail.get("how") == "lost":
+        yield from watch_first(patient)
+
+
 def watch_values(patient: Patient) -> Iterator[Edit]:
     """For Keras's variables, whose value ``watch`` takes in their place."""
     source = patient.source

@@ -25,12 +25,12 @@ class Case:
         return next((n for n, line in enumerate(lines, 1) if MARK in line), None)
 
 
-def _case(name: str, kind: str | None, text: str, bridged: object = None) -> Case:
+def case(name: str, kind: str | None, text: str, bridged: object = None) -> Case:
     return Case(name, kind, "import tensorflow as tf\n" + dedent(text).strip() + "\n", bridged)
 
 
 CASES = (
-    _case(
+    case(
         "assign",
         "assign",
         """
@@ -43,7 +43,7 @@ CASES = (
         """,
         36.0,
     ),
-    _case(
+    case(
         "assign, but the tensor itself is used",
         None,
         """
@@ -56,7 +56,7 @@ CASES = (
         t.gradient(out, p)
         """,
     ),
-    _case(
+    case(
         "assign_add",
         "assign",
         """
@@ -69,7 +69,7 @@ CASES = (
         """,
         8.0,
     ),
-    _case(
+    case(
         "assign_sub",
         "assign",
         """
@@ -82,7 +82,7 @@ CASES = (
         """,
         -8.0,
     ),
-    _case(
+    case(
         "slice assign",
         "assign",
         """
@@ -95,7 +95,7 @@ CASES = (
         """,
         [8.0, 16.0, 24.0],
     ),
-    _case(
+    case(
         "scatter_nd_update",
         "assign",
         """
@@ -108,7 +108,7 @@ CASES = (
         """,
         [10.0],
     ),
-    _case(
+    case(
         "chain of assigns",
         "assign",
         """
@@ -123,7 +123,7 @@ CASES = (
         """,
         36.0,
     ),
-    _case(
+    case(
         "assign in a loop of two lists",
         "assign",
         """
@@ -138,7 +138,7 @@ CASES = (
         """,
         3.0,
     ),
-    _case(
+    case(
         "new variable",
         "new-variable",
         """
@@ -150,7 +150,7 @@ CASES = (
         """,
         100.0,
     ),
-    _case(
+    case(
         "variable made before its use as source",
         None,
         """
@@ -161,7 +161,7 @@ CASES = (
         t.gradient(out, v)
         """,
     ),
-    _case(
+    case(
         "stop_gradient",
         "stop-gradient",
         """
@@ -173,7 +173,7 @@ CASES = (
         t.gradient(out, x)
         """,
     ),
-    _case(
+    case(
         "stop_gradient on one of two ways",
         None,
         """
@@ -183,7 +183,7 @@ CASES = (
         t.gradient(out, x)
         """,
     ),
-    _case(
+    case(
         "constant nobody watched",
         "not-watched",
         """
@@ -194,7 +194,7 @@ CASES = (
         """,
         6.0,
     ),
-    _case(
+    case(
         "watched constant",
         None,
         """
@@ -205,7 +205,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "watched after its use",
         "not-watched",
         """
@@ -216,7 +216,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "non-trainable variable",
         "not-watched",
         """
@@ -226,7 +226,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "tape that does not watch",
         "not-watched",
         """
@@ -238,7 +238,7 @@ CASES = (
         t.gradient(y, u)
         """,
     ),
-    _case(
+    case(
         "before the block",
         "outside-tape",
         """
@@ -250,7 +250,7 @@ CASES = (
         """,
         6.0,
     ),
-    _case(
+    case(
         "after the block",
         "outside-tape",
         """
@@ -262,7 +262,7 @@ CASES = (
         t.gradient(w, x)
         """,
     ),
-    _case(
+    case(
         "stop_recording",
         "outside-tape",
         """
@@ -274,7 +274,7 @@ CASES = (
         t.gradient(z, x)
         """,
     ),
-    _case(
+    case(
         "reset",
         "outside-tape",
         """
@@ -286,7 +286,7 @@ CASES = (
         t.gradient(z, x)
         """,
     ),
-    _case(
+    case(
         "inner gradient outside the outer tape",
         "outside-tape",
         """
@@ -298,7 +298,7 @@ CASES = (
         outer.gradient(first, x)
         """,
     ),
-    _case(
+    case(
         "inner gradient inside the outer tape",
         None,
         """
@@ -310,7 +310,7 @@ CASES = (
         outer.gradient(first, x)
         """,
     ),
-    _case(
+    case(
         "unused variable",
         "not-connected",
         """
@@ -321,7 +321,7 @@ CASES = (
         t.gradient(y, unused)  # cut
         """,
     ),
-    _case(
+    case(
         "target is a constant",
         "not-connected",
         """
@@ -331,7 +331,7 @@ CASES = (
         t.gradient(y, x)  # cut
         """,
     ),
-    _case(
+    case(
         "argmax",
         "not-differentiable",
         """
@@ -342,7 +342,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "argmax beside a way that flows",
         None,
         """
@@ -352,7 +352,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "round",
         "not-differentiable",
         """
@@ -362,7 +362,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "floor division",
         "not-differentiable",
         """
@@ -373,7 +373,7 @@ CASES = (
         t.gradient(z, x)
         """,
     ),
-    _case(
+    case(
         "comparison",
         "not-differentiable",
         """
@@ -384,7 +384,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "integer source",
         "integer",
         """
@@ -394,7 +394,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "cast to integer",
         "integer",
         """
@@ -405,7 +405,7 @@ CASES = (
         t.gradient(y, x)
         """,
     ),
-    _case(
+    case(
         "numpy()",
         "left-tensorflow",
         """
@@ -419,7 +419,7 @@ CASES = (
         t.gradient(z, x)
         """,
     ),
-    _case(
+    case(
         "numpy() inline",
         "left-tensorflow",
         """
@@ -430,7 +430,7 @@ CASES = (
         t.gradient(z, x)
         """,
     ),
-    _case(
+    case(
         "numpy() only for printing",
         None,
         """
@@ -442,7 +442,7 @@ CASES = (
         t.gradient(z, x)
         """,
     ),
-    _case(
+    case(
         "float()",
         "left-tensorflow",
         """

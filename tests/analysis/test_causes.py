@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from .cases import CASES, Case
+from .questions import QUESTIONS
 
 if TYPE_CHECKING:
     from tapeviz.recording import Recorder
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *QUESTIONS], ids=lambda case: case.name)
 def test_cause(case: Case, recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
     from tapeviz.recording import Snippet

@@ -388,3 +388,19 @@ def test_short_diff_shows_what_changed_with_one_line_around() -> None:
     assert short_diff(before, after).splitlines() == [
         " line 0", "-line 1", "+LINE 1", " line 2", " ⋮", " line 8", "-line 9", " line 10",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rebinding", "mended"),
+    [
+        ("w = w - 0.1 * step", "w.assign(w - 0.1 * step)"),
+        ("w -= 0.1 * step", "w.assign(w - (0.1 * step))"),
+    ],
+)
+def test_a_name_goes_on_to_mean_the_variable(rebinding: str, mended: str) -> None:
+    text = (
+        "for _ in range(2):\n    with tf.GradientTape() as tape:\n        y = w * 3.0\n"
+        f"    step = tape.gradient(y, w)\n    {rebinding}\n"
+    )
+    edits = list(edits_for(patient(text, "replaced-source", 5, how="lost")))
+    assert edits[0].new_text == text.replace(rebinding, mended)

@@ -1,0 +1,190 @@
+"""Snippets built as in the questions that people ask: helpers, classes, loops, kept results.
+
+Each trigger of a rule stands beside a near miss of it; the line to be named carries the mark.
+"""
+
+from __future__ import annotations
+
+from .cases import Case, case
+
+QUESTIONS: tuple[Case, ...] = (
+    case(
+        "a name that was a variable's",
+        "replaced-source",
+        """
+        w = tf.Variable(1.0)
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = (w * 3.0 - 1.0) ** 2
+            step = tape.gradient(loss, w)
+            if step is not None:
+                w = w - 0.1 * step  # cut
+        """,
+    ),
+    case(
+        "a name that was another variable's",
+        "not-watched",
+        """
+        w = tf.Variable(1.0)
+        print(w)
+        w = tf.constant(3.0)  # cut
+        with tf.GradientTape() as tape:
+            loss = w * 3.0
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "elements of a list that were variables",
+        "replaced-source",
+        """
+        ws = [tf.Variable(1.0), tf.Variable(2.0)]
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = (ws[0] * ws[1] - 1.0) ** 2
+            steps = tape.gradient(loss, ws)
+            if steps[0] is not None:
+                ws = [w - 0.1 * step for w, step in zip(ws, steps)]  # cut
+        """,
+    ),
+    case(
+        "a variable changed in place",
+        None,
+        """
+        w = tf.Variable(1.0)
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = (w * 3.0 - 1.0) ** 2
+            w.assign(w - 0.1 * tape.gradient(loss, w))
+        """,
+    ),
+    case(
+        "a copy made by way of NumPy in the call",
+        "replaced-source",
+        """
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x * 3.0)
+        tape.gradient(y, tf.convert_to_tensor(x.numpy()))  # cut
+        """,
+    ),
+    case(
+        "equal numbers given in the call",
+        "not-connected",
+        """
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x * 3.0)
+        print(x.numpy())
+        tape.gradient(y, tf.constant([1.0, 2.0]))  # cut
+        """,
+    ),
+    case(
+        "a default that left TensorFlow",
+        "left-tensorflow",
+        """
+        scale = tf.Variable(0.5)
+        def penalty(w, by=scale.numpy()):  # cut
+            return by * tf.reduce_sum(w ** 2)
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = penalty(w)
+        tape.gradient(loss, scale)
+        """,
+    ),
+    case(
+        "a default that the call overrides",
+        "not-connected",
+        """
+        scale = tf.Variable(0.5)
+        def penalty(w, by=scale.numpy()):
+            return by * tf.reduce_sum(w ** 2)
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = penalty(w, by=3.0)
+        tape.gradient(loss, scale)  # cut
+        """,
+    ),
+    case(
+        "a result kept by a method that another calls",
+        "replaced-source",
+        """
+        class Scaled:
+            def __init__(self, scale):
+                self.scale, self.kept = scale, {}
+            def inverse(self):
+                if "inverse" not in self.kept:
+                    self.kept["inverse"] = 1.0 / self.scale  # cut
+                return self.kept["inverse"]
+            def loss(self, x):
+                return tf.reduce_sum(x * self.inverse())
+        scale = tf.Variable(2.0)
+        scaled = Scaled(scale)
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = scaled.loss(tf.constant([1.0, 2.0]))
+            tape.gradient(loss, scale)
+        """,
+    ),
+    case(
+        "a helper called after the block",
+        "outside-tape",
+        """
+        def squares(x):
+            return tf.reduce_sum(x * x)
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = 2.0 * x
+        loss = squares(y)  # cut
+        tape.gradient(loss, x)
+        """,
+    ),
+    case(
+        "a method that ran before another method's block",
+        "outside-tape",
+        """
+        class Agent:
+            def __init__(self):
+                self.w, self.kept = tf.Variable(1.0), []
+            def act(self, x):
+                score = self.w * x  # cut
+                self.kept.append(tf.sigmoid(score))
+            def learn(self):
+                with tf.GradientTape() as tape:
+                    loss = tf.add_n([tf.math.log(one) for one in self.kept])
+                return tape.gradient(loss, self.w)
+        agent = Agent()
+        for step in range(3):
+            agent.act(float(step))
+        agent.learn()
+        """,
+    ),
+    case(
+        "a number that became text",
+        "integer",
+        """
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            text = tf.strings.as_string(w * 2.0)  # cut
+            y = tf.strings.to_number(text) * 3.0
+        tape.gradient(y, w)
+        """,
+    ),
+    case(
+        "of the source only its shape is used",
+        "not-connected",
+        """
+        x = tf.constant([[0.3, 0.4]])
+        dense = tf.keras.layers.Dense(1)
+        dense.build((None, 2))
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                score = dense(x)
+            slope = inner.gradient(score, x)
+            loss = tf.reduce_sum(slope ** 2)
+        outer.gradient(loss, dense.bias)  # cut
+        """,
+    ),
+)
