@@ -15,7 +15,14 @@ from typing import Any, Protocol
 import msgspec
 
 from .analysis.dataflow import DataFlow
-from .analysis.replays import calls_to_replay, request
+from .analysis.replays import (
+    How,
+    calls_to_replay,
+    checks,
+    further_calls,
+    further_ways,
+    request,
+)
 from .errors import TapevizError
 from .kernel import KernelPool, Run, RunEnd, RunRequest
 from .repair import Repaired, missing_imports, repair
@@ -34,12 +41,13 @@ from .trace.events import (
     encode,
 )
 from .trace.file import Recording
-from .trace.model import Array, TensorId, Trace
+from .trace.model import Array, Call, TensorId, Trace
 from .trace.read import Reader, read
 from .trace.values import array_of
 
 _REPLAY_SECONDS = 60.0
 _TENSOR_SECONDS = 30.0
+_CHECK_SECONDS = 1.0
 _TRACE_EVERY = 0.5
 
 
@@ -247,16 +255,46 @@ class LiveRecording:
             return
         trace = self._reader.trace(bytes(self._blob))
         calls = calls_to_replay(trace)
-        flow = DataFlow(trace) if calls else None
-        for call in calls:
-            assert flow is not None
-            try:
-                about, buffers = self._run.fetch("replay", request(flow, call), _REPLAY_SECONDS)
-                lines = [str(line).encode() for line in about["events"]]
-                self.events(lines, b"".join(buffers))
-            except (TapevizError, KeyError, TimeoutError, msgspec.MsgspecError) as error:
-                self._add(Noted(f"The pass across the cut could not be computed: {error}"))
+        if calls:
+            flow = DataFlow(trace)
+            if not all(self._ask_replay(flow, call, "") for call in calls):
                 return
+            trace = self._reader.trace(bytes(self._blob))
+        further = further_calls(trace)
+        if further:
+            flow = DataFlow(trace)
+            for call in further:
+                if not all(self._ask_replay(flow, call, how) for how in further_ways(flow, call)):
+                    return
+            trace = self._reader.trace(bytes(self._blob))
+        if calls or further:
+            self._check(trace)
+
+    def _ask_replay(self, flow: DataFlow, call: Call, how: How) -> bool:
+        try:
+            return self._ask("replay", request(flow, call, how))
+        except TapevizError as error:
+            self._add(Noted(f"The pass across the cut could not be computed: {error}"))
+            return True
+
+    def _check(self, trace: Trace) -> None:
+        """Compare what the replays gave with finite differences, for as long as nobody minds."""
+        until = time.monotonic() + _CHECK_SECONDS
+        for asked in checks(trace):
+            if time.monotonic() > until or not self._ask("check", asked):
+                return
+
+    def _ask(self, name: str, asked: Mapping[str, Any]) -> bool:
+        """Take in the events of an answer; False, and a note, when there was none."""
+        assert self._run is not None
+        try:
+            about, buffers = self._run.fetch(name, asked, _REPLAY_SECONDS)
+            lines = [str(line).encode() for line in about["events"]]
+            self.events(lines, b"".join(buffers))
+        except (TapevizError, KeyError, TimeoutError, msgspec.MsgspecError) as error:
+            self._add(Noted(f"The pass across the cut could not be computed: {error}"))
+            return False
+        return True
 
 
 class Recorder:

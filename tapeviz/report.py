@@ -12,7 +12,7 @@ import numpy as np
 from . import __version__
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
 from .shares import ShareTable
-from .trace.model import EMPTY_TRACE, Array, CallId, TensorId, Trace
+from .trace.model import EMPTY_TRACE, Array, CallId, Check, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
 Repairs = Iterable[tuple[int, str]]
@@ -110,12 +110,44 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
         **_value(trace, finding.tensor),
         "cause": _cause(finding.cause),
         "message": finding.message,
-        "bridged": _elements(trace, finding.bridged),
+        "bridged": _bridged(trace, finding),
         "fixes": [_fix(one) for one in finding.fixes],
     }
+    if finding.bridged is not None and finding.is_estimated:
+        result["bridged_estimate"] = True
+    if finding.check is not None:
+        result["bridged_check"] = {
+            "error": finding.check.error,
+            "agrees": finding.check.agrees,
+            "words": check_words(finding.check),
+        }
+    if finding.no_bridge:
+        result["no_bridge"] = finding.no_bridge
     if finding.others:
         result["others"] = [_cause(one) for one in finding.others]
     return result
+
+
+def _bridged(trace: Trace, finding: Finding) -> Any:
+    if finding.bridged_value is not None:
+        return _cell(finding.bridged_value)
+    return _elements(trace, finding.bridged)
+
+
+def bridge_heading(finding: Finding) -> str:
+    """What stands above the gradient across the cut."""
+    if finding.is_estimated:
+        return "Across the cut, estimated (straight-through), it would be"
+    return "Across the cut it would be"
+
+
+def check_words(check: Check) -> str:
+    """How a gradient across a cut compares with finite differences of what was recorded."""
+    if check.error is None:
+        return f"not checked: {check.words}"
+    if check.agrees:
+        return f"agrees with finite differences to {max(check.error, 1e-12):.0e}"
+    return f"finite differences give another number: {check.error:.0%} off"
 
 
 def _value(trace: Trace, tensor: TensorId | None) -> Mapping[str, Any]:

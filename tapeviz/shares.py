@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .analysis.replays import value_given
 from .errors import TapevizError
 from .trace.model import Array, Call, CallId, Operand, TensorId, Trace, VariableId
-from .trace.state import keeps_prior_state
 
 if TYPE_CHECKING:
     from .recording import LiveRecording
@@ -134,7 +134,7 @@ class _Asker:
         trace = self._trace
         target = self._call.targets[index]
         given = self._call.output_gradients
-        start = _value_given(trace, self._call, given[index]) if index < len(given) else 0
+        start = value_given(trace, self._call, given[index]) if index < len(given) else 0
         cells = self._cells(target.tensor, start)
         shape = _shape(trace, target)
         widest = max((cell.size for cell in cells if cell is not None), default=0)
@@ -164,21 +164,6 @@ class _Asker:
 def _is_sum(call: Call) -> bool:
     """Whether every element counts once: no gradient was given to start with."""
     return not any(one.tensor for one in call.output_gradients)
-
-
-def _value_given(trace: Trace, call: Call, given: Operand) -> int:
-    """The tensor of an output gradient; of a variable one that holds what it held then."""
-    variable = trace.variables.get(VariableId(given.tensor or 0))
-    if variable is None:
-        return given.tensor or 0
-    held = [one for one in variable.versions if one.when < call.end][-1]
-    tensors = list(held.reads)
-    is_whole = held.op is None or not keeps_prior_state(trace.ops[held.op].type)
-    if held.value is not None and is_whole:
-        tensors.append(held.value)
-    if not tensors:
-        raise TapevizError(f"the value of {given.text} at that time was not kept")
-    return tensors[0]
 
 
 def _returned(live: LiveRecording, call: Call, tensor: TensorId | None) -> Cell:

@@ -23,6 +23,7 @@ from .model import (
     WalkStep,
 )
 from .outside import follow
+from .replays import is_unconnected
 from .status import status_of
 from .walk import links_of, walk
 from .warnings import warn
@@ -79,6 +80,7 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
     target = ", ".join(one.text for one in call.targets) or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
     causes = causes_of(evidence, index, source, status)
+    bridged, is_estimated = _bridged(evidence, index, status)
     return Finding(
         target=target,
         source=source.text,
@@ -89,15 +91,29 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
         message=explain(causes[0], target, source.text) if causes else _plain(status),
         cause=causes[0] if causes else None,
         others=causes[1:],
-        bridged=_bridged(call, source) if status in ("none", "zero") else None,
+        bridged=bridged,
+        is_estimated=is_estimated,
+        check=call.checks.get(source.tensor) if bridged and not is_estimated else None,  # type: ignore[arg-type]
     )
 
 
-def _bridged(call: Call, source: Operand) -> TensorId | None:
-    """The gradient across the cut; of a jacobian only a gradient is known, which is a sum."""
-    if call.method != "gradient" or call.replay is None or source.tensor is None:
-        return None
-    return call.replay.results.get(str(source.tensor))
+def _bridged(evidence: Evidence, index: int, status: Status) -> tuple[TensorId | None, bool]:
+    """The gradient across the cut, and whether it is an estimate.
+
+    Of a jacobian only a gradient is known, which is a sum.
+    """
+    call, source = evidence.call, evidence.call.sources[index].tensor
+    if call.method != "gradient" or source is None or status not in ("none", "zero"):
+        return None, False
+    key = str(source)
+    estimated = call.estimates.get(key)
+    if not is_unconnected(evidence.trace, call, index):
+        stats = evidence.trace.stats(estimated) if estimated is not None else None
+        is_telling = stats is not None and bool(stats.norm)
+        return (estimated, True) if is_telling else (None, False)
+    exact = call.replay.results.get(key) if call.replay is not None else None
+    exact = exact or call.beyond.get(key)
+    return (exact, False) if exact is not None else (estimated, estimated is not None)
 
 
 def _plain(status: Status) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..trace.model import Array, Call, CallId, OpId, TensorId
+from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Kind = Literal[
@@ -72,6 +72,9 @@ class Finding:
     ``target``/``source``: as the user wrote them. ``tensor``: the gradient, None for None.
     ``message``: at most three plain sentences. ``bridged``: the gradient across the cut.
     ``others``: further cuts that lie on the paths.
+    ``is_estimated``: the bridged gradient went through what has no slope. ``check``: how it
+    compares with finite differences. ``bridged_value``: one that only another run of the snippet
+    gave; ``no_bridge``: why there is none, where one was looked for.
     """
 
     target: str
@@ -84,6 +87,10 @@ class Finding:
     cause: Cause | None = None
     others: tuple[Cause, ...] = ()
     bridged: TensorId | None = None
+    is_estimated: bool = False
+    check: Check | None = None
+    bridged_value: Array | None = field(default=None, compare=False)
+    no_bridge: str = ""
     fixes: tuple[Fix, ...] = ()
 
 

@@ -7,15 +7,19 @@ The kernel runs TensorFlow's own gradient functions over the tensors it kept
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
-from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId
+from ..errors import TapevizError
+from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, VariableId
+from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
 from .dataflow import DataFlow, Ways, place_of
 from .paths import Paths
 
+How = Literal["", "beyond", "estimate"]
 MAX_OPS = 20_000
 MAX_CALLS = 50
+MAX_CHECKS = 12
 
 
 def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
@@ -30,7 +34,7 @@ def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
 
 
 def _needs_replay(trace: Trace, call: Call) -> bool:
-    if call.method not in ("gradient", "jacobian", "batch_jacobian"):
+    if call.method not in ("gradient", "jacobian", "batch_jacobian") or _is_in_graph(call):
         return False
     if any(is_unconnected(trace, call, index) for index in range(len(call.results))):
         return True
@@ -38,6 +42,11 @@ def _needs_replay(trace: Trace, call: Call) -> bool:
         stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
         for stats in (trace.stats(one) for one in call.results if one is not None)
     )
+
+
+def _is_in_graph(call: Call) -> bool:
+    """Whether it was made while a function was compiled: nothing in there has a value."""
+    return any(one.tensor is not None and one.tensor < 0 for one in call.targets)
 
 
 def is_unconnected(trace: Trace, call: Call, index: int) -> bool:
@@ -64,22 +73,23 @@ def _is_followed(trace: Trace, call: Call, source: TensorId) -> bool:
     )
 
 
-def request(flow: DataFlow, call: Call) -> dict[str, Any]:
-    """The arguments of the kernel's ``replay`` for this call."""
+def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
+    """The arguments of the kernel's ``replay`` for this call. Raises :class:`TapevizError`.
+
+    ``how``: ``beyond`` what stops a gradient on purpose; ``estimate``: also through what is flat.
+    """
     trace = flow.trace
-    targets = [one.tensor for one in call.targets if one.tensor is not None]
     paths = Paths(flow, call)
     starts = [
         place for one in call.sources if one.tensor for place in flow.places_of_source(one.tensor)
     ]
     found = paths.ancestry_from(starts)
     ancestry = found.into if len(found) <= MAX_OPS else found.ways_from(starts)
-    given = [one.tensor or 0 for one in call.output_gradients]
-    seeds = [[target, given[i] if i < len(given) else 0] for i, target in enumerate(targets)]
     return {
         "call": call.id,
-        "seeds": seeds,
-        "program": list(_program(trace, ancestry)),
+        "seeds": _seeds(trace, call),
+        "how": how,
+        "program": list(_program(trace, ancestry, how)),
         "wanted": [
             *(one.tensor for one in call.sources if one.tensor is not None),
             *(place for place in ancestry if isinstance(place, str)),
@@ -87,7 +97,119 @@ def request(flow: DataFlow, call: Call) -> dict[str, Any]:
     }
 
 
-def _program(trace: Trace, ancestry: Ways) -> Iterator[list[Any]]:
+def further_calls(trace: Trace) -> tuple[Call, ...]:
+    """The calls of which something is not told by the plain replay, as far as it was asked for."""
+    is_signing = any(map(_is_signing, trace.ops.values()))
+    wanted = (
+        call
+        for call in trace.calls
+        if call.method == "gradient"
+        and call.ended
+        and not _is_in_graph(call)
+        and (call.replay is not None or is_signing)
+        and any(_lacks(trace, call, place) for place in range(len(call.results)))
+    )
+    return tuple(wanted)[:MAX_CALLS]
+
+
+def _is_signing(op: Op) -> bool:
+    """``tf.sign`` is flat, and yet gives zeros in place of None."""
+    return op.type == "Sign" and not op.graph
+
+
+def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
+    """How else to replay such a call."""
+    lacking = [
+        one.tensor
+        for place, one in enumerate(call.sources)
+        if one.tensor is not None and _lacks(flow.trace, call, place)
+    ]
+    paths = Paths(flow, call)
+    starts = [place for tensor in lacking for place in flow.places_of_source(tensor)]
+    ways = paths.ancestry_from(starts).ways_from(starts)
+    if not any(target in ways for target in paths.targets) or len(ways) > MAX_OPS:
+        return
+    ops = {way.op for into in ways.values() for way in into if way.op is not None}
+    trace = flow.trace
+    if call.replay is not None and any(_stops_on_purpose(trace, trace.ops[op]) for op in ops):
+        yield "beyond"
+    if call.replay is not None or any(_is_signing(trace.ops[op]) for op in ops):
+        yield "estimate"
+
+
+def _lacks(trace: Trace, call: Call, place: int) -> bool:
+    """Whether a source got nothing from the plain replay, or zeros from the tape."""
+    source, result = call.sources[place].tensor, call.results[place]
+    if is_unconnected(trace, call, place):
+        return call.replay is None or str(source) not in call.replay.results
+    stats = trace.stats(result) if result is not None else None
+    return stats is not None and stats.norm == 0 and stats.nonfinite == 0
+
+
+def _stops_on_purpose(trace: Trace, op: Op) -> bool:
+    return op.type in ("StopGradient", "PreventGradient") or _is_custom(trace, op)
+
+
+def _is_custom(trace: Trace, op: Op) -> bool:
+    """A custom gradient whose body ran op by op."""
+    is_entry = op.is_recorded_operation and bool(op.function and op.body)
+    return is_entry and not any(trace.ops[one].graph for one in op.body)
+
+
+def _seeds(trace: Trace, call: Call) -> list[list[int]]:
+    """Each target with the tensor of the gradient that it starts with; 0: ones."""
+    given = call.output_gradients
+    return [
+        [target.tensor, value_given(trace, call, given[place]) if place < len(given) else 0]
+        for place, target in enumerate(call.targets)
+        if target.tensor is not None
+    ]
+
+
+def value_given(trace: Trace, call: Call, given: Operand) -> int:
+    """The tensor of an output gradient; of a variable one that holds what it held then.
+
+    Raises :class:`TapevizError` where no such tensor was kept.
+    """
+    variable = trace.variables.get(VariableId(given.tensor or 0))
+    if variable is None:
+        return given.tensor or 0
+    held = [one for one in variable.versions if one.when < call.end][-1]
+    tensors = list(held.reads)
+    is_whole = held.op is None or not keeps_prior_state(trace.ops[held.op].type)
+    if held.value is not None and is_whole:
+        tensors.append(held.value)
+    if not tensors:
+        raise TapevizError(f"the value of {given.text} at that time was not kept")
+    return tensors[0]
+
+
+def checks(trace: Trace) -> Iterator[dict[str, Any]]:
+    """The arguments of the kernel's ``check`` for the first gradients that a replay gave."""
+    asked = 0
+    for call in trace.calls:
+        found_any = call.replay is not None and (call.replay.results or call.beyond)
+        if call.method != "gradient" or call.replay is None or not found_any:
+            continue
+        until = max((op.id for op in trace.ops.values() if op.when < call.when), default=0)
+        for place, source in enumerate(call.sources):
+            key = str(source.tensor)
+            found = call.replay.results.get(key) or call.beyond.get(key)
+            if found is None or not is_unconnected(trace, call, place):
+                continue
+            yield {
+                "call": call.id,
+                "source": source.tensor,
+                "gradient": found,
+                "seeds": _seeds(trace, call),
+                "until": until,
+            }
+            asked += 1
+            if asked == MAX_CHECKS:
+                return
+
+
+def _program(trace: Trace, ancestry: Ways, how: How) -> Iterator[list[Any]]:
     """Instructions in backward order: an op comes before whatever it took its inputs from."""
     instructions: list[tuple[float, list[Any]]] = []
     done: set[OpId] = set()
@@ -104,15 +226,18 @@ def _program(trace: Trace, ancestry: Ways) -> Iterator[list[Any]]:
             elif way.op is not None and way.op not in done:
                 done.add(way.op)
                 op = trace.ops[way.op]
-                instructions.extend(_of_op(trace, op))
+                instructions.extend(_of_op(trace, op, how))
     instructions.sort(key=lambda pair: -pair[0])
     return (instruction for _, instruction in instructions)
 
 
-def _of_op(trace: Trace, op: Op) -> Iterator[tuple[float, list[Any]]]:
+def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
     version = trace.writes.get(op.id)
     if version is None:
-        if any(_carries_gradient(trace, tensor) for tensor in op.outputs):
+        if how and _is_custom(trace, op):
+            for one in op.body:
+                yield trace.ops[one].when, ["inner", one]
+        elif how == "estimate" or any(_carries_gradient(trace, one) for one in op.outputs):
             yield op.when, ["op", op.id]
             for tensor in op.inputs:
                 touched = trace.touches.get((op.id, VariableId(tensor)))

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
-from ..report import ended_well
+from ..report import bridge_heading, check_words, ended_well
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
@@ -94,11 +94,22 @@ def _trouble(trace: Trace, finding: Finding) -> Iterator[str]:
     cause = finding.cause
     if cause is not None and cause.code:
         yield f"    line {cause.line}: {cause.code}"
-    if finding.bridged is not None:
-        yield "  Across the cut it would be"
-        yield _indented(_number(trace, finding.bridged))
+    yield from _bridge(trace, finding)
     for fix in finding.fixes:
         yield from _fix(fix)
+
+
+def _bridge(trace: Trace, finding: Finding) -> Iterator[str]:
+    """The gradient across the cut, and how far it can be trusted; else why there is none."""
+    value = finding.bridged_value
+    if value is None and finding.bridged is None:
+        if finding.no_bridge:
+            yield _wrapped(f"No gradient across the cut: {finding.no_bridge}.")
+        return
+    yield f"  {bridge_heading(finding)}"
+    yield _indented(_printed(value) if value is not None else _number(trace, finding.bridged))  # type: ignore[arg-type]
+    if finding.check is not None:
+        yield _wrapped(f"({check_words(finding.check)})")
 
 
 def _fix(fix: Fix) -> Iterator[str]:

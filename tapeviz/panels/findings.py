@@ -7,7 +7,9 @@ from collections.abc import Callable
 from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
 from ..document import Document
 from ..explanations import explanation, kinds
+from ..report import bridge_heading, check_words
 from ..scene.numbers import shape_text, type_text
+from ..trace.model import Array
 from .cards import Asks, Card, rule
 from .look import Theme
 from .values import MOST_CELLS, ValueTable
@@ -80,11 +82,21 @@ class FindingCard(Card):
         self._add_values(finding.tensor)
 
     def _add_bridge(self, finding: Finding) -> None:
-        if finding.bridged is None:
+        value = finding.bridged_value
+        if finding.bridged is None and value is None:
+            if finding.no_bridge:
+                words = f"No gradient across the cut: {finding.no_bridge}."
+                self.column.addWidget(plain_label(words, "muted", wraps=True))
             return
         self.column.addWidget(rule())
-        self.column.addWidget(plain_label("Across the cut it would be", "heading"))
-        self._add_values(finding.bridged)
+        self.column.addWidget(plain_label(bridge_heading(finding), "heading", wraps=True))
+        if value is not None:
+            self._add_array(value)
+        else:
+            self._add_values(finding.bridged)
+        if finding.check is not None:
+            words = check_words(finding.check)
+            self.column.addWidget(plain_label(words, "muted", wraps=True))
 
     def _add_values(self, tensor: object) -> None:
         known = self._document.trace.tensors.get(tensor)  # type: ignore[call-overload]
@@ -92,6 +104,9 @@ class FindingCard(Card):
         if value is None or value.size > MOST_CELLS or value.size == 0:
             self._add_summary(tensor, known)
             return
+        self._add_array(value)
+
+    def _add_array(self, value: Array) -> None:
         table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
         shown = table[:MOST_ROWS, :MOST_COLUMNS]
         cells = ValueTable(self._theme, True, (54, 27))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .check import check
 from .replay import replay
 from .session import Session
 
@@ -35,11 +36,13 @@ def run(
 
 
 def answer(name: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """An answer about the last run: ``tensor`` or ``replay``. What cannot be told: ``error``."""
+    """An answer about the last run: ``tensor``, ``replay`` or ``check``; or ``error``."""
     if _last is None:
         return {"error": "nothing has run yet"}, []
     if name == "tensor":
         return _last.tensor(int(arguments["id"]))
     if name == "replay":
         return replay(_last.encoder, arguments)
+    if name == "check":
+        return check(_last.encoder, arguments)
     return {"error": f"the recorder has no answer called {name!r}"}, []

@@ -2,6 +2,7 @@
 
 TensorFlow has no gradient for these ops: no tape records them. They are linear in the assigned
 value and in the state before, so the gradient is a slice, a gather or a mask of the one that came.
+:func:`after` is the same ops forward, on tensors.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def split(assign: Assign, gradient: Any) -> Split:
         raise NoGradient(f"no gradient is known for the values that {assign.type} writes")
     value, prior = rule(assign, gradient)
     if value is not None and assign.operands:
-        value = _summed_to(value, assign.operands[-1].shape)
+        value = summed_to(value, assign.operands[-1].shape)
     return Split(value, prior)
 
 
@@ -113,7 +114,7 @@ def _last_ones(places: Any, value: Any) -> Any:
     return tf.cast(tf.reshape(tf.constant(ones), shape), value.dtype)
 
 
-def _summed_to(gradient: Any, shape: Any) -> Any:
+def summed_to(gradient: Any, shape: Any) -> Any:
     """The gradient of a value that was broadcast: summed over what was repeated."""
     if gradient.shape == shape:
         return gradient
@@ -137,4 +138,54 @@ _RULES: dict[str, Callable[[Assign, Any], tuple[Any, Any]]] = {
     "ResourceScatterNdAdd": _scatter_nd(1, keeps=True),
     "ResourceScatterNdSub": _scatter_nd(-1, keeps=True),
     "ResourceApplyGradientDescent": _descent,
+}
+
+
+def is_write(op_type: str) -> bool:
+    """Whether such an op changes the variable that is its first input."""
+    return op_type in _FORWARD or op_type.startswith(("ResourceApply", "ResourceSparseApply"))
+
+
+def after(assign: Assign, prior: Any) -> Any:
+    """The state after ``assign``; ``None`` where it cannot be told from what is known."""
+    rule = _FORWARD.get(assign.type)
+    if rule is None or (prior is None and assign.type != "AssignVariableOp"):
+        return None
+    return rule(assign, prior)
+
+
+def _sliced(assign: Assign, prior: Any) -> Any:
+    begin, end, strides, value = assign.operands
+    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    where = {name: assign.attrs.get(name, 0) for name in names}
+    where |= {"begin": begin, "end": end, "strides": strides}
+    value = tf.broadcast_to(value, tf.raw_ops.StridedSlice(input=prior, **where).shape)
+    return tf.raw_ops.TensorStridedSliceUpdate(input=prior, value=value, **where)
+
+
+def _scattered(write: Callable[..., Any], is_nd: bool) -> Callable[[Assign, Any], Any]:
+    def rule(assign: Assign, prior: Any) -> Any:
+        places, value = assign.operands
+        if not is_nd:
+            value = tf.broadcast_to(value, [*places.shape, *prior.shape[1:]])
+            places = tf.expand_dims(places, -1)
+        return write(prior, places, value)
+
+    return rule
+
+
+_FORWARD: dict[str, Callable[[Assign, Any], Any]] = {
+    "AssignVariableOp": lambda assign, prior: assign.operands[-1],
+    "AssignAddVariableOp": lambda assign, prior: prior + assign.operands[-1],
+    "AssignSubVariableOp": lambda assign, prior: prior - assign.operands[-1],
+    "ResourceStridedSliceAssign": _sliced,
+    "ResourceScatterUpdate": _scattered(tf.tensor_scatter_nd_update, is_nd=False),
+    "ResourceScatterAdd": _scattered(tf.tensor_scatter_nd_add, is_nd=False),
+    "ResourceScatterSub": _scattered(tf.tensor_scatter_nd_sub, is_nd=False),
+    "ResourceScatterNdUpdate": _scattered(tf.tensor_scatter_nd_update, is_nd=True),
+    "ResourceScatterNdAdd": _scattered(tf.tensor_scatter_nd_add, is_nd=True),
+    "ResourceScatterNdSub": _scattered(tf.tensor_scatter_nd_sub, is_nd=True),
+    "ResourceApplyGradientDescent": lambda assign, prior: (
+        prior - assign.operands[0] * assign.operands[1]
+    ),
 }

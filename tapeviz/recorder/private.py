@@ -20,8 +20,8 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.client import session as session_module
 from tensorflow.python.distribute import values as distributed
 from tensorflow.python.eager import backprop, context, execute, forwardprop, record
-from tensorflow.python.eager.polymorphic_function import polymorphic_function
-from tensorflow.python.framework import op_callbacks, ops
+from tensorflow.python.eager.polymorphic_function import atomic_function, polymorphic_function
+from tensorflow.python.framework import func_graph, op_callbacks, op_def_registry, ops
 from tensorflow.python.ops import (
     custom_gradient,
     gradients_impl,
@@ -41,6 +41,7 @@ custom_gradients: Any = custom_gradient
 graph_gradients: Any = gradients_util
 parallel_for: Any = control_flow_ops
 script_functions: Any = script_ops
+function_graphs: Any = func_graph
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 PUBLIC_GRAPH_GRADIENTS: str = gradients_impl.__name__
 
@@ -53,8 +54,11 @@ CUSTOM_GRADIENTS = ("_eager_mode_decorator", "_graph_mode_decorator")
 NUMPY_FUNCTION = "py_func_common"
 GRADIENTS_OF_GRAPH = "_GradientsHelper"
 STEP_OF_GRAPH = "_MaybeCompile"
+TRACE_BODY = "func_graph_from_py_func"
+RUN_BODY = "call_flat"
 
 Function = polymorphic_function.Function
+CompiledFunction = atomic_function.AtomicFunction
 TensorArray = tf.TensorArray
 GradientTape = tf.GradientTape
 ForwardAccumulator = forwardprop.ForwardAccumulator
@@ -70,7 +74,8 @@ Tensor: type = tf.Tensor
 Context: type = context.Context
 DType: type = tf.dtypes.DType
 NotOk: type[BaseException] = execute.core._NotOkStatusException
-FuncGraph: type = tf.__internal__.FuncGraph
+Refused: type[Exception] = tf.errors.OpError
+FuncGraph: Any = tf.__internal__.FuncGraph
 
 add_op_callback = op_callbacks.add_op_callback
 remove_op_callback = op_callbacks.remove_op_callback
@@ -278,3 +283,58 @@ def zeros_like(tensor: Any) -> Any:
         shape = variable_ops.variable_shape(tensor)
         return tf.zeros(shape, tensor._handle_data.shape_and_type[0].dtype)
     return tf.zeros_like(tensor)
+
+
+# Ops of a state of their own that draw numbers; of the second kind only whole ones come out.
+DRAWING = frozenset(
+    {"RandomGamma", "StatelessRandomGammaV2", "RandomPoisson", "RandomPoissonV2"}
+    | {"ParameterizedTruncatedNormal", "StatefulRandomBinomial", "RandomShuffle"}
+)
+DRAWING_WHOLE = frozenset({"Multinomial", "StatelessMultinomial", "RandomUniformInt"})
+_WIDER = {1: 2, 19: 2, 14: 2, 8: 18}  # DataType: float, half, bfloat16; complex64
+
+
+def run_op(op_type: str, inputs: Sequence[Any], attrs: Any, count: int) -> Sequence[Any]:
+    """Run an op by its name on other tensors; ``count``: of its outputs."""
+    pairs = zip((attrs or ())[::2], (attrs or ())[1::2], strict=True)
+    given = tuple(part for pair in pairs if pair[1] is not None for part in pair)  # None: default
+    found: Sequence[Any] = execute.quick_execute(
+        op_type, count, list(inputs), given, context.context()
+    )
+    return found
+
+
+def wider_attrs(op_type: str, attrs: Any) -> Any:
+    """The attributes with each real or complex dtype in double precision."""
+    known = op_def_registry.get(op_type)
+    types = {one.name for one in known.attr if one.type in ("type", "list(type)")} if known else ()
+    wide = list(attrs or ())
+    for place in range(0, len(wide), 2):
+        if wide[place] in types:
+            wide[place + 1] = _widest(wide[place + 1])
+    return tuple(wide)
+
+
+def _widest(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_widest(one) for one in value)
+    return _WIDER.get(value, value)
+
+
+def wider(tensor: Any) -> Any:
+    """In double precision, if it is of a real or complex dtype."""
+    wide = _WIDER.get(tensor._datatype_enum())
+    return tensor if wide is None else tf.cast(tensor, tf.dtypes.as_dtype(wide))
+
+
+def cast_like(tensor: Any, like: Any) -> Any:
+    return tensor if tensor.dtype == like.dtype else tf.cast(tensor, like.dtype)
+
+
+def constant(array: Any) -> Any:
+    return tf.constant(array)
+
+
+def variable_of(state: Any) -> Any:
+    """A variable that holds this, for an op that wants a handle."""
+    return tf.Variable(state, trainable=False)

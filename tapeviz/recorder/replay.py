@@ -13,10 +13,12 @@ from typing import Any
 from . import private
 from .assigns import Assign, NoGradient, split
 from .encode import Encoder, listed
+from .estimates import STOPS, Flat, Picks, estimate
 from .history import KeptOp
 
 Key = int | str
 _RESULT_LIMIT = 10_000
+_UNSEEN = "it ran inside a compiled function or a graph"
 # The gradient functions that are given None, not zeros, for these outputs
 # (FunctionsAcceptingNoneForIndicesMap in tensorflow/c/eager/tape.h, 2.15–2.21).
 _NONE_WELCOME = {
@@ -31,11 +33,15 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
 
     ``seeds``: of each target its key and the id of its gradient (0: ones); with a third number
     the gradient is one at that element, counted flat, and zero elsewhere. ``program``:
-    ``["op", id]``, ``["move", from, to]``, ``["assign", op id, from, value id, prior key]``.
+    ``["op", id]`` (``"inner"``: as it ran inside a custom gradient), ``["move", from, to]``,
+    ``["assign", op id, from, value id, prior key]``.
     ``wanted``: the keys whose gradients are the results. ``brief``: tell of steps only that failed.
+    ``how``: ``beyond`` goes through ``tf.stop_gradient``, ``estimate`` also through ops without a
+    slope (:mod:`.estimates`).
     """
+    how = request.get("how", "")
     with private.quiet_eager_mode():
-        walk = _Walk(encoder, is_brief=bool(request.get("brief")))
+        walk = _Walk(encoder, is_brief=bool(request.get("brief")) or bool(how), how=how)
         for seed in request["seeds"]:
             walk.seed(*seed)
         for instruction in request["program"]:
@@ -46,6 +52,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
         "call": request.get("call", 0),
         "steps": walk.steps,
         "results": results,
+        "how": how,
     }
     return {"events": [*lines, json.dumps(event)]}, [encoder.tensors.take_blob()]
 
@@ -53,11 +60,12 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
 class _Walk:
     """One backward pass: the gradients gathered so far at each tensor or version of a variable."""
 
-    def __init__(self, encoder: Encoder, *, is_brief: bool = False) -> None:
+    def __init__(self, encoder: Encoder, *, is_brief: bool = False, how: str = "") -> None:
         self.lines: list[str] = []
         self.steps: list[dict[str, Any]] = []
         self._encoder = encoder
         self._is_brief = is_brief
+        self._how = how
         self._tensors = encoder.tensors
         self._gradients: dict[Key, list[Any]] = {}
         self._ids: dict[int, int] = {}
@@ -82,8 +90,8 @@ class _Walk:
             return
         step = {"op": operands[0], "upstream": [], "downstream": []}
         try:
-            if verb == "op":
-                upstream, downstream = self._through_op(*operands)
+            if verb in ("op", "inner"):
+                upstream, downstream = self._through_op(*operands, is_inner=verb == "inner")
             else:
                 upstream, downstream = self._through_assign(*operands)
             if upstream is None or self._is_brief:
@@ -99,27 +107,53 @@ class _Walk:
         found = {}
         for key in wanted:
             gradient = self._sum(key)
-            if gradient is None:
+            if gradient is None or isinstance(gradient, Picks):
                 continue
             tensor = self._encoder.dense(gradient)
             found[str(key)] = self._name(tensor)
             self._tensors.send_value(tensor, self.lines, _RESULT_LIMIT)
         return found
 
-    def _through_op(self, number: int) -> tuple[Any, Any]:
-        op = self._op(number)
+    def _through_op(self, number: int, *, is_inner: bool = False) -> tuple[Any, Any]:
+        op = self._encoder.history.op(number) if is_inner else self._op(number)
+        if op is None:
+            raise NoGradient(_UNSEEN)
         upstream = [self._sum(identity) for identity in op.outputs]
         if all(one is None for one in upstream):
             return None, None
-        welcome = _NONE_WELCOME.get(op.type, set())
-        for index, identity in enumerate(op.outputs):
-            if upstream[index] is None and index not in welcome:
-                upstream[index] = private.zeros_like(self._kept(identity))
-        downstream = listed(self._call(op, upstream))
+        downstream = self._estimated(op, upstream) if self._is_estimated(op) else None
+        if downstream is None:
+            downstream = self._own(op, upstream)
         for identity, gradient in zip(op.inputs, downstream, strict=False):
             if gradient is not None:
                 self._add(identity, gradient)
         return upstream, downstream
+
+    def _own(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any]:
+        """What TensorFlow's gradient function gives."""
+        if any(isinstance(one, Picks) for one in upstream):
+            raise NoGradient("the gradient of a position cannot go on from here")
+        welcome = _NONE_WELCOME.get(op.type, set())
+        for index, identity in enumerate(op.outputs):
+            if upstream[index] is None and index not in welcome:
+                upstream[index] = private.zeros_like(self._kept(identity))
+        return listed(self._call(op, upstream))
+
+    def _is_estimated(self, op: KeptOp) -> bool:
+        return op.backward is None and (
+            self._how == "estimate" or (bool(self._how) and op.type in STOPS)
+        )
+
+    def _estimated(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any] | None:
+        if upstream[0] is None:
+            return None
+        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
+        inputs, outputs = ([self._kept(one) for one in ids] for ids in (op.inputs, op.outputs))
+        given = upstream[0] if isinstance(upstream[0], Picks) else self._encoder.dense(upstream[0])
+        try:
+            return estimate(Flat(op.type, attrs, inputs, outputs), given)
+        except ValueError:
+            return None  # it has no form for these shapes: TensorFlow's own answer holds
 
     def _call(self, op: KeptOp, upstream: list[Any]) -> Any:
         if op.backward is not None:
@@ -151,7 +185,7 @@ class _Walk:
         history = self._encoder.history
         op = history.op(number)
         if op is None:
-            raise NoGradient("it ran inside a compiled function or a graph")
+            raise NoGradient(_UNSEEN)
         entry = history.op(history.producer(op.outputs[0])) if op.outputs else None
         return entry if entry is not None and entry.backward is not None else op
 
@@ -175,7 +209,8 @@ class _Walk:
         if not gradients:
             return None
         if len(gradients) > 1:
-            gradients[:] = [private.aggregate(gradients)]
+            numbers = [one for one in gradients if not isinstance(one, Picks)]
+            gradients[:] = [private.aggregate(numbers)] if numbers else gradients[:1]
         return gradients[0]
 
     def _name(self, gradient: Any) -> int:

@@ -232,12 +232,14 @@ class ReplayRan(_Event, frozen=True, tag="replay"):
 
     The backward pass for ``call`` over the recording, across state and tapes: ``steps`` as in
     :class:`StepRan` with an ``error`` in words where TensorFlow has no gradient to give;
-    ``results``: a tensor for each tensor wanted.
+    ``results``: a tensor for each tensor wanted. ``how``: ``beyond`` what stops gradients on
+    purpose, or ``estimate``: also through what has no slope.
     """
 
     call: int
     steps: list[ReplayStep]
     results: dict[str, int]
+    how: str = ""
 
 
 class ReplayStep(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -245,6 +247,21 @@ class ReplayStep(msgspec.Struct, frozen=True, omit_defaults=True):
     upstream: list[int]
     downstream: list[int]
     error: str = ""
+
+
+class Checked(_Event, frozen=True, tag="check"):
+    """A replayed gradient against central finite differences of the recorded ops, run again.
+
+    ``source``: the tensor or handle that it is a gradient of. ``error``: the largest difference,
+    relative to the largest derivative; ``agrees``: it is within what the dtypes allow.
+    ``words``: why there is no error to tell.
+    """
+
+    call: int
+    source: int
+    error: float | None = None
+    agrees: bool = False
+    words: str = ""
 
 
 class NameBound(_Event, frozen=True, tag="bind"):
@@ -334,6 +351,7 @@ Event = (
     | CallEnded
     | StepRan
     | ReplayRan
+    | Checked
     | NameBound
     | ValueLeft
     | SessionFetched

@@ -91,7 +91,9 @@ class Op:
 
     ``call``: the gradient call that it ran inside of, ``None`` for a forward op.
     ``graph``: number of the graph that it was put into; 0: it ran eagerly.
-    ``body``: for an entry of ``record_operation`` (custom_gradient, function) its inside.
+    ``body``: for an entry of ``record_operation`` (custom_gradient, function) and for the call of a
+    compiled function its inside. ``within``: the call of a compiled function, or the tape's entry
+    for it, that ran this op, whose values are not known then.
     ``when``: position in the order of events.
     """
 
@@ -113,6 +115,7 @@ class Op:
     function_line: int = 0
     name: str = ""
     error: str = ""
+    within: OpId | None = None
 
     @property
     def line(self) -> int:
@@ -216,6 +219,19 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """A gradient across a cut against central finite differences of the recorded ops.
+
+    ``error``: the largest difference relative to the largest derivative; None, and ``words`` say
+    why, where there is nothing to compare with.
+    """
+
+    error: float | None = None
+    agrees: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """A backward pass over the recording, across state and tapes, computed after the run."""
 
@@ -228,6 +244,9 @@ class Call:
     """One ``gradient``/``jacobian``/… call. ``results``: one for each source, None for None.
 
     ``ended`` is False when the call raised (``error``) or never came back.
+    ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
+    gradients; ``estimates``: of one through what has no slope, too.
+    ``checks``: by source, of those results that were compared with finite differences.
     """
 
     id: CallId
@@ -246,6 +265,9 @@ class Call:
     ended: bool = False
     error: str = ""
     replay: Replay | None = None
+    beyond: Mapping[str, TensorId] = field(default_factory=dict)
+    estimates: Mapping[str, TensorId] = field(default_factory=dict)
+    checks: Mapping[TensorId, Check] = field(default_factory=dict)
 
     @property
     def line(self) -> int:

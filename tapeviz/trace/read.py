@@ -16,6 +16,7 @@ from .model import (
     Binding,
     Call,
     CallId,
+    Check,
     Ending,
     Failure,
     Frame,
@@ -287,6 +288,13 @@ class Reader:
         call = self._calls.get(CallId(event.call))
         if call is None:
             return
+        results = {key: TensorId(tensor) for key, tensor in event.results.items()}
+        if event.how == "beyond":
+            self._calls[call.id] = replace(call, beyond=results)
+            return
+        if event.how:
+            self._calls[call.id] = replace(call, estimates=results)
+            return
         steps = tuple(
             Step(
                 index,
@@ -298,8 +306,14 @@ class Reader:
             )
             for index, step in enumerate(event.steps)
         )
-        results = {key: TensorId(tensor) for key, tensor in event.results.items()}
         self._calls[call.id] = replace(call, replay=Replay(steps, results))
+
+    def _checked(self, event: e.Checked) -> None:
+        call = self._calls.get(CallId(event.call))
+        if call is not None:
+            check = Check(event.error, event.agrees, event.words)
+            checks = {**call.checks, TensorId(event.source): check}
+            self._calls[call.id] = replace(call, checks=checks)
 
     def _name_bound(self, event: e.NameBound) -> None:
         bound = tuple(
@@ -374,6 +388,7 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.CallEnded: Reader._call_ended,
     e.StepRan: Reader._step_ran,
     e.ReplayRan: Reader._replay_ran,
+    e.Checked: Reader._checked,
     e.NameBound: Reader._name_bound,
     e.ValueLeft: Reader._value_left,
     e.SessionFetched: Reader._session_fetched,

@@ -1,0 +1,171 @@
+"""The gradient across a cut is compared with finite differences, and what they say is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tapeviz.report import check_words
+from tapeviz.trace.model import Check
+
+from .asking import ask
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+AGREEING = {
+    "meta-learning through a layer": """
+        tf.random.set_seed(1)
+        layer = tf.keras.layers.Dense(2)
+        layer.build((None, 3))
+        x, y, rate = tf.random.normal((4, 3)), tf.random.normal((4, 2)), tf.Variable(0.1)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                loss = tf.reduce_mean((layer(x) - y) ** 2)
+            layer.kernel.assign(layer.kernel - rate * inner.gradient(loss, layer.kernel))
+            meta = tf.reduce_mean((layer(x) - y) ** 2)
+        outer.gradient(meta, rate)
+        """,
+    "set_weights": """
+        model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+        x, k = tf.ones((2, 3)), tf.Variable(0.5)
+        with tf.GradientTape() as t:
+            model.set_weights([k * w for w in model.trainable_variables])
+            y = tf.reduce_sum(model(x) ** 3)
+        t.gradient(y, k)
+        """,
+    "a function that runs eagerly, with a loop": """
+        @tf.function
+        def step(v, p):
+            for i in tf.range(3):
+                v.assign(tf.sin(v) + p * tf.cast(i, tf.float32))
+            return v * v
+        v, p = tf.Variable(0.3), tf.Variable(0.7)
+        with tf.GradientTape() as t:
+            out = step(v, p)
+        t.gradient(out, p)
+        """,
+    "a layer that float64 does not have": """
+        norm = tf.keras.layers.BatchNormalization()
+        norm.build((None, 4, 4, 2))
+        kernel, k = tf.Variable(tf.zeros((2, 2, 1, 2))), tf.Variable(tf.random.normal((2, 2, 1, 2)))
+        image = tf.random.normal((2, 5, 5, 1))
+        with tf.GradientTape() as t:
+            kernel.assign(k * 2.0)
+            out = tf.reduce_sum(norm(tf.nn.conv2d(image, kernel, 1, "VALID"), training=True) ** 4)
+        t.gradient(out, k)
+        """,
+    "scatter and a lookup": """
+        table, delta = tf.Variable(tf.random.normal((5, 2))), tf.Variable(tf.random.normal((2, 2)))
+        with tf.GradientTape() as t:
+            table.scatter_update(tf.IndexedSlices(delta * 3.0, [1, 3]))
+            table.scatter_nd_add([[0], [1]], delta ** 2)
+            out = tf.reduce_sum(tf.nn.embedding_lookup(table, [1, 1, 3, 0]) ** 2)
+        t.gradient(out, delta)
+        """,
+    "a source that is large": """
+        a, b = tf.Variable(tf.random.normal((30, 40))), tf.Variable(tf.zeros((30, 40)))
+        with tf.GradientTape() as t:
+            b[2:].assign(tf.sin(a)[2:])
+            out = tf.reduce_sum(b ** 2)
+        t.gradient(out, a)
+        """,
+    "weights of the target that are a variable": """
+        x, v, up = (tf.Variable([k, 2.0 * k]) for k in (1.0, 0.0, 3.0))
+        with tf.GradientTape() as t:
+            v.assign(x * x)
+            y = v * 1.0
+        t.gradient(y, x, output_gradients=up)
+        """,
+    "outside of the block": """
+        x = tf.Variable([1.0, 2.0])
+        y = tf.exp(x)
+        with tf.GradientTape() as t:
+            z = tf.reduce_sum(y * y)
+        t.gradient(z, x)
+        """,
+    "stop_gradient": """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            z = tf.reduce_sum(tf.stop_gradient(tf.sin(x)) * 3.0)
+        t.gradient(z, x)
+        """,
+    "a custom gradient that gives None": """
+        @tf.custom_gradient
+        def bad(x):
+            return tf.sin(x) * x, lambda up: None
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            z = tf.reduce_sum(bad(x))
+        t.gradient(z, x)
+        """,
+}
+
+
+@pytest.mark.parametrize("name", AGREEING)
+def test_finite_differences_agree(name: str, recorder: Recorder) -> None:
+    _, findings = ask(recorder, AGREEING[name])
+    found = next(one for one in findings if one.status != "flows")
+    assert found.bridged is not None
+    assert found.check is not None
+    assert found.check.agrees, found.check
+    assert not found.is_estimated
+
+
+def test_the_output_gradients_of_a_variable_are_what_it_held(recorder: Recorder) -> None:
+    trace, (found,) = ask(recorder, AGREEING["weights of the target that are a variable"])
+    assert found.bridged is not None
+    np.testing.assert_allclose(trace.value(found.bridged), [6.0, 24.0])  # type: ignore[arg-type]
+
+
+def test_a_wrong_gradient_is_told(recorder: Recorder) -> None:
+    """The replay takes a custom gradient at its word; finite differences do not."""
+    _, (found,) = ask(
+        recorder,
+        """
+        @tf.custom_gradient
+        def wrong(x):
+            return tf.sin(x), lambda up: 2.0 * up * tf.cos(x)
+        x, v = tf.Variable(0.5), tf.Variable(0.0)
+        with tf.GradientTape() as t:
+            v.assign(wrong(x))
+            y = v * 1.0
+        t.gradient(y, x)
+        """,
+    )
+    assert found.check is not None
+    assert found.check.error == pytest.approx(0.5, abs=1e-4)
+    assert not found.check.agrees
+    assert check_words(found.check) == "finite differences give another number: 50% off"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("tf.py_function(lambda a: a * 2.0, [x], tf.float32)", "Python function"),
+        ("tf.where(x > 0.0, x, 3.0 + x)", "do not settle"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(value: str, words: str, recorder: Recorder) -> None:
+    _, (found,) = ask(
+        recorder,
+        f"""
+        x, v = tf.Variable(0.0), tf.Variable(0.0)
+        with tf.GradientTape() as t:
+            v.assign(tf.reshape({value}, ()))
+            y = v * 1.0
+        t.gradient(y, x)
+        """,
+    )
+    assert found.bridged is not None
+    assert found.check is not None
+    assert words in found.check.words
+    assert found.check.error is None
+
+
+def test_the_words_of_an_error() -> None:
+    assert check_words(Check(3.2e-6, True)) == "agrees with finite differences to 3e-06"
+    assert check_words(Check(0.0, True)) == "agrees with finite differences to 1e-12"
+    assert check_words(Check(words="too long")) == "not checked: too long"
