@@ -114,7 +114,7 @@ def further_calls(trace: Trace) -> tuple[Call, ...]:
 
 def _is_signing(op: Op) -> bool:
     """``tf.sign`` is flat, and yet gives zeros in place of None."""
-    return op.type == "Sign" and not op.graph
+    return op.type == "Sign" and not op.graph and op.within is None
 
 
 def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
@@ -215,7 +215,12 @@ def _program(trace: Trace, ancestry: Ways, how: How) -> Iterator[list[Any]]:
     done: set[OpId] = set()
     for place, ways in ancestry.items():
         for way in ways:
-            if way.kind == "read" and isinstance(place, int):
+            function = _function_around(trace, way.op)
+            if function is not None:
+                if function.id not in done and function.is_recorded_operation:
+                    instructions.extend(_of_op(trace, function, ""))
+                done.add(function.id)
+            elif way.kind == "read" and isinstance(place, int):
                 variable = trace.reads[place].variable
                 when = _when(trace, way.op)
                 instructions.append((when, ["move", place, way.start]))
@@ -229,6 +234,12 @@ def _program(trace: Trace, ancestry: Ways, how: How) -> Iterator[list[Any]]:
                 instructions.extend(_of_op(trace, op, how))
     instructions.sort(key=lambda pair: -pair[0])
     return (instruction for _, instruction in instructions)
+
+
+def _function_around(trace: Trace, op: OpId | None) -> Op | None:
+    """The tape's entry for a compiled function that ran this op: gradients go back through that."""
+    within = trace.ops[op].within if op is not None else None
+    return trace.ops[within] if within is not None else None
 
 
 def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:

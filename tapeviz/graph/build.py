@@ -77,7 +77,8 @@ class _Wiring:
         entries: dict[OpId, Node] = {}
         for op in self._trace.ops.values():
             if op.body:
-                self._join_entry(op)
+                if op.is_recorded_operation:
+                    self._join_entry(op)
                 entries[op.id] = self._nodes.of_entry(op)
         self.graph.graph["entries"] = entries
 
@@ -191,14 +192,18 @@ class _Wiring:
         for member in map(op_id, inside):
             for source, target, key in self.graph.in_edges(member, keys=True):
                 ways_in.setdefault(source, (source, target, key))
+        is_compiled = any(self._trace.ops[one].within is not None for one in entry.body)
         for tensor in dict.fromkeys(entry.inputs):
-            supplier = self._supplier(tensor, None)
+            touched = self._trace.touches.get((entry.id, VariableId(tensor)))
+            supplier = version_id(touched) if touched else self._supplier(tensor, None)
             if supplier is None or supplier in members:
                 continue
             if supplier in ways_in:
                 data = self.graph.edges[ways_in[supplier]]
                 links: tuple[Link, ...] = (*data["edge"].folded, (tensor, entry.id))
                 data["edge"] = replace(data["edge"], folded=links, state=state)
+            elif is_compiled:  # what its inside does not use has no way into it
+                continue
             elif tensor in self._trace.reads or self._is_older(tensor, inside[-1]):
                 self._edge(supplier, op_id(inside[-1]), tensor, entry.id, state)
 

@@ -135,6 +135,7 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
             known,
             id=group_id(path),
             lines=tuple(dict.fromkeys((*known.lines, *lines))),
+            is_recorded=known.is_recorded or any(node.is_recorded for node in ops),
             group=path.rpartition("/")[0],
             members=tuple(node.id for node in members),
         )

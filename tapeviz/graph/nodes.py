@@ -55,6 +55,13 @@ def entry_name(entry: Op) -> str:
     return (entry.function or friendly(entry.type)).replace("/", "|")
 
 
+def _kind_of_entry(entry: Op) -> str:
+    if entry.type.endswith("While"):
+        return "tf.while_loop"
+    is_function = entry.type.startswith("__") or entry.type.endswith("PartitionedCall")
+    return "tf.function" if is_function else "custom_gradient"
+
+
 class Nodes:
     """Makes the nodes of one trace."""
 
@@ -94,7 +101,7 @@ class Nodes:
     def of_entry(self, entry: Op) -> Node:
         """A recorded operation as one node, to be filled with its members when it is folded."""
         node = self.of_op(entry)
-        kind = "tf.function" if entry.type.startswith("__") else "custom_gradient"
+        kind = _kind_of_entry(entry)
         name = entry_name(entry)
         is_named = node.title != name
         subtitle = joined((name, kind) if is_named else (kind, line_words(entry.line)))

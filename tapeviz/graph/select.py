@@ -62,6 +62,8 @@ def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
     whose outputs its ops produced is a group."""
     if op.type == "ReadVariableOp" and op.outputs and op.outputs[0] in trace.reads:
         return any(one in asked or one in trace.names for one in op.outputs)
+    if op.body and not op.is_recorded_operation:  # a compiled function's call
+        return False
     if op.is_recorded_operation:
         return all(trace.producers.get(one) == op.id for one in op.outputs)
     return True

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import private
 from .attributes import readable
+from .body_sizes import CONDITIONALS, BodySizes
 from .history import History, KeptOp
 from .sites import Sites
 from .symbols import Symbols
@@ -32,6 +33,7 @@ class Encoder:
         self._bindings: dict[tuple[str, int], str] = {}
         self._lines: list[str] = []
         self._dense: dict[tuple[int, int], Any] = {}
+        self._bodies = BodySizes()
 
     def encode(self, batch: Sequence[Row], complain: Complain) -> tuple[list[str], bytes]:
         """The events of a batch and the bytes that travel with them."""
@@ -147,8 +149,27 @@ class Encoder:
         """Remember the number that the next op will get."""
         place.append(len(self.history.lines) + 1)
 
+    def body(self, fields: dict[str, Any]) -> None:
+        """The graph of a function, a branch or a loop begins or is complete."""
+        self._bodies.turned(fields)
+        self._lines.append(json.dumps({"e": "body", **fields}))
+
+    def runs(self, graphs: list[int], into: int) -> None:
+        """The next op, put into the graph ``into`` or eager, runs these graphs."""
+        room = self._bodies.room_for_run(graphs, into)
+        if room is not None:
+            first = len(self.history.lines) + 1 if room else 0
+            self.history.skip(room)
+            run = {"e": "runs", "graphs": graphs, "into": into, "first": first}
+            self._lines.append(json.dumps(run))
+
     def graph_op(self, fields: dict[str, Any]) -> None:
         """An op that was put into a graph."""
+        if fields["type"] in CONDITIONALS:  # read as one op for each output
+            self.history.skip(max(len(fields["outputs"]) - 1, 0))
+            self._bodies.grew(max(len(fields["outputs"]), 1))
+        else:
+            self._bodies.grew(1)
         number = self.history.add(None, fields["outputs"])
         self._lines.append(json.dumps({**fields, "id": number}))
 
@@ -175,6 +196,8 @@ class Encoder:
         start = first[0] if first else 0
         if not start and outputs and fields["type"].startswith("__"):
             start = self.history.producer(outputs[0])
+        if outputs and outputs[0] < 0:
+            self._bodies.grew(1)
         entry = KeptOp(fields["type"], inputs, None, outputs, "", backward)
         number = self.history.add(entry, outputs)
         op.append(number)

@@ -45,6 +45,11 @@ class History:
             self._producers[identity] = number
         return number
 
+    def skip(self, count: int) -> None:
+        """Leave numbers free."""
+        self.lines.extend([None] * count)
+        self.attrs.extend([None] * count)
+
     def op(self, number: int) -> KeptOp | None:
         """What a replay needs of an op; ``None`` if it was not run eagerly."""
         line = self.lines[number - 1] if 0 < number <= len(self.lines) else None

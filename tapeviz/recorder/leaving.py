@@ -113,7 +113,8 @@ def _handing_over(recording: Recording, run: Callable[..., Any]) -> Callable[...
 
     @recording.guarded
     def left(inputs: Any, value: Any, frame: FrameType) -> None:
-        for _, tensor in private.flatten_with_paths(inputs):
+        for _, one in private.flatten_with_paths(inputs):
+            tensor = recording.tensor_of(one)
             if isinstance(tensor, private.EagerTensor):
                 tell_left(recording, tensor, "numpy_function", frame, value)
 

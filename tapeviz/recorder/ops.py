@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import private, threads
-from .attributes import readable
+from .graph_ops import put_into_graph
 from .installed import Installed
 from .recording import Recording
 
@@ -67,40 +67,6 @@ def make_callback(recording: Recording) -> Callable[..., None]:
                 recording.log.complain("an op of a graph")
 
     return ran
-
-
-def put_into_graph(
-    recording: Recording, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any
-) -> None:
-    """Log an op that was added to a graph: its tensors have negative ids and no values."""
-    call, paused, thread = recording.local.state
-    if call in recording.jacobians:
-        return
-    ids = [recording.tell_symbolic(tensor) for tensor in inputs]
-    given = [recording.tell_symbolic(tensor) for tensor in outputs]
-    op = outputs[0].op if outputs else None
-    fields: dict[str, Any] = {
-        "e": "op",
-        "type": op_type.decode() if isinstance(op_type, bytes) else op_type,
-        "inputs": ids,
-        "outputs": given,
-        "site": recording.here(sys._getframe(2)),
-        "graph": recording.symbols.graph(graph),
-        "attrs": readable(attrs),
-    }
-    if op is not None:
-        fields["name"] = op.name
-        fields["scope"] = op.name.rpartition("/")[0]
-    if call:
-        fields["call"] = call
-    if paused:
-        fields["paused"] = True
-    if thread:
-        fields["thread"] = thread
-    recording.append((recording.encoder.graph_op, fields))
-    if fields["type"] == "Const" and attrs:
-        array = private.constant_array(attrs)
-        recording.append((recording.encoder.constant, given[0], array))
 
 
 def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:

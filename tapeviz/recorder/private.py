@@ -192,6 +192,24 @@ def runs_eagerly(function: Any) -> bool:
     return bool(function._run_functions_eagerly) and bool(context.executing_eagerly())
 
 
+def graph_behind(function: Any) -> Any:
+    """The graph that an ``AtomicFunction`` was made of; ``None`` if that is gone."""
+    return function._cached_graph
+
+
+def graph_being_built() -> Any:
+    """The graph that ops go into; ``None`` if they run at once."""
+    return None if context.executing_eagerly() else ops.get_default_graph()
+
+
+def newest_call(graph: Any, outputs: Sequence[Any]) -> Any:
+    """The op that was just put into a graph to run a function and give these outputs."""
+    if outputs:
+        return outputs[0].op
+    calls = ("PartitionedCall", "StatefulPartitionedCall")
+    return next((one for one in reversed(graph.get_operations()) if one.type in calls), None)
+
+
 def make_value_like(array: Any, *args: Any, **named: Any) -> None:
     """Let a TensorArray that was just made be one as a traced function has it."""
     if isinstance(array._implementation, tensor_array_ops._EagerTensorArray):

@@ -34,6 +34,8 @@ class Recording:
         self.definitions = Definitions(source)
         self.jacobians: set[int] = set()
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
+        self.bodies: dict[str, int] = {}
+        """The numbers of the graphs that functions, branches and loops run, by their names."""
 
     def tell(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
         """Log an event. ``tensors``: those it names, eager or symbolic."""

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from . import (
     backward,
+    bodies,
     calls,
     forward_mode,
     functions,
@@ -120,6 +121,7 @@ class Session:
             lambda: backward.install(recording, installed),
             lambda: variables.install(recording, installed),
             lambda: graphs.install(recording, installed, known_calls),
+            lambda: bodies.install(recording, installed),
             lambda: leaving.install(recording, installed),
             lambda: functions.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),

@@ -25,6 +25,10 @@ class Symbols:
             number = self._graphs[graph] = next(self._graph_numbers)
         return number
 
+    def known_graph(self, graph: Any) -> int:
+        """The number of a graph that was seen before; 0 for another."""
+        return self._graphs.get(graph, 0)
+
     def id(self, tensor: Any) -> int:
         """Below 0 for a symbolic tensor; 0 for what is none."""
         op = getattr(tensor, "op", None)

@@ -117,6 +117,37 @@ class OperationRecorded(_Event, frozen=True, tag="record"):
     line: int = 0
 
 
+class BodyTraced(_Event, frozen=True, tag="body"):
+    """TensorFlow began to make the graph of a function, a branch or a loop, or ended it.
+
+    What comes between belongs to that graph, and happens each time when it runs. ``graph``: its
+    number (0: it was not completed). ``inputs``, ``outputs``: its own tensors, in the order of
+    those of an op that runs it (a branch's captured inputs go by the ids of the outer tensors).
+    ``function``: the Python name of a function, empty for a branch or loop; ``line``: where it is
+    defined in the snippet (0: elsewhere).
+    """
+
+    on: bool
+    graph: int = 0
+    inputs: list[int] = []
+    outputs: list[int] = []
+    function: str = ""
+    line: int = 0
+    site: int = 0
+
+
+class BodiesRun(_Event, frozen=True, tag="runs"):
+    """The next op, eager or put into the graph ``into``, runs graphs that were traced.
+
+    ``first``: the first of the op ids that were left free for their ops; 0: this is the first run,
+    whose ops are those that were traced.
+    """
+
+    graphs: list[int]
+    into: int = 0
+    first: int = 0
+
+
 class VariableMade(_Event, frozen=True, tag="variable"):
     """A ``tf.Variable`` (also one inside a Keras variable); ``id``: its handle tensor's id.
 
@@ -343,6 +374,8 @@ Event = (
     | TensorSeen
     | OpRan
     | OperationRecorded
+    | BodyTraced
+    | BodiesRun
     | VariableMade
     | TapeOpened
     | TapeTurned

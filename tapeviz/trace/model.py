@@ -334,7 +334,8 @@ class Trace:
     names: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
     """Python names of a tensor or a variable's handle, in the order in which they were bound."""
     fetched: Mapping[TensorId, TensorId] = field(default_factory=dict)
-    """Symbolic tensor → the value that a session computed for it, last."""
+    """Symbolic tensor → the value that a session computed for it, last, or that a compiled function
+    gave for it, first."""
     notes: tuple[str, ...] = ()
     printed: tuple[tuple[str, str], ...] = ()
     failure: Failure | None = None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import events as e
+from .bodies import Bodies, Told
 from .expressions import SourceText
 from .model import (
     NOWHERE,
@@ -81,11 +82,19 @@ class Reader:
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
+        self._bodies = Bodies(self._sites, self._copy_tensor)
 
     def feed(self, event: e.Event) -> None:
         """Take in the next event."""
+        for told in self._bodies.feed(event):
+            self._take(told)
+
+    def _take(self, told: Told) -> None:
         self._when += 1
-        _HANDLERS[type(event)](self, event)
+        if told.within or told.about is not None or told.body:
+            self._ran_in_function(told)
+        else:
+            _HANDLERS[type(told.event)](self, told.event)
 
     def trace(self, blob: bytes) -> Trace:
         """What has happened so far; ``blob``: the bytes of values that came with the events."""
@@ -107,7 +116,7 @@ class Reader:
             bindings=tuple(self._bindings),
             leaves=tuple(self._leaves),
             names=names,
-            fetched=dict(self._fetched),
+            fetched={**self._values_of_functions(), **self._fetched},
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
@@ -143,8 +152,44 @@ class Reader:
             low, high, mean, norm, nan, inf = event.stats
             self._stats[tensor] = Stats(low, high, mean, norm, int(nan or 0), int(inf or 0))
 
+    def _copy_tensor(self, tensor: int, copy: int) -> None:
+        """A graph's tensor stands for another one in a further run of the graph."""
+        known, own = TensorId(tensor), TensorId(copy)
+        if known in self._tensors:
+            self._tensors[own] = replace(self._tensors[known], id=own)
+        if known in self._places:
+            self._places[own] = self._places[known]
+        if known in self._texts:
+            self._texts[own] = self._texts[known]
+
+    def _values_of_functions(self) -> dict[TensorId, TensorId]:
+        return {TensorId(one): TensorId(value) for one, value in self._bodies.values.items()}
+
+    def _ran_in_function(self, told: Told) -> None:
+        """An event of a compiled function's inside, or its call when the inside has been told."""
+        within = OpId(told.within) if told.within else None
+        if not isinstance(told.event, e.OpRan):
+            _HANDLERS[type(told.event)](self, told.event)
+            if isinstance(told.event, e.OperationRecorded):
+                number = OpId(told.event.id)
+                self._ops[number] = replace(self._ops[number], within=within)
+        elif told.about is None and not told.body:
+            self._ran(replace(self._op(told.event), within=within))
+        else:
+            self._called(replace(self._op(told.event), within=within), told)
+
+    def _called(self, op: Op, told: Told) -> None:
+        body = tuple(OpId(one) for one in told.body if OpId(one) in self._ops)
+        function, line = (told.about.function, told.about.line) if told.about else ("", 0)
+        began = self._ops[body[0]].when if body else op.when
+        self._states.called(op, self._handles, began)
+        self._add_op(replace(op, body=body, function=function, function_line=line))
+
     def _op_ran(self, event: e.OpRan) -> None:
-        op = Op(
+        self._ran(self._op(event))
+
+    def _op(self, event: e.OpRan) -> Op:
+        return Op(
             id=OpId(event.id),
             type=event.type,
             inputs=tuple(map(TensorId, event.inputs)),
@@ -159,6 +204,8 @@ class Reader:
             name=event.name,
             error=event.error,
         )
+
+    def _ran(self, op: Op) -> None:
         self._states.ran(op, self._handles)
         # A write has no output that a tape could follow: whatever it keeps leads nowhere.
         if self._tapes.is_any_recording and not op.paused and not writes_state(op.type):
@@ -166,7 +213,11 @@ class Reader:
         self._add_op(op)
 
     def _operation_recorded(self, event: e.OperationRecorded) -> None:
-        body = range(event.first, event.id) if event.first else ()
+        call = self._ops.get(OpId(event.first))
+        is_call = call is not None and bool(call.body) and not call.is_recorded_operation
+        body: Sequence[int] = range(event.first, event.id) if event.first else ()
+        if call is not None and is_call:
+            body = call.body
         op = Op(
             id=OpId(event.id),
             type=event.type,
@@ -184,10 +235,25 @@ class Reader:
             function=event.function,
             function_line=event.line,
         )
+        if call is not None and is_call:
+            self._take_over(self._kept_by_tapes(op), call)
+            return
         self._states.ran(op, self._handles)
         self._add_op(self._kept_by_tapes(op))
         # The tape takes these outputs for this entry's, whatever op computed them inside.
         self._producers.update(dict.fromkeys(op.outputs, op.id))
+
+    def _take_over(self, entry: Op, call: Op) -> None:
+        """The tape's entry for a function's call stands for that call."""
+        del self._ops[call.id]
+        self._states.renamed(call.id, entry.id)
+        for one in call.body:
+            if self._ops[one].within == call.id:
+                self._ops[one] = replace(self._ops[one], within=entry.id)
+        for tensor in (*call.outputs, *entry.outputs):
+            if self._producers.get(tensor) == call.id:
+                self._producers[tensor] = entry.id
+        self._add_op(entry)
 
     def _kept_by_tapes(self, op: Op) -> Op:
         for tensor in op.inputs:
@@ -352,6 +418,8 @@ class Reader:
         self._notes.append(event.message)
 
     def _ended(self, event: e.Ended) -> None:
+        for told in self._bodies.rest():
+            self._take(told)
         self._facts["ending"] = Ending(event.how, event.seconds, event.detail)
 
     def _site(self, site: int) -> Site:

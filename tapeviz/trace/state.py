@@ -80,6 +80,22 @@ class States:
             else:
                 versions[-1].touched_by.append(op.id)
 
+    def called(self, op: Op, handles: frozenset[TensorId] | set[TensorId], began: int) -> None:
+        """A compiled function was called that took these handles; its inside ran since then."""
+        for handle in {VariableId(tensor) for tensor in op.inputs if tensor in handles}:
+            versions = self._open.setdefault(handle, [])
+            if not versions:
+                versions.append(_Open(0, None, None, began))
+            before = [one for one in versions if one.when < began]
+            (before or versions[:1])[-1].touched_by.append(op.id)
+
+    def renamed(self, op: OpId, entry: OpId) -> None:
+        """What touched variables under one id goes by another from now on."""
+        for versions in self._open.values():
+            for one in versions:
+                if one.touched_by and one.touched_by[-1] == op:
+                    one.touched_by[-1] = entry
+
     def variables(self) -> dict[VariableId, Variable]:
         """Every variable that was made, with its versions so far."""
         return {

@@ -266,8 +266,8 @@ def _compare(record: Record, run_plainly: Record, text: str, *, eager_functions:
     assert not seen.of(e.Noted)
     assert seen.out == plain.out
     assert plain.out
-    ops = {op.id: op for op in [*seen.of(e.OpRan), *seen.of(e.OperationRecorded)]}
-    assert sorted(ops) == list(range(1, len(ops) + 1))
+    ops = {op.id: op for op in seen.events if isinstance(op, (e.OpRan, e.OperationRecorded))}
+    assert list(ops) == sorted(ops)
     for step in seen.of(e.StepRan):
         op = ops[step.op]
         assert op.type == step.type or isinstance(op, e.OperationRecorded)

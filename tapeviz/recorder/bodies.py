@@ -1,0 +1,103 @@
+"""Functions that stay compiled in; the graphs of their bodies, and the runs of these, out.
+
+A body's events stand between a ``body`` event that begins it and one that ends it. ``runs`` comes
+right before the op that runs one: a call, or a branch or loop (``If``, ``While``) in a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+from . import private
+from .graph_ops import put_into_graph
+from .installed import Installed
+from .recording import Recording, caller
+
+
+def install(recording: Recording, installed: Installed) -> None:
+    installed.replace(
+        private.function_graphs, private.TRACE_BODY, lambda trace: _tracing(recording, trace)
+    )
+    installed.replace(
+        private.CompiledFunction, private.RUN_BODY, lambda run: _running(recording, run)
+    )
+
+
+def _is_silent(recording: Recording) -> bool:
+    """What is hidden, and a jacobian's own graph (pfor), is not told."""
+    local = recording.local
+    return bool(local.hidden) or local.state[0] in recording.jacobians
+
+
+def _tracing(recording: Recording, trace: Callable[..., Any]) -> Callable[..., Any]:
+    """``func_graph_from_py_func`` makes the graph of a function, a branch or a loop's body."""
+
+    @recording.guarded
+    def begun(frame: FrameType) -> None:
+        recording.append((recording.encoder.body, {"on": True, "site": recording.here(frame)}))
+
+    @recording.guarded
+    def ended(graph: Any) -> None:
+        fields: dict[str, Any] = {"on": False, "graph": 0}
+        if graph is not None:
+            fields |= _about(recording, graph)
+        recording.append((recording.encoder.body, fields))
+
+    def tracing(*args: Any, **named: Any) -> Any:
+        if _is_silent(recording):
+            return trace(*args, **named)
+        begun(caller())
+        graph = None
+        try:
+            graph = trace(*args, **named)
+            return graph
+        finally:
+            ended(graph)
+
+    return tracing
+
+
+def _about(recording: Recording, graph: Any) -> dict[str, Any]:
+    number = recording.symbols.graph(graph)
+    recording.bodies[graph.name] = number
+    about: dict[str, Any] = {
+        "graph": number,
+        "inputs": [recording.tell_symbolic(one) for one in graph.inputs],
+        "outputs": [recording.tell_symbolic(one) for one in graph.outputs],
+    }
+    if type(graph) is private.FuncGraph:  # branches and loops have classes of their own
+        about |= {"function": graph.name, "line": recording.definitions.line(graph.name)}
+    return about
+
+
+def _running(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
+    """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
+
+    @recording.guarded
+    def begun(function: Any, into: Any) -> int:
+        graph = private.graph_behind(function)
+        number = recording.symbols.known_graph(graph) if graph is not None else 0
+        if number in recording.bodies.values():
+            where = recording.symbols.graph(into) if into is not None else 0
+            recording.append((recording.encoder.runs, [number], where))
+        return number
+
+    @recording.guarded
+    def put(graph: Any, outputs: Sequence[Any]) -> None:
+        op = private.newest_call(graph, outputs)
+        if op is not None:
+            put_into_graph(recording, op.type, op.inputs, None, op.outputs, graph)
+
+    def running(self: Any, *args: Any) -> Any:
+        if _is_silent(recording):
+            return run(self, *args)
+        into = private.graph_being_built()
+        begun(self, into)
+        outputs = run(self, *args)
+        if into is not None:
+            put(into, outputs)
+        return outputs
+
+    return running

@@ -1,0 +1,64 @@
+"""Ops that are put into a graph in, rows of the log out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from . import private
+from .attributes import readable
+from .recording import Recording
+
+_BRANCHES = {
+    "If": ("then_branch", "else_branch"),
+    "StatelessIf": ("then_branch", "else_branch"),
+    "While": ("body",),
+    "StatelessWhile": ("body",),
+}
+# Of a function's graph these say nothing: its inputs are told with its end.
+_FORMAL = frozenset({"Placeholder", "NoOp"})
+
+
+def put_into_graph(
+    recording: Recording, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any
+) -> None:
+    """Log an op that was added to a graph: its tensors have negative ids and no values."""
+    call, paused, thread = recording.local.state
+    if call in recording.jacobians or (op_type in _FORMAL and isinstance(graph, private.FuncGraph)):
+        return
+    ids = [recording.tell_symbolic(tensor) for tensor in inputs]
+    given = [recording.tell_symbolic(tensor) for tensor in outputs]
+    op = outputs[0].op if outputs else None
+    kind = op_type.decode() if isinstance(op_type, bytes) else op_type
+    fields: dict[str, Any] = {
+        "e": "op",
+        "type": kind,
+        "inputs": ids,
+        "outputs": given,
+        "site": recording.here(sys._getframe(2)),
+        "graph": recording.symbols.graph(graph),
+        "attrs": readable(attrs) if attrs else {},
+    }
+    if op is not None:
+        fields["name"] = op.name
+        fields["scope"] = op.name.rpartition("/")[0]
+    if call:
+        fields["call"] = call
+    if paused:
+        fields["paused"] = True
+    if thread:
+        fields["thread"] = thread
+    if kind in _BRANCHES:
+        branches = _branches(recording, kind, attrs)
+        recording.append((recording.encoder.runs, branches, fields["graph"]))
+    recording.append((recording.encoder.graph_op, fields))
+    if kind == "Const" and attrs:
+        array = private.constant_array(attrs)
+        recording.append((recording.encoder.constant, given[0], array))
+
+
+def _branches(recording: Recording, op_type: str, attrs: Any) -> list[int]:
+    """The graphs of a conditional's branches or a loop's body."""
+    named = dict(zip(attrs[::2], attrs[1::2], strict=False))
+    names = (named[one].func.name for one in _BRANCHES[op_type])
+    return [recording.bodies.get(name, 0) for name in names]
