@@ -1,58 +1,21 @@
 """The exception that ended a snippet in, at most three plain sentences about it out.
 
-:data:`EXPLANATIONS` is the table: a pattern of ``Type: message`` as TensorFlow 2.15 to 2.21 and
-Python 3.10 to 3.13 word it, and a function that tells what happened, why, and what to do.
+:data:`EXPLANATIONS` is the table: a pattern of ``Type: message`` as TensorFlow 2.15 to 2.21, Keras
+2 and 3, and Python 3.10 to 3.13 word it, and a function that tells what happened, why, and what to
+do. Where that is always the same but for a line and a few words, :func:`say` makes the function.
 """
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from ..trace.expressions import SourceText
-from ..trace.model import Call, Failure, Trace
-from .old_names import NEW_NAMES
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """An exception and the recording that it ended; ``match``: of the pattern."""
-
-    trace: Trace
-    failure: Failure
-    text: SourceText
-    match: re.Match[str]
-
-    @property
-    def code(self) -> str:
-        return self.text.code(self.failure.line)
-
-    @property
-    def call(self) -> Call | None:
-        """The gradient call that raised it."""
-        calls = self.trace.calls
-        return calls[-1] if calls and not calls[-1].ended else None
-
-    @property
-    def tape(self) -> str:
-        call = self.call
-        tape = self.trace.tapes.get(call.tape) if call and call.tape is not None else None
-        return tape.name if tape and tape.name else "the tape"
-
-    def argument(self, position: int, *methods: str) -> str:
-        """What was given to the call of such a method on the line, as it is written there."""
-        statement = self.text.statement(self.failure.line)
-        for node in ast.walk(statement) if statement else ():
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                continue
-            if node.func.attr in methods and position < len(node.args):
-                return self.text.segment(node.args[position])
-        return ""
-
-
-Explain = Callable[[Case], str]
+from ..trace.model import Trace
+from . import errors_of_python as python
+from . import errors_of_tapes as tapes
+from . import errors_of_tensors as tensors
+from . import errors_of_training as training
+from .error_case import Case, Explain
 
 
 def explain_error(trace: Trace) -> str:
@@ -70,309 +33,315 @@ def explain_error(trace: Trace) -> str:
     return ""
 
 
-def _second_use(case: Case) -> str:
-    call, tape = case.call, case.tape
-    before = [
-        one
-        for one in case.trace.calls
-        if call is not None and one.id != call.id and one.tape == call.tape
-    ]
-    if not before:
-        return (
-            f"{tape} was asked for a gradient before it had recorded anything. "
-            f"A tape records what runs inside its with block, and no such block was entered. "
-            f"Put the computation into with tf.GradientTape() as tape:, and ask when it is done."
-        )
-    where = f"line {before[-1].line}"
-    where = "this same line" if before[-1].line == case.failure.line else where
-    return (
-        f"{tape} was asked for a second gradient, after the one on {where}. "
-        f"A tape forgets what it recorded as soon as it has answered once. "
-        f"Ask for all sources in one call, as in tape.gradient(y, [a, b]), or make the tape with "
-        f"tf.GradientTape(persistent=True)."
-    )
-
-
-def _no_tensor(case: Case) -> str:
-    call = case.call
-    if call is None:
-        return ""
-    kind = {"float": "a Python number", "int": "a Python number"}.get(case.match[1], "")
-    kind = kind or ("a NumPy value" if "numpy" in case.match[1] else f"a {case.match[1]}")
-    target, source = case.argument(0, call.method), case.argument(1, call.method)
-    is_source = case.match[2] == "_id" and not any(
-        one.kind == "other" for one in call.targets if one.text
-    )
-    which, name = ("source", source) if is_source else ("target", target)
-    verb = "contains" if name.startswith(("[", "(")) else "is"
-    return (
-        f"The {which} {name or 'given'} {verb} {kind}, no tensor. "
-        f"When a value is turned into a number, by .numpy() or float(), it no longer says how it "
-        f"was computed. Give the tape the tensor itself, and take its number only to show it."
-    )
-
-
-def _no_registry(case: Case) -> str:
-    op = case.match[1]
-    ran = [one for one in case.trace.ops.values() if one.type == op and one.line]
-    where = f"line {ran[-1].line}" if ran else "an earlier line"
-    return (
-        f"{where[0].upper()}{where[1:]} runs the operation {op}, and the way of the gradient leads "
-        f"through it. TensorFlow has no gradient function for {op}, so it cannot go on. "
-        f"Use other operations there, wrap that line in tf.custom_gradient, or put "
-        f"tf.stop_gradient around it if its gradient is not needed."
-    )
-
-
-def _symbolic_watch(case: Case) -> str:
-    given = case.argument(0, "watch") or "what was given"
-    return (
-        f"{given} is the model's symbolic input: it describes what will be fed, and holds no "
-        f"numbers. A tape can only watch tensors with values. "
-        f"Watch the tensor that you call the model with: tape.watch(x), then model(x)."
-    )
-
-
-def _keras_watch(case: Case) -> str:
-    given = case.argument(0, "watch") or "what was given"
-    return (
-        f"{given} is a Keras variable, an object around TensorFlow's own variable, which watch "
-        f"does not know. A trainable one needs no watch: the tape follows it by itself. "
-        f"For others write tape.watch(v.value)."
-    )
-
-
-def _no_tensor_watch(case: Case) -> str:
-    given = case.argument(0, "watch") or "what was given"
-    return (
-        f"{given} is of the Python type {case.match[1]}, and a tape can only watch tensors. "
-        f"A plain number or array takes no part in TensorFlow's operations until it is converted. "
-        f"Make it a tensor first, as in x = tf.constant(3.0), then watch x."
-    )
-
-
-def _no_pairs(case: Case) -> str:
-    if "apply_gradients" not in case.code:
-        return ""
-    return (
-        "apply_gradients was not given pairs of a gradient and its variable. "
-        "An optimizer has to know which gradient belongs to which variable. "
-        "Write optimizer.apply_gradients(zip(gradients, variables))."
-    )
-
-
-def _no_gradients(case: Case) -> str:
-    return (
-        "Every gradient that the optimizer was given is None, so there is nothing to apply. "
-        "The loss is not connected to these variables on the tape. "
-        "Look at the gradients above: each None is explained with the line that cuts it."
-    )
-
-
-def _none_used(case: Case) -> str:
-    nones = [call for call in case.trace.calls if call.ended and None in call.results]
-    if not nones:
-        return ""
-    call = nones[-1]
-    missing = [s.text for s, r in zip(call.sources, call.results, strict=False) if r is None]
-    return (
-        f"Line {case.failure.line} uses a gradient that is None: line {call.line} gave none for "
-        f"{', '.join(missing[:3]) or 'its source'}. "
-        f"None means that the tape found no way from the target back to the source. "
-        f"The explanation of that gradient names the line where the way is cut."
-    )
-
-
-def _shapes(case: Case) -> str:
-    one, other = (shape.replace(",", ", ").replace("  ", " ") for shape in case.match.groups()[:2])
-    op = re.search(r"\[Op:(\w+)\]", case.failure.message)
-    name = op[1] if op else "the operation"
-    rule = "each axis must be equal in both, or 1 in one of them"
-    if "matmul" in name.lower() or "Matrix size" in case.failure.message:
-        rule = "the last axis of the first must be as long as the first axis of the second"
-    return (
-        f"On line {case.failure.line} {name} got the shapes {one} and {other}, which do not fit. "
-        f"For {name}, {rule}. "
-        f"Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims on one."
-    )
-
-
-def _dtypes(case: Case) -> str:
-    return (
-        f"Line {case.failure.line} combines a {case.match[1]} tensor with a {case.match[2]} one. "
-        f"TensorFlow never converts dtypes by itself. "
-        f"Make both of one dtype: tf.cast(x, tf.float32), or dtype=tf.float32 where they are made."
-    )
-
-
-def _literal_dtype(case: Case) -> str:
-    return (
-        f"Line {case.failure.line} combines {case.match[1]} with a tensor of dtype "
-        f"{case.match[2]}, which cannot hold it. A tensor made from whole numbers is an integer "
-        f"one, and those have no gradients either. "
-        f"Write the numbers with a decimal point, as in tf.Variable(3.0)."
-    )
-
-
-def _undefined(case: Case) -> str:
-    name = case.match[1]
-    known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
-    known["keras"] = "from tensorflow import keras"
-    remedy = known.get(name, "")
-    what = f"Add {remedy}." if remedy else "Add its definition above this line, or paste that too."
-    return (
-        f"Line {case.failure.line} uses the name {name}, which nothing before it defines. "
-        f"Such a name often stands in another cell or another part of the page. {what}"
-    )
-
-
-def _keyboard(case: Case) -> str:
-    return (
-        f"Line {case.failure.line} waits for something to be typed, and a snippet runs without a "
-        f"keyboard here. Put the value into the text in place of the call of input()."
-    )
-
-
-def _no_module(case: Case) -> str:
-    name = case.match[1]
-    if name.startswith("tensorflow."):
-        return (
-            f"This TensorFlow ({case.trace.tensorflow}) has no module {name}. "
-            f"It was part of an older version, or it has moved. "
-            f"Look for its present name, or leave the line out if the gradient does not need it."
-        )
-    root = name.split(".")[0]
-    return (
-        f"The module {name} is not installed in the Python that runs the snippet. "
-        f"Install it there (pip install {root}), choose another interpreter, or leave line "
-        f"{case.failure.line} out if the gradient does not need it."
-    )
-
-
-def _graph_gradients(case: Case) -> str:
-    return (
-        "tf.gradients works on graphs only, and TensorFlow 2 runs each operation at once. "
-        "There is no graph here that it could walk back. "
-        "Compute inside with tf.GradientTape() as tape:, then call tape.gradient(y, x)."
-    )
-
-
-def _no_numpy(case: Case) -> str:
-    return (
-        f"Line {case.failure.line} asks a symbolic tensor for its numbers, and it has none yet. "
-        f"Inside tf.function or a graph, Python runs once, before any value is there. "
-        f"Stay with tf operations there; use tf.print to look at values, and .numpy() outside."
-    )
-
-
-def _old_name(case: Case) -> str:
-    name = case.match[1]
-    advice = NEW_NAMES.get(name)
-    if advice is None:
-        return ""
-    return (
-        f"tf.{name} belongs to TensorFlow 1; version {case.trace.tensorflow} does not have it. "
-        f"{advice} "
-        f"Old programs as a whole can run with import tensorflow.compat.v1 as tf and "
-        f"tf.disable_v2_behavior()."
-    )
-
-
-def _assigned_tensor(case: Case) -> str:
-    return (
-        f"Line {case.failure.line} tries to change a tensor, and tensors never change. "
-        f"Only a tf.Variable has a state that can be assigned. "
-        f"Compute a new tensor (tf.tensor_scatter_nd_update changes single elements), which also "
-        f"keeps the gradient."
-    )
-
-
-def _never_entered(case: Case) -> str:
-    return (
-        f"Line {case.failure.line} uses a tape that is not recording. "
-        f"A tape starts with its block, as in with tf.GradientTape() as tape:. "
-        f"Move the line into the block."
-    )
-
-
-def _batch_jacobian(case: Case) -> str:
-    return (
-        "batch_jacobian needs a target and a source whose first axis counts the samples of a "
-        f"batch, and one of them has the shape {case.match[1]}. "
-        "Use tape.jacobian, which asks nothing of the shapes."
-    )
-
-
-def _custom_count(case: Case) -> str:
-    return (
-        f"The gradient function of a tf.custom_gradient returned {case.match[2]} gradients, and "
-        f"its function took {case.match[1]} tensors. "
-        f"TensorFlow hands them out by position. Return one for each argument, in their order."
-    )
-
-
-def _custom_pair(case: Case) -> str:
-    if "custom_gradient" not in case.trace.source:
-        return ""
-    return (
-        "A function under tf.custom_gradient has to return two things: its value, and a function "
-        "that computes the gradient. This one returned something else. "
-        "End it with return value, grad, where grad takes the upstream gradient dy."
-    )
-
-
-def _output_gradients(case: Case) -> str:
-    call = case.call
-    if call is None or not call.output_gradients:
-        return ""
-    return (
-        f"The output_gradients of {case.tape}.{call.method} do not have the shape of the target. "
-        f"There has to be one number for each element of the target. "
-        f"Give a tensor of the target's shape, as in tf.ones_like(y)."
-    )
-
-
-def _no_source(case: Case) -> str:
-    return (
-        f"Line {case.failure.line} asks a layer or model for something that it gets only when it "
-        f"is first called with data. Call it once on an input, or give it tf.keras.Input(shape) "
-        f"first."
-    )
+def say(words: str) -> Explain:
+    """These words, with ``{line}`` and the groups ``{0}``, ``{1}`` of the pattern filled in."""
+    return lambda case: words.format(*(one or "" for one in case.match.groups()), line=case.line)
 
 
 _SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
+_COUNT = r"(\d+)"
 
 EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
-    (r"non-persistent GradientTape", _second_use),
-    (r"gradient registry has no entry for: (\w+)", _no_registry),
-    (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", _symbolic_watch),
-    (r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf", _keras_watch),
-    (r"Passed in object .* of type '(\w+)', not tf\.Tensor", _no_tensor_watch),
-    (r"'NoneType' object has no attribute '_tape'", _never_entered),
-    (r"No gradients provided for any variable", _no_gradients),
+    (r"non-persistent GradientTape", tapes.second_use),
+    (r"gradient registry has no entry for: (\w+)", tapes.no_registry),
+    (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", tapes.symbolic_watch),
+    (r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf", tapes.keras_watch),
+    (r"Passed in object .* of type '(\w+)', not tf\.Tensor", tapes.no_tensor_watch),
+    (r"'NoneType' object has no attribute '_tape'", tapes.never_entered),
+    (
+        r"Tape is still recording|Accumulator is already recording",
+        say(
+            "Line {line} enters a tape or accumulator whose block is open already. "
+            "Each can be entered once at a time. "
+            "Make a second one for the inner block, as in with tf.GradientTape() as inner:."
+        ),
+    ),
+    (
+        r"specified as a primal multiple times",
+        say(
+            "Line {line} gives the same tensor twice as a primal of an accumulator. "
+            "Its two tangents would have to be added. Give it once, with the sum of the tangents."
+        ),
+    ),
+    (
+        r"unconnected_gradients: '?(\w+)",
+        say(
+            "unconnected_gradients on line {line} is {0}, which TensorFlow does not know. "
+            "It says what comes back for a source that the target does not depend on. "
+            "Give 'none', which is what happens without it, or 'zero'."
+        ),
+    ),
+    (
+        r"persistent=True to compute the \w*\s*jacobian",
+        say(
+            "Without pfor a jacobian on line {line} takes one backward pass for each element of "
+            "the target, and this tape forgets everything after the first. Make it with "
+            "tf.GradientTape(persistent=True), or leave experimental_use_pfor as it is."
+        ),
+    ),
+    (
+        r"Need first dimension of target shape \((.*?)\) and source shape \((.*?)\) to match",
+        say(
+            "batch_jacobian on line {line} needs a target and a source with equally many samples "
+            "along the first axis, and their shapes are {0} and {1}. "
+            "Use tape.jacobian, which asks nothing of the shapes."
+        ),
+    ),
+    (r"must accept keyword argument 'variables'", tapes.custom_variables),
+    (r"Argument `target` should be a list.*received None", tapes.no_target),
+    (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),
+    (
+        r"(?:No pfor|pfor).*(?:converter|EagerPyFunc|not.* supported)|No converter.* defined",
+        say(
+            "jacobian on line {line} runs the backward pass for all elements at once (pfor), and "
+            "one of the operations cannot be run so; tf.py_function is such a one. "
+            "Write jacobian(y, x, experimental_use_pfor=False) with a persistent tape."
+        ),
+    ),
+    (r"No gradients provided for any variable", training.no_gradients),
     (
         r"_unique_id|takes 2 positional arguments but 3|not enough values to unpack|zip argument"
         r"|cannot iterate over a scalar|iterating over a symbolic",
-        _no_pairs,
+        training.no_pairs,
     ),
-    (r"AttributeError: '([\w.]+)' object has no attribute '(_id|dtype|shape|_tape)'", _no_tensor),
-    (r"NoneType|None values not supported", _none_used),
-    (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, _shapes),
-    (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, _shapes),
-    (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, _shapes),
-    (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", _dtypes),
-    (r"Cannot convert ([\d.e+-]+) to EagerTensor of dtype (\w+)", _literal_dtype),
-    (r"NameError: name '(\w+)' is not defined", _undefined),
-    (r"EOFError|StdinNotImplementedError|raw_input was called", _keyboard),
-    (r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'", _no_module),
-    (r"tf\.gradients is not supported when eager", _graph_gradients),
-    (r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available", _no_numpy),
-    (r"module 'tensorflow[\w.]*' has no attribute '(\w+)'", _old_name),
-    (r"Tensor' object has no attribute 'assign|does not support item assignment", _assigned_tensor),
-    (r"Shape (\([\d, ]*\)) must have rank at least 2", _batch_jacobian),
-    (r"expected to return (\d+) gradients,? but returned (\d+)", _custom_count),
-    (r"TypeError: (?:unsupported callable|.*cannot unpack|.*is not callable)", _custom_pair),
-    (r"\[Op:(?:Reshape|Mul|BroadcastGradientArgs)\]|output_gradients", _output_gradients),
-    (r"has not yet been built|has never been called|has no defined (?:input|output)", _no_source),
+    (r"cannot iterate over a scalar|cannot unpack non-iterable", tapes.unpacked),
+    (
+        r"AttributeError: '([\w.]+)' object has no attribute '(_id|dtype|shape|_tape)'",
+        tapes.no_tensor,
+    ),
+    (r"NoneType|None values not supported", training.none_used),
+    (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
+    (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),
+    (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, tensors.shapes),
+    (
+        r"Dimension \d+ in both shapes must be equal: shape\[\d+\] = "
+        + _SHAPE
+        + r" vs\.? shape\[\d+\] = "
+        + _SHAPE,
+        tensors.joined,
+    ),
+    (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, tensors.shapes),
+    (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", tensors.dtypes),
+    (r"has type (\w+) that does not match type (\w+) of", tensors.dtypes),
+    (r"Cannot convert ([\d.e+-]+) to EagerTensor of dtype (\w+)", tensors.literal_dtype),
+    (
+        rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",
+        say(
+            "Line {line} reshapes {0} elements into a shape for {1}. "
+            "A reshape keeps every element and adds none. "
+            "Print the tensor's shape just before, and write -1 for the axis that may vary."
+        ),
+    ),
+    (
+        r"Cannot (?:update|assign value to) variable.*shape|assigned value shape",
+        say(
+            "Line {line} gives a variable a value of another shape than its own. "
+            "A variable keeps the shape that it was made with. "
+            "Give a value of that shape, or make the variable with shape=tf.TensorShape(None)."
+        ),
+    ),
+    (
+        rf"Received a label value of (-?\d+) which is outside the valid range of \[0, {_COUNT}\)",
+        say(
+            "Line {line} got the label {0}, and with {1} outputs labels run from 0 to one less. "
+            "A sparse cross entropy takes the number of the right output, counted from 0. "
+            "Give the last layer as many units as there are classes, or count labels from 0."
+        ),
+    ),
+    (
+        rf"indices(?:\[[\d,]*\])? = (-?\d+) is not in \[0, {_COUNT}\)",
+        say(
+            "Line {line} looks up row {0} of a table that has {1} rows, counted from 0. "
+            "Make the table longer (input_dim of an Embedding), or look for what made that index."
+        ),
+    ),
+    (
+        rf"slice index (-?\d+) of dimension {_COUNT} out of bounds",
+        say(
+            "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
+            "Elements are counted from 0. Print the tensor's shape just before."
+        ),
+    ),
+    (
+        r"truth value of an array with more than one element",
+        say(
+            "Line {line} asks a tensor of several elements whether it is true, and each element "
+            "has an answer of its own. "
+            "Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
+            "one answer."
+        ),
+    ),
+    (
+        r"symbolic `?tf\.Tensor`? as a Python `bool`",
+        say(
+            "Line {line} lets Python decide by a symbolic tensor, which has no value yet. "
+            "In a graph both branches have to be part of it. "
+            "Use tf.cond or tf.where, or leave graph mode."
+        ),
+    ),
+    (
+        r"Cannot convert a symbolic tf\.Tensor .* to a numpy array",
+        say(
+            "Line {line} hands a symbolic tensor to NumPy, and it has no value yet. "
+            "A graph is built first and computed later. "
+            "Use the tf operation of the same name in place of the np one."
+        ),
+    ),
+    (
+        r"same rank \(ndim\)\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
+        say(
+            "The loss on line {line} got labels of shape {0} and predictions of shape {1}. "
+            "This loss compares them element by element. "
+            "For labels that are class numbers take the sparse variant "
+            "(SparseCategoricalCrossentropy), else give both one shape."
+        ),
+    ),
+    (
+        r"expected axis -1 of input shape to have value (\d+), but received input with shape "
+        r"(\(.*?\))",
+        say(
+            "The layer that line {line} runs was built for inputs whose last axis has {0} "
+            "elements, and got one of shape {1}. "
+            "Its weights have their shape since the first call. "
+            "Give it inputs of that size, or make the layer anew."
+        ),
+    ),
+    (
+        r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)",
+        say(
+            "Line {line} hands the symbolic input or output of a Keras model to a TensorFlow "
+            "function; it describes what will be fed, and holds no numbers. "
+            "Call the model on a tensor and go on with what comes out, or put the function into a "
+            "keras.layers.Lambda."
+        ),
+    ),
+    (
+        r"add_weight\(|add_weight\(\) got multiple values",
+        say(
+            "Line {line} calls add_weight in the way of Keras 2, with the name first. "
+            "In Keras 3 the first argument is the shape. "
+            "Write self.add_weight(shape=…, name='w')."
+        ),
+    ),
+    (
+        r"not recognized: \{{1,2}'lr'|unexpected keyword argument '?lr\b",
+        say(
+            "Line {line} names the learning rate lr, as old versions of Keras did. "
+            "Write learning_rate= in its place."
+        ),
+    ),
+    (
+        r"Unknown variable: <",
+        say(
+            "The optimizer on line {line} was made for other variables: it keeps a state for each "
+            "that it saw at its first use. "
+            "Make one optimizer for each model, or call optimizer.build(all_variables) before."
+        ),
+    ),
+    (
+        r"You must call `?compile",
+        say(
+            "Line {line} trains a model that was not compiled, so it has neither loss nor "
+            "optimizer. Call model.compile(optimizer='adam', loss='mse') before it."
+        ),
+    ),
+    (
+        r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
+        python.too_few,
+    ),
+    (
+        r"tensor is unhashable",
+        say(
+            "Line {line} uses a tensor where Python needs something that can be hashed: the key "
+            "of a dict, a member of a set, or a number that an object is made with. "
+            "Use tensor.ref() as key; a loss is an object first, as in "
+            "tf.keras.losses.MeanSquaredError()(y, p)."
+        ),
+    ),
+    (
+        r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",
+        say(
+            "Line {line} reads a variable that has no value yet. "
+            "In graph mode variables get theirs when their initializer runs. "
+            "Run sess.run(tf.global_variables_initializer()) first."
+        ),
+    ),
+    (
+        r"must feed a value for placeholder",
+        say(
+            "Line {line} computes something that depends on a placeholder, and no value was given "
+            "for it. Add feed_dict={{x: value}} to sess.run."
+        ),
+    ),
+    (
+        r"tf\.placeholder\(\) is not compatible with eager",
+        say(
+            "Placeholders belong to graphs, and TensorFlow 2 runs each operation at once. "
+            "Use a tensor with values in place of the one on line {line}, or call "
+            "tf.compat.v1.disable_eager_execution() at the top."
+        ),
+    ),
+    (
+        r"Tensor\.(\w+) is (?:undefined|meaningless|not available) when eager",
+        say(
+            "Line {line} asks a tensor for its {0}, which only tensors of a graph have. "
+            "TensorFlow 2 runs each operation at once and keeps no graph. "
+            "What computed a tensor is known to the tape alone."
+        ),
+    ),
+    (
+        r"URL fetch failure|URLError|HTTPError|Name or service not known|ConnectionError",
+        say(
+            "Line {line} wants to download something, and that did not work. "
+            "Look whether this machine is connected to the network. "
+            "A few random tensors of the same shapes will do to look at the gradients."
+        ),
+    ),
+    (r"NameError: name '(\w+)' is not defined", python.undefined),
+    (r"EOFError|StdinNotImplementedError|raw_input was called", python.keyboard),
+    (r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'", python.no_module),
+    (
+        r"ImportError: cannot import name '(\w+)' from '([\w.]+)'",
+        say(
+            "The installed {1} has no {0}: it was part of another version, or has moved. "
+            "Look for its present name, or leave line {line} out if the gradient does not need it."
+        ),
+    ),
+    (
+        r"FileNotFoundError: .*'(.*?)'",
+        say(
+            "Line {line} opens the file {0}, which is not there. "
+            "A snippet runs in the folder of its own file. "
+            "Write the whole path, or put values of the same shape in its place."
+        ),
+    ),
+    (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
+    (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
+    (r"IndexError: list index out of range|KeyError", python.no_key),
+    (r"tf\.gradients is not supported when eager", tapes.graph_gradients),
+    (
+        r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available",
+        tensors.no_numpy,
+    ),
+    (
+        r"module 'tensorflow(?:\._api|\.v2|\.compat)*\.?([\w.]*)' has no attribute '(\w+)'",
+        python.old_name,
+    ),
+    (
+        r"Tensor' object has no attribute 'assign|does not support item assignment",
+        tensors.assigned_tensor,
+    ),
+    (r"Shape (\([\d, ]*\)) must have rank at least 2", tapes.batch_jacobian),
+    (r"expected to return (\d+) gradients,? but returned (\d+)", tapes.custom_count),
+    (
+        r"TypeError: (?:unsupported callable|.*cannot unpack|.*is not callable|cannot iterate)",
+        tapes.custom_pair,
+    ),
+    (r"\[Op:(?:Reshape|Mul|BroadcastGradientArgs)\]|output_gradients", tapes.output_gradients),
+    (
+        r"has not yet been built|has never been called|has no defined (?:input|output)",
+        training.no_source,
+    ),
+    (r"", tapes.inside_gradient),
 )
 """In the order in which they are asked; the first that has words is taken."""

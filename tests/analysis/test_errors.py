@@ -88,6 +88,100 @@ RAISING = {
         "tape.gradient(y, x)",
         ["2 gradients", "1 tensors"],
     ),
+    "block entered twice": (
+        "import tensorflow as tf\nwith tf.GradientTape() as tape:\n    with tape:\n        pass",
+        ["Line 3", "open already"],
+    ),
+    "what to do with unconnected sources": (
+        TAPE + "tape.gradient(y, x, unconnected_gradients='nought')",
+        ["line 6", "nought", "'zero'"],
+    ),
+    "jacobian without pfor": (
+        TAPE + "tape.jacobian(y, x, experimental_use_pfor=False)",
+        ["line 6", "persistent=True"],
+    ),
+    "gradient function raises": (
+        "import tensorflow as tf\n@tf.custom_gradient\ndef f(x):\n"
+        "    def grad(dy):\n        raise RuntimeError('not yet')\n    return 2 * x, grad\n"
+        "x = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = f(x)\n"
+        "tape.gradient(y, x)",
+        ["Line 5", "line 10", "backward pass"],
+    ),
+    "custom gradient with variables": (
+        "import tensorflow as tf\nv = tf.Variable(1.0)\n@tf.custom_gradient\ndef f(x):\n"
+        "    return v * x, lambda dy: dy\n"
+        "with tf.GradientTape() as tape:\n    y = f(tf.constant(1.0))",
+        ["line 7", "variables=None"],
+    ),
+    "no custom gradient function": (
+        "import tensorflow as tf\n@tf.custom_gradient\ndef f(x):\n    return 2 * x\n"
+        "with tf.GradientTape() as tape:\n    y = f(tf.constant(1.0))",
+        ["return value, grad"],
+    ),
+    "loss without return": (
+        "import tensorflow as tf\nx = tf.Variable(1.0)\n"
+        "with tf.GradientTape() as tape:\n    y = print(x)\ntape.gradient(y, x)",
+        ["y, is None", "return"],
+    ),
+    "one source, two names": (
+        "import tensorflow as tf\nx = tf.Variable(1.0)\n"
+        "with tf.GradientTape() as tape:\n    y = x * x\na, b = tape.gradient(y, x)",
+        ["Line 5", "only one"],
+    ),
+    "no such gradient": (
+        TAPE + "g = tape.gradient(y, [x])\nprint(g[1])",
+        ["Line 7", "line 6", "source"],
+    ),
+    "method misspelt": (TAPE + "tape.gradients(y, x)", ["no method gradients", "tape.gradient("]),
+    "no sources": (TAPE + "tape.gradient(y)", ["Line 6", "sources"]),
+    "optimizer of TensorFlow 1": (
+        "import tensorflow as tf\ntf.train.AdamOptimizer(0.1)",
+        ["tf.train.AdamOptimizer", "tf.keras.optimizers.Adam"],
+    ),
+    "optimizer of Keras 2": (
+        TAPE + "tf.keras.optimizers.SGD(0.1).minimize(lambda: y, [x])",
+        ["minimize", "Keras 3", "apply_gradients"],
+    ),
+    "reshape": (TAPE + "tf.reshape(x, [3])", ["Line 6", "2 elements", "3"]),
+    "concat": (TAPE + "tf.concat([tf.ones([1, 3]), tf.ones([2, 2])], 0)", ["[1, 3]", "[2, 2]"]),
+    "label out of range": (
+        "import tensorflow as tf\n"
+        "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[5], logits=tf.ones([1, 3]))",
+        ["Line 2", "label 5", "3 outputs"],
+    ),
+    "index out of range": (TAPE + "tf.gather(x, 7)", ["row 7", "2 rows"]),
+    "whether a vector is true": (TAPE + "if y > 0:\n    pass", ["Line 6", "tf.where"]),
+    "shape of a variable": (TAPE + "x.assign_sub(tf.ones([3]))", ["Line 6", "keeps the shape"]),
+    "symbolic input in a function": (
+        "import tensorflow as tf\ntf.nn.relu(tf.keras.Input((2,)))",
+        ["Line 2", "symbolic"],
+    ),
+    "input of a layer": (
+        "import tensorflow as tf\n"
+        "model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])\n"
+        "model(tf.ones([2, 5]))",
+        ["line 3", "3 elements", "(2, 5)"],
+    ),
+    "learning rate": (
+        "import tensorflow as tf\ntf.keras.optimizers.SGD(lr=0.1)",
+        ["learning_rate"],
+    ),
+    "file": ("import numpy as np\nnp.load('nobody.npy')", ["Line 2", "nobody.npy"]),
+    "name moved": (
+        "from tensorflow.keras.optimizers import adam_v2",
+        ["tensorflow.keras.optimizers has no adam_v2"],
+    ),
+    "tensor as key": (TAPE + "{y: 1}", ["Line 6", "ref()"]),
+    "placeholder": (
+        "import tensorflow.compat.v1 as tf\ntf.disable_eager_execution()\n"
+        "x = tf.placeholder(tf.float32)\ny = 2 * x\ntf.Session().run(y)",
+        ["Line 5", "feed_dict={x"],
+    ),
+    "variable without value": (
+        "import tensorflow.compat.v1 as tf\ntf.disable_eager_execution()\n"
+        "x = tf.Variable(1.0)\nwith tf.Session() as s:\n    s.run(2 * x)",
+        ["Line 5", "initializer"],
+    ),
 }
 
 
