@@ -1,13 +1,20 @@
-"""A text and its mended twin in, both side by side out, the lines that differ tinted."""
+"""What is to be compared in: both graphs beside each other out, or both texts in a window.
+
+In the texts the lines that differ are tinted.
+"""
 
 from __future__ import annotations
 
 import difflib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
     QDialog,
+    QFileDialog,
     QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
@@ -16,9 +23,61 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..analysis.model import Fix
+from ..errors import TapevizError
 from ..panels.highlighter import Highlighter
 from ..panels.look import Theme, colour, font
 from ..panels.widgets import plain_label
+from .files import OPENED, load_trace, read_source
+
+if TYPE_CHECKING:
+    from .window import Window
+
+
+class SideBySide:
+    """The run of the window beside that of a fix, or of a file."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._document = window.document
+        self._comparing = window.document.comparing
+
+    def show_fix(self, trouble: str, fix: Fix) -> None:
+        """Runs the mended text apart; ``trouble``: the gradient that it mends."""
+        self._comparing.compare_text(fix.text, fix.title, fix)
+
+    def ask_file(self) -> None:
+        files = self._window.files
+        name, _ = QFileDialog.getOpenFileName(
+            self._window, "Compare with", str(files.folder), OPENED
+        )
+        if name:
+            files.keep_folder(Path(name))
+            self.show_file(Path(name))
+
+    def show_file(self, path: Path) -> None:
+        """A snippet is run, a recording is read; either stands right of what is shown now."""
+        try:
+            if path.suffix == ".tape":
+                self._comparing.compare_trace(partial(load_trace, path), path.name)
+            else:
+                self._comparing.compare_text(read_source(path), path.name)
+        except (TapevizError, OSError) as error:
+            self._document.complain(str(error))
+
+    def show_texts(self) -> None:
+        """Both texts of what is compared; a fix can be taken from there."""
+        both = self._comparing.both
+        if both is None:
+            return
+        texts = [(one.name, one.trace.source) for one in (both.before, both.after)]
+        dialog = Comparison(texts[0], texts[1], self._window.theme, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        fix = both.fix
+        dialog.apply.setVisible(fix is not None)
+        if fix is not None:
+            dialog.accepted.connect(lambda: self._window.apply_fix(fix))
+        dialog.open()
 
 
 class Comparison(QDialog):
@@ -42,16 +101,16 @@ class Comparison(QDialog):
             column.addWidget(plain_label(heading, "cardTitle", wraps=True))
             column.addWidget(pane)
             row.addLayout(column)
-        apply = QPushButton("Apply")
-        apply.setObjectName("primary")
-        apply.setDefault(True)
-        apply.clicked.connect(self.accept)
+        self.apply = QPushButton("Apply")
+        self.apply.setObjectName("primary")
+        self.apply.setDefault(True)
+        self.apply.clicked.connect(self.accept)
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(close)
-        buttons.addWidget(apply)
+        buttons.addWidget(self.apply)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
         column.addLayout(row, 1)

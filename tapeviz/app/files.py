@@ -14,6 +14,7 @@ from ..notebook import read_notebook
 from ..resource_files import resource
 
 if TYPE_CHECKING:
+    from ..trace.model import Trace
     from .draft import Draft
     from .window import Window
 
@@ -83,14 +84,11 @@ class Files:
 
     def _read(self, path: Path) -> None:
         if path.suffix == ".tape":
-            from ..recording import trace_of
-            from ..trace.file import load
-
-            self._document.open_trace(trace_of(load(path)))
+            self._document.open_trace(load_trace(path))
             self._document.say(f"{path.name}: a recording; Run records its text anew")
         elif path.suffix == ".ipynb":
             name = path.with_suffix(".py").name
-            self._document.open_source(read_notebook(path), name=name)
+            self._document.open_source(read_source(path), name=name)
         else:
             is_ours = path.resolve().is_relative_to(resource().resolve())
             # What comes with tapeviz is opened like an example: saving it asks for another place.
@@ -160,6 +158,19 @@ class Files:
             lambda: save(recording.recording(), path),
             lambda _: self._document.say(f"Kept the recording in {path.name}"),
         )
+
+
+def load_trace(path: Path) -> Trace:
+    """The trace of a recording that was kept in a file."""
+    from ..recording import trace_of
+    from ..trace.file import load
+
+    return trace_of(load(path))
+
+
+def read_source(path: Path) -> str:
+    """The code of a text or a notebook."""
+    return read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
 
 
 def read_text(path: Path) -> str:

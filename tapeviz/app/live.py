@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from ..analysis import diagnose
 from ..analysis.model import Diagnosis
 from ..document.pipeline import Listener, Repairs, Stages
 from ..drawing import arrange, compose_over
+from ..errors import TapevizError
 from ..fixes import try_fixes
 from ..graph.groups import GROUPINGS
 from ..layout import LAYOUTS
@@ -35,16 +37,23 @@ class LivePipeline:
         last, self._last = self._last, None
         if last is not None:
             last.release()
-        snippet = Snippet(
-            source,
-            filename,
-            self.arguments,
-            self.directory,
-            self.timeout,
-            {"eager_functions": not self.keeps_compiled},
-        )
-        self._last = Recorder(self.pools.pool).record(snippet, listener)
+        self._last = Recorder(self.pools.pool).record(self._snippet(source, filename), listener)
         return self._last
+
+    def _snippet(self, source: str, filename: str) -> Snippet:
+        options = {"eager_functions": not self.keeps_compiled}
+        return Snippet(source, filename, self.arguments, self.directory, self.timeout, options)
+
+    def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
+        live = Recorder(self.pools.pool).record(self._snippet(source, filename))
+        try:
+            while not should_stop():
+                with contextlib.suppress(TimeoutError):
+                    return live.wait(0.1)
+            live.stop()
+            raise TapevizError("the comparison was given up")
+        finally:
+            live.release()
 
     def try_fixes(
         self,

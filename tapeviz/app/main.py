@@ -81,11 +81,14 @@ def make_application() -> QApplication:
     from PySide6.QtWidgets import QApplication
 
     from ..export.painting import load_fonts
+    from .garbage import GarbageCollector
 
     # Diagnosis and layout are Python on other threads: the window's gets its turn sooner.
     sys.setswitchinterval(0.001)
     known = QApplication.instance()
     application = known if isinstance(known, QApplication) else QApplication(["tapeviz"])
+    if application.findChild(GarbageCollector) is None:
+        GarbageCollector(application)
     application.setApplicationName("tapeviz")
     application.setApplicationDisplayName("tapeviz")
     application.setDesktopFileName("tapeviz")

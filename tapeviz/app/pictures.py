@@ -28,9 +28,10 @@ class Pictures:
         self._document = window.document
 
     def drawing(self) -> Drawing:
-        document = self._document
-        arranged = document.arranged
-        return Drawing(arranged.graph, arranged.layout, document.scene, self._window.theme)
+        """What the graph panel shows: the run, or two of them side by side."""
+        shown = self._document.comparing.both or self._document
+        arranged = shown.arranged
+        return Drawing(arranged.graph, arranged.layout, shown.scene, self._window.theme)
 
     def ask(self, suffix: str) -> None:
         start = self._window.files.folder / self._document.text.filename
@@ -47,7 +48,7 @@ class Pictures:
     def write(self, path: Path) -> None:
         """In the background. A GIF is a film of the steps, where there are some."""
         self._window.files.keep_folder(path)
-        if path.suffix == ".gif" and self._document.steps:
+        if path.suffix == ".gif" and self._document.steps and not self._document.comparing.both:
             self._film(path)
             return
         scale = SCALE if path.suffix == ".png" else 1.0

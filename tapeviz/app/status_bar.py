@@ -13,6 +13,7 @@ PATIENCE = 500
 """Milliseconds that something may last before the bar says so."""
 WORDS = {
     "arrange": "Drawing the graph",
+    "compare": "Running it to compare",
     "compose": "Drawing the graph",
     "diagnose": "Looking for the cause",
     "export": "Writing the picture",

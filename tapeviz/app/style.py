@@ -123,6 +123,7 @@ QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
 #added { color: $success_text; font-family: $mono; font-size: ${small}px; }
 #code { font-family: $mono; font-size: ${small}px; color: $muted; }
 #strip { background: $accent_fill; border: none; border-top: 1px solid $border; }
+#strip[place="above"] { border-top: none; border-bottom: 1px solid $border; }
 #strip[state="trouble"] { background: $trouble_fill; }
 #strip QLabel { font-size: ${small}px; }
 #strip QPushButton#link { font-size: ${small}px; }

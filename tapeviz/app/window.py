@@ -31,7 +31,7 @@ from ..panels.source import SourcePanel
 from ..panels.tensor import TensorPanel
 from ..resource_files import resource
 from . import trouble
-from .compare import Comparison
+from .compare import SideBySide
 from .draft import Draft, DraftKeeper
 from .files import Files
 from .help import about_window, keys_window
@@ -69,6 +69,7 @@ class Window(QMainWindow):
     top_bar: TopBar
     files: Files
     pictures: Pictures
+    side_by_side: SideBySide
     settings: Settings
 
     def __init__(
@@ -85,6 +86,7 @@ class Window(QMainWindow):
         self.draft = DraftKeeper(document, settings.state)
         self.files = Files(self)
         self.pictures = Pictures(self)
+        self.side_by_side = SideBySide(self)
         self._make_panels()
         self.stage = Stage(self.graph, self.panels, self.theme)
         self.menus = Menus(self, self.menuBar())
@@ -145,7 +147,9 @@ class Window(QMainWindow):
         document.trace_changed.connect(self._turn_to_trouble)
         self.top_bar.searched.connect(self.graph.view.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
-        self.diagnosis.compare_requested.connect(self.compare_fix)
+        self.diagnosis.compare_requested.connect(self.side_by_side.show_fix)
+        self.graph.strip.apply_requested.connect(self.apply_fix)
+        self.graph.strip.texts_requested.connect(self.side_by_side.show_texts)
         self.diagnosis.example_requested.connect(self.files.open_text)
         for signal in (
             document.run_started,
@@ -262,13 +266,6 @@ class Window(QMainWindow):
         """Puts the mended text into the editor, in one step that can be undone, and runs it."""
         self.source.edit_text(fix.text)
         self.run()
-
-    def compare_fix(self, trouble: str, fix: Fix) -> None:
-        before = (f"As it is  {trouble}".strip(), self.document.text.source)
-        dialog = Comparison(before, (fix.title, fix.text), self.theme, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(lambda: self.apply_fix(fix))
-        dialog.open()
 
     def show_keys(self) -> None:
         window = keys_window(self)

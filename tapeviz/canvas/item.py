@@ -16,8 +16,9 @@ from ..scene.theme import Theme
 from .backing import Backing
 from .bands import Band, band_for, paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
+from .differences import paint_frames, paint_headings
 from .near import NearPainter
-from .prepared import NOTHING_PREPARED, Prepared
+from .prepared import NOTHING_PREPARED, Ints, Prepared
 
 
 class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
@@ -84,19 +85,29 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         sight = _scene_rect(camera, part)
         boxes, wires = prepared.boxes_in(sight), prepared.wires_in(sight)
         if band == "near":
+            painter.save()
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
             painter.translate(camera.width / 2, camera.height / 2)
             painter.scale(camera.scale, camera.scale)
             painter.translate(-camera.x, -camera.y)
             self._near.paint(painter, prepared, boxes, wires, camera.sight)
-            return
+            painter.restore()
+        else:
+            self._paint_far(painter, camera, boxes, wires, band)
+        paint_headings(painter, prepared.scene.headings, camera, self.theme)
+
+    def _paint_far(
+        self, painter: QPainter, camera: Camera, boxes: Ints, wires: Ints, band: Band
+    ) -> None:
+        prepared = self.prepared
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         paint_lines(painter, prepared, wires, camera, self.theme, band == "far")
         if band == "middle":
             paint_rectangles(painter, prepared, boxes, camera, self.theme)
         else:
             paint_dots(painter, prepared, boxes, camera, self.theme)
+        paint_frames(painter, prepared.scene.changes, camera, self.theme)
 
 
 def _scene_rect(camera: Camera, part: QRect) -> Rect:

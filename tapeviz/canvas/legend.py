@@ -1,21 +1,22 @@
-"""A scene's legend in, a small plate that explains its lines out."""
+"""A scene's legend in, a small plate that explains its lines and signs out."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLineF, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from ..scene.model import LegendEntry
-from ..scene.strokes import look_colour, look_dash
+from ..scene.primitives import Group
+from ..scene.sheet import SAMPLE, legend_sample
 from ..scene.text import FACES
 from ..scene.theme import Theme
+from .near import compile_group, draw
 
-SAMPLE = 24
 GAP = 18
 SIDE = 14
 HEIGHT = 28
-WIDTHS = {"gradient": 3.0, "pending": 3.0, "bridge": 2.6}
+BESIDE = 6
 
 
 class Legend(QWidget):
@@ -49,7 +50,8 @@ class Legend(QWidget):
         self._places = []
         x, y, wide = SIDE, 0, 0
         for entry in self._entries:
-            size = SAMPLE + 6 + QFontMetrics(self._font).horizontalAdvance(entry.text)
+            words = QFontMetrics(self._font).horizontalAdvance(entry.text)
+            size = round(SAMPLE) + BESIDE + words
             if x > SIDE and x + size + SIDE > self._room:
                 x, y = SIDE, y + 20
             self._places.append((x, y))
@@ -65,20 +67,10 @@ class Legend(QWidget):
         painter.setBrush(QColor(theme.panel))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 13.5, 13.5)
         for entry, (x, y) in zip(self._entries, self._places, strict=True):
-            self._paint_sample(painter, entry.state, x, y + HEIGHT / 2)
+            sample = legend_sample(entry.state, x, y + HEIGHT / 2, theme)
+            draw(painter, compile_group(Group("legend", "", tuple(sample))), has_text=True)
             painter.setFont(self._font)
             painter.setPen(QColor(theme.text_muted))
-            room = QRectF(x + SAMPLE + 6, y, 400, HEIGHT)
+            room = QRectF(x + SAMPLE + BESIDE, y, 400, HEIGHT)
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, entry.text)
         painter.end()
-
-    def _paint_sample(self, painter: QPainter, state: str, x: float, y: float) -> None:
-        width = WIDTHS.get(state, 1.5)
-        pen = QPen(QColor(look_colour(state, self._theme)), width)
-        dash = look_dash(state, width)
-        if dash:
-            pen.setDashPattern([max(length / width, 0.01) for length in dash])
-        round_caps = state == "bridge" or not dash
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap if round_caps else Qt.PenCapStyle.FlatCap)
-        painter.setPen(pen)
-        painter.drawLine(QLineF(x, y, x + SAMPLE - 2, y))

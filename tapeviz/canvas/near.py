@@ -11,7 +11,8 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 
 from ..export.painting import painter_path, qfont
 from ..layout.model import Rect
-from ..scene.model import Box, Mark, Wire
+from ..scene.changes import change_group
+from ..scene.model import Box, Change, Mark, Wire
 from ..scene.primitives import Group, Path, Style, TextRun
 from ..scene.strokes import box_group, label_group, mark_group, wire_group
 from ..scene.theme import Theme
@@ -76,6 +77,8 @@ class NearPainter:
                 self._draw(painter, "label", wire.edge, wire, has_text)
         for mark in scene.marks:
             self._draw(painter, "mark", (mark.edge, mark.kind), mark, has_text)
+        for change in scene.changes:
+            self._draw(painter, "change", change.node, change, has_text)
 
     def _draw(self, painter: QPainter, kind: str, key: object, shape: Any, has_text: bool) -> None:
         kept = self._kept.get((kind, key))
@@ -118,16 +121,18 @@ class NearPainter:
                 self._kept.pop(key, None)
             self._long.clear()
 
-    def _compile(self, kind: str, shape: Box | Wire | Mark) -> Drawn:
+    def _compile(self, kind: str, shape: Box | Wire | Mark | Change) -> Drawn:
         group = self._group(kind, shape)
         if kind == "wire" and isinstance(shape, Wire) and is_long(shape, self._around):
             self._long.add((kind, shape.edge))
             group = cut_group(group, self._around)
         return compile_group(group)
 
-    def _group(self, kind: str, shape: Box | Wire | Mark) -> Group:
+    def _group(self, kind: str, shape: Box | Wire | Mark | Change) -> Group:
         if isinstance(shape, Box):
             return box_group(shape, self.theme)
+        if isinstance(shape, Change):
+            return change_group(shape, self.theme)
         if isinstance(shape, Mark):
             return mark_group(shape, self.theme)
         return (label_group if kind == "label" else wire_group)(shape, self.theme)

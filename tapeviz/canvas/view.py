@@ -49,6 +49,8 @@ class GraphView(QGraphicsView):
 
     node_clicked = Signal(str, bool)
     node_activated = Signal(str)
+    left = Signal()
+    """Escape: back from whatever is shown for a while."""
     menu_requested = Signal(str, object)
     """A node, and where on the screen its menu should appear."""
     nodes_framed = Signal(object)
@@ -277,6 +279,7 @@ class GraphView(QGraphicsView):
             self.fit()
         elif key == Qt.Key.Key_Escape:
             self.node_clicked.emit("", False)
+            self.left.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.node_activated.emit("")
         else:
@@ -303,7 +306,9 @@ class GraphView(QGraphicsView):
                 return mark.tooltip
         box = self.prepared.box_at(point)
         if box is not None:
-            return box.tooltip
+            changes = self.prepared.scene.changes
+            words = [change.tooltip for change in changes if change.node == box.node]
+            return "\n".join([*words, box.tooltip])
         wire = self.prepared.wire_at(point, NEAR_WIRE / self.camera.scale)
         return wire.tooltip if wire is not None else ""
 

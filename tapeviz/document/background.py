@@ -69,10 +69,11 @@ class Background(QObject):
         task = self._running.get(kind)
         return task is not None and self._is_current(task)
 
-    def drop(self, kind: str) -> None:
-        """Forgets what of this kind runs or waits: its answer will not be delivered."""
-        self._numbers[kind] = self._numbers.get(kind, 0) + 1
-        self._waiting.pop(kind, None)
+    def drop(self, *kinds: str) -> None:
+        """Forgets what of these kinds runs or waits: its answer will not be delivered."""
+        for kind in kinds:
+            self._numbers[kind] = self._numbers.get(kind, 0) + 1
+            self._waiting.pop(kind, None)
         self.busy_changed.emit()
 
     def _start(self, task: _Task) -> None:

@@ -21,6 +21,7 @@ from ..scene.model import EMPTY_SCENE, Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, are_same, failure_words
+from .comparing import Comparing
 from .mending import Mending
 from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Stages
 from .runs import Runs
@@ -82,6 +83,7 @@ class Document(QObject):
         self.scene: Scene = EMPTY_SCENE
         self.selection: Selection = NOTHING_SELECTED
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
+        self.comparing = Comparing(self)
         self.trouble, self.is_troubled = "", False
         self._has_news = False
         self.is_loaded = False
@@ -159,8 +161,7 @@ class Document(QObject):
         self.status_changed.emit()
 
     def _forget_pictures(self) -> None:
-        for kind in ("diagnose", "arrange", "compose"):
-            self.background.drop(kind)
+        self.background.drop("diagnose", "arrange", "compose")
         self.diagnosis = EMPTY_DIAGNOSIS
         self.arranged = NOTHING_ARRANGED
         self._arranged_from = self._composed_from = ()
@@ -377,15 +378,13 @@ class Document(QObject):
     def give_up(self) -> None:
         """Ends what is worked out in the background; a later change of the view tries again."""
         self.mending.forget()
-        for kind in ("arrange", "compose", "diagnose", "export", "fetch"):
-            self.background.drop(kind)
+        self.comparing.leave()
+        self.background.drop("arrange", "compose", "diagnose", "export", "fetch")
         self._arranged_from = self._composed_from = ()
 
     # Trouble
 
     def _take_failure(self, kind: str, error: BaseException) -> None:
-        if kind == "record":
-            self.runs.fail()
         self.complain(failure_words(kind, error))
         if not isinstance(error, TapevizError):
             self.failed.emit(kind, error)

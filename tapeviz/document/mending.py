@@ -38,8 +38,7 @@ class Mending(QObject):
         self._number += 1
         self.tried = (0, 0)
         self.shares = {}
-        for kind in ("fixes", "shares"):
-            self._background.drop(kind)
+        self._background.drop("fixes", "shares")
 
     def try_fixes(self, trace: Trace, diagnosis: Diagnosis) -> None:
         """Runs the edits that may mend what is wrong; ``mended`` tells, if there is one."""

@@ -53,6 +53,11 @@ class Pipeline(Protocol):
         """The diagnosis with the fixes that were run and found good; runs the snippet again."""
         ...
 
+    def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
+        """The trace of another text, beside the run under way. Blocks; ``TapevizError`` when it
+        was told to stop."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -39,6 +39,7 @@ class Runs(QObject):
         self._handing_over = threading.Lock()
         self._began = 0.0
         self._fetched: dict[TensorId, Any] = {}
+        background.failed.connect(self._note_failure)
 
     def start(self, source: str, filename: str) -> None:
         """Runs a text; the run under way is stopped and forgotten."""
@@ -68,15 +69,14 @@ class Runs(QObject):
             recording, self._recording = self._recording, None
         if recording is not None and self.is_running:
             self._background.submit(f"stop {self._number}", recording.stop, _nothing)
-        self._background.drop("record")
-        self._background.drop("fetch")
+        self._background.drop("record", "fetch")
         self._fetched = {}
         self.ops = 0
         self._set_running(False)
 
-    def fail(self) -> None:
-        """The run could not begin."""
-        self._set_running(False)
+    def _note_failure(self, kind: str, error: object) -> None:
+        if kind == "record":  # the run could not begin
+            self._set_running(False)
 
     def _record(self, number: int, source: str, filename: str, inbox: Inbox) -> None:
         recording = self.pipeline.record(source, filename, inbox)

@@ -10,6 +10,10 @@ from ..canvas.minimap import Minimap
 from ..canvas.neighbours import Direction, neighbour
 from ..canvas.view import KEY_STEP, GraphView
 from ..document import Document
+from ..document.pipeline import Arranged
+from ..graph.model import NodeId
+from ..scene.model import Scene
+from .both_strip import BothStrip
 from .look import Theme
 from .panel import Panel
 from .widgets import IconButton, plain_label
@@ -44,6 +48,8 @@ class GraphPanel(Panel):
             button.clicked.connect(action)
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self.header_row.addWidget(button)
+        self.strip = BothStrip(document, theme)
+        self.body.addWidget(self.strip)
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
         self._connect()
@@ -55,12 +61,15 @@ class GraphPanel(Panel):
         view, document = self.view, self.document
         view.node_clicked.connect(self._click)
         view.node_activated.connect(self._activate)
+        view.left.connect(document.comparing.leave)
         view.menu_requested.connect(self._offer)
         view.nodes_framed.connect(document.select_nodes)
         view.neighbour_requested.connect(self._go)
         view.camera_changed.connect(self._show_minimap)
         self.minimap.moved.connect(self._centre)
         document.scene_changed.connect(self._show_scene)
+        document.comparing.changed.connect(self._show_scene)
+        document.comparing.changed.connect(self._show_step)
         document.step_changed.connect(self._show_step)
         document.diagnosis_changed.connect(self._show_step)
         document.reveal_requested.connect(view.reveal)
@@ -70,6 +79,7 @@ class GraphPanel(Panel):
         super().set_theme(theme)
         for button in self.buttons:
             button.set_theme(theme)
+        self.strip.set_theme(theme)
         self.view.set_theme(theme)
         self.minimap.set_theme(theme)
         self.legend.set_theme(theme)
@@ -90,7 +100,7 @@ class GraphPanel(Panel):
         room = width - 2 * EDGE
         if self.minimap.isVisibleTo(self.view):
             room -= self.minimap.width() + EDGE
-        self.legend.show_entries(self.document.scene.legend, room)
+        self.legend.show_entries(self.scene.legend, room)
         self.legend.move(EDGE, height - self.legend.height() - EDGE)
         covered = self.legend.height() if self.legend.isVisibleTo(self.view) else 0
         if covered != self.view.covered_below:
@@ -99,9 +109,20 @@ class GraphPanel(Panel):
                 self.view.fit(glides=False)
         self.empty.setGeometry(0, 0, width, height)
 
+    @property
+    def scene(self) -> Scene:
+        """What is drawn: the run's own scene, or that of two runs side by side."""
+        both = self.document.comparing.both
+        return self.document.scene if both is None else both.scene
+
+    @property
+    def _arranged(self) -> Arranged:
+        both = self.document.comparing.both
+        return self.document.arranged if both is None else both.arranged
+
     def _show_scene(self) -> None:
-        scene = self.document.scene
-        layout = self.document.arranged.layout
+        scene = self.scene
+        layout = self._arranged.layout
         is_new = layout is not self._shown_layout
         self._shown_layout = layout
         had_boxes = bool(self.view.prepared.scene.boxes)
@@ -109,6 +130,8 @@ class GraphPanel(Panel):
         self.empty.setVisible(not scene.boxes)
         self._place_overlays()
         is_growing = self.document.is_running and had_boxes
+        if is_new and self.document.comparing.both is not None:
+            self.view.follows_fit = True
         if is_new and (self.view.follows_fit or not is_growing):
             self.view.fit(glides=False)
         self._describe()
@@ -124,20 +147,28 @@ class GraphPanel(Panel):
 
     def _show_step(self) -> None:
         count, step = len(self.document.steps), self.document.step
-        if step is not None:
+        if self.document.comparing.both is not None:
+            self.step_label.setText("before and after")
+        elif step is not None:
             self.step_label.setText(f"step {step} of {count}")
         else:
             self.step_label.setText(f"{count} step{'s' if count != 1 else ''}" if count else "")
 
     def _follow_selection(self) -> None:
-        self.view.keep_in_sight(self.document.selection.nodes)
+        self.view.keep_in_sight(self._selected)
         self._describe()
+
+    @property
+    def _selected(self) -> frozenset[NodeId]:
+        """The nodes of the picture that are selected."""
+        comparing = self.document.comparing
+        return self.document.selection.nodes if comparing.both is None else comparing.selected
 
     def _describe(self) -> None:
         """What a screen reader says of the graph, and of what is selected in it."""
-        scene, prepared = self.document.scene, self.view.prepared
+        scene, prepared = self.scene, self.view.prepared
         words = f"{len(scene.boxes)} nodes, {len(scene.wires)} edges"
-        chosen = [node for node in self.document.selection.nodes if node in prepared.indices]
+        chosen = [node for node in self._selected if node in prepared.indices]
         boxes = [prepared.scene.boxes[prepared.indices[node]] for node in chosen[:3]]
         names = [" ".join((box.title, box.subtitle, box.value)).strip() for box in boxes]
         if names:
@@ -146,14 +177,16 @@ class GraphPanel(Panel):
 
     def _click(self, node: str, adds: bool) -> None:
         chosen = self.document.selection.nodes
-        if not node:
+        if self.document.comparing.both is not None:
+            self.document.comparing.pick(node)
+        elif not node:
             self.document.select_nodes(frozenset())
         else:
             self.document.select_nodes(chosen ^ {node} if adds else frozenset((node,)))
 
     def _activate(self, node: str) -> None:
         """Opens or closes a group, zooms to anything else."""
-        nodes = frozenset((node,)) if node else self.document.selection.nodes
+        nodes = frozenset((node,)) if node else self._selected
         first = node or next(iter(nodes), "")
         if not self.document.unfold(first) and nodes:
             self.view.reveal(nodes)
@@ -178,16 +211,16 @@ class GraphPanel(Panel):
         menu.popup(at)
 
     def _go(self, direction: Direction) -> None:
-        scene, chosen = self.view.prepared.scene, self.document.selection.nodes
+        scene, chosen = self.view.prepared.scene, self._selected
         if not scene.boxes:
             return
         at = next((node for node in chosen if node in self.view.prepared.indices), None)
         if at is None:
             goal: str | None = scene.boxes[0].node
         else:
-            goal = neighbour(self.view.prepared, self.document.arranged.graph, at, direction)
+            goal = neighbour(self.view.prepared, self._arranged.graph, at, direction)
         if goal is not None:
-            self.document.select_nodes(frozenset((goal,)))
+            self._click(goal, False)
 
 
 class EmptyGraph(QWidget):

@@ -28,7 +28,7 @@ SIGNS: Mapping[str, ChangeKind] = MappingProxyType(
 
 def change_group(change: Change, theme: Theme) -> Group:
     """A frame around the box, dashed for what is gone, and the sign on its upper right corner."""
-    colour, _ = _colours(change.kind, theme)
+    colour, _ = change_colours(change.kind, theme)
     frame = frame_rect(change)
     dash = _DASH if change.kind == "removed" else ()
     outline = rounded(frame, min(14.0, frame.height / 2))
@@ -43,7 +43,7 @@ def frame_rect(change: Change) -> Rect:
 
 def sign(kind: ChangeKind, x: float, y: float, theme: Theme) -> Iterator[Primitive]:
     """A minus, a plus, or a dot in a ring, on a disc."""
-    colour, fill = _colours(kind, theme)
+    colour, fill = change_colours(kind, theme)
     yield Path(f"sign-{kind}", circle(x, y, SIGN_RADIUS), Style(fill, colour, 1.5))
     if kind == "turned":
         yield Path("sign-dot", circle(x, y, 2.6), Style(colour))
@@ -54,7 +54,8 @@ def sign(kind: ChangeKind, x: float, y: float, theme: Theme) -> Iterator[Primiti
     yield Path("sign-stroke", strokes, Style(None, colour, 2.0))
 
 
-def _colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
+def change_colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
+    """Of the frame, and of the ground under a sign."""
     return {
         "removed": (theme.trouble, theme.trouble_fill),
         "added": (theme.success, theme.success_fill),

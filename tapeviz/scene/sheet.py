@@ -18,7 +18,7 @@ MARGIN = 24.0
 LEGEND_HEIGHT = 28.0
 TITLE_SIZE = 13.0
 LEGEND_SIZE = 11.0
-_SAMPLE = 26.0
+SAMPLE = 26.0
 _SAMPLE_GAP = 8.0
 _ENTRY_GAP = 20.0
 _PADDING = 14.0
@@ -91,9 +91,9 @@ def legend_group(
     for row in _rows(entries, width):
         x = left + _PADDING
         for entry in row:
-            made += _sample(entry.state, x, y, theme)
+            made += legend_sample(entry.state, x, y, theme)
             baseline = y + cap_height("sans", LEGEND_SIZE) / 2
-            start = x + _SAMPLE + _SAMPLE_GAP
+            start = x + SAMPLE + _SAMPLE_GAP
             made.append(
                 TextRun(
                     "legend-text",
@@ -110,13 +110,13 @@ def legend_group(
     return Group("legend", "", tuple(made))
 
 
-def _sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
+def legend_sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
     """A short wire of this look, or the sign of a change."""
     if look in SIGNS:
-        return list(sign(SIGNS[look], x + _SAMPLE / 2, y, theme))
+        return list(sign(SIGNS[look], x + SAMPLE / 2, y, theme))
     width = {"gradient": 3.0, "pending": 3.0, "bridge": 2.6}.get(look, 1.6)
     colour = look_colour(look, theme)
-    end = x + _SAMPLE
+    end = x + SAMPLE
     style = Style(None, colour, width, look_dash(look, width))
     head = arrow((end, y), (1.0, 0.0), 7.0, 3.6)
     return [
@@ -126,7 +126,7 @@ def _sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
 
 
 def _entry_width(entry: LegendEntry) -> float:
-    return _SAMPLE + _SAMPLE_GAP + text_width(entry.text, "sans", LEGEND_SIZE)
+    return SAMPLE + _SAMPLE_GAP + text_width(entry.text, "sans", LEGEND_SIZE)
 
 
 def _row_width(row: Sequence[LegendEntry]) -> float:

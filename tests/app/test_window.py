@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.actions import ACTIONS
-from tapeviz.app.compare import Comparison, changed_lines
 from tapeviz.app.help import about_window, keys_window
 from tapeviz.app.settings import Settings
 from tapeviz.app.window import Window
@@ -135,6 +134,7 @@ def test_every_action_can_be_called_at_any_time(
     for asker in ("ask_open", "ask_save", "ask_save_recording"):
         monkeypatch.setattr(window.files, asker, lambda: None)
     monkeypatch.setattr(window.pictures, "ask", lambda suffix: None)
+    monkeypatch.setattr(window.side_by_side, "ask_file", lambda: None)
     harmful = {"quit", "full-screen", "keys", "about"}
     for row in ACTIONS:
         if row.id not in harmful:
@@ -167,17 +167,6 @@ def test_a_fix_is_applied_run_and_undone(qtbot: QtBot, ran: Window) -> None:
     qtbot.waitUntil(lambda: settled(ran), timeout=5000)
     ran.menus.actions["undo"].trigger()
     assert ran.document.text.source == SOURCE
-
-
-def test_a_fix_is_compared_side_by_side(qtbot: QtBot, ran: Window) -> None:
-    ran.compare_fix("∂o / ∂patch", FIX)
-    dialog = ran.findChild(Comparison)
-    assert dialog is not None
-    assert dialog.left.toPlainText() == SOURCE
-    assert dialog.right.toPlainText() == FIX.text
-    dialog.accept()
-    assert ran.document.text.source == FIX.text
-    assert changed_lines("a\nb\nc", "a\nx\nc\nd") == ({1}, {1, 3})
 
 
 def test_the_theme_changes_everything_at_once(qtbot: QtBot, ran: Window) -> None:

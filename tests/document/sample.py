@@ -23,6 +23,7 @@ from tapeviz.analysis.model import (
     Warned,
 )
 from tapeviz.document.pipeline import Arranged, Listener, Stages
+from tapeviz.errors import TapevizError
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.scene.model import (
@@ -372,6 +373,16 @@ class SamplePipeline:
         (call,) = diagnosis.calls
         findings = tuple(replace(finding, fixes=(FIX,)) for finding in call.findings)
         return replace(diagnosis, calls=(replace(call, findings=findings),))
+
+    def record_apart(self, source: str, filename: str, should_stop: Any) -> Trace:
+        self.sources.append(source)
+        if self.error is not None:
+            raise self.error
+        while self.endless and not should_stop():
+            threading.Event().wait(0.01)
+        if should_stop():
+            raise TapevizError("given up")
+        return make_trace(source)
 
     def close(self) -> None:
         pass

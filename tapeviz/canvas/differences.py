@@ -1,0 +1,51 @@
+"""What differs between two pictures side by side in, frames and headings out, at any distance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+from ..export.painting import qfont
+from ..scene.changes import HEADING_SIZE, NOTE_DROP, NOTE_SIZE, change_colours, frame_rect
+from ..scene.model import Change, Heading
+from ..scene.text import clean
+from ..scene.theme import Theme
+from .camera import Camera
+
+LEAST_HEADING = 11.0
+"""Px: a heading names what is seen, so it stays readable when all else has become small."""
+
+
+def paint_frames(
+    painter: QPainter, changes: Iterable[Change], camera: Camera, theme: Theme
+) -> None:
+    """From afar, where signs cannot be made out: frames alone, at least 3 px wide."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for change in changes:
+        rect = frame_rect(change)
+        left, top = camera.to_screen((rect.left, rect.top))
+        size = max(rect.width * camera.scale, 3.0), max(rect.height * camera.scale, 3.0)
+        painter.setPen(QPen(QColor(change_colours(change.kind, theme)[0]), 1.5))
+        painter.drawRect(QRectF(left, top, *size))
+
+
+def paint_headings(
+    painter: QPainter, headings: Iterable[Heading], camera: Camera, theme: Theme
+) -> None:
+    """In px; the note goes first where the two lines would touch each other."""
+    scale = camera.scale
+    for heading in headings:
+        x, y = camera.to_screen((heading.x, heading.y))
+        rows = [(heading.text, HEADING_SIZE, 600, theme.text, 0.0)]
+        if NOTE_DROP * scale >= LEAST_HEADING:
+            rows.append((heading.note, NOTE_SIZE, 400, theme.text_muted, NOTE_DROP * scale))
+        for text, size, weight, tone, drop in rows:
+            font = qfont("mono", max(size * scale, LEAST_HEADING), weight)
+            metrics = QFontMetricsF(font)
+            room = heading.width * scale
+            shown = metrics.elidedText(clean(text), Qt.TextElideMode.ElideRight, room)
+            painter.setFont(font)
+            painter.setPen(QColor(tone))
+            painter.drawText(QPointF(x, y + drop), shown)

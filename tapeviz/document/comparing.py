@@ -1,0 +1,176 @@
+"""Two runs in; both side by side, the same ops in the same place, out: beside the picture of one.
+
+The first run is the document's own. The second is recorded apart, or comes from a file; neither
+changes what the document shows otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from ..analysis.comparing import Comparison, compare
+from ..analysis.model import Fix
+from ..drawing_of_both import Shown, draw_both, only_drawn
+from ..graph.model import NodeId
+from ..graph.nodes import op_id
+from ..scene.model import Scene
+from ..trace.model import Trace
+from ..view import DEFAULT_VIEW, View
+from .pipeline import Arranged
+
+if TYPE_CHECKING:
+    from .document import Document
+
+BEFORE, AFTER = "before:", "after:"
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Two runs, what differs, and their picture. ``fix``: the second one is the text of it."""
+
+    before: Shown
+    after: Shown
+    comparison: Comparison
+    arranged: Arranged
+    scene: Scene
+    fix: Fix | None = None
+
+
+class Comparing(QObject):
+    """``both``: what is shown in place of the document's own picture, if anything is."""
+
+    changed = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._document = document
+        self.both: Both | None = None
+        self.awaited = ""
+        """What is being run to be compared, in words."""
+        self._number = 0
+        self._form = DEFAULT_VIEW
+        self._picked: NodeId = ""
+        self._partners: dict[NodeId, NodeId] = {}
+        document.view_changed.connect(self._follow_view)
+        document.selection_changed.connect(self._follow_selection)
+        document.step_changed.connect(self._leave_for_step)
+        document.background.failed.connect(self._note_failure)
+        for signal in (document.run_started, document.trace_changed):
+            signal.connect(self.leave)
+
+    def compare_text(self, source: str, name: str, fix: Fix | None = None) -> None:
+        """Runs a text apart, and shows it beside the run that the document has."""
+        number = self._begin(name)
+        record = self._document.runs.pipeline.record_apart
+        filename = self._document.text.filename
+        work = partial(record, source, filename, lambda: number != self._number)
+        self._compare(work, name, fix)
+
+    def compare_trace(self, load: Callable[[], Trace], name: str) -> None:
+        """Shows a recording beside the run; ``load`` is called in the background."""
+        self._begin(name)
+        self._compare(load, name, None)
+
+    def leave(self) -> None:
+        """Back to the picture of the document's own run."""
+        self._number += 1
+        self._document.background.drop("compare")
+        was_there = self.both is not None or self.awaited
+        self.both, self.awaited, self._picked = None, "", ""
+        if was_there:
+            self.changed.emit()
+
+    def _begin(self, name: str) -> int:
+        self.leave()
+        self._document.set_step(None)
+        self.awaited = name
+        self.changed.emit()
+        return self._number
+
+    def _compare(self, take: Callable[[], Trace], name: str, fix: Fix | None) -> None:
+        document = self._document
+        before = Shown(document.text.filename, document.trace, document.diagnosis)
+        diagnose, view = document.stages.diagnose, self._view()
+
+        def work() -> Both:
+            trace = take()
+            after = Shown(name, trace, diagnose(trace))
+            found = compare((before.trace, before.diagnosis), (trace, after.diagnosis))
+            return _draw(before, after, found, view, fix)
+
+        document.background.submit("compare", work, self._show)
+
+    def _show(self, both: Both) -> None:
+        pairs = [(op_id(one), op_id(other)) for one, other in both.comparison.pairs]
+        self._partners = {BEFORE + one: AFTER + other for one, other in pairs}
+        self._partners |= {other: one for one, other in self._partners.items()}
+        self.awaited, self.both = "", both
+        self._follow_selection()
+
+    def _note_failure(self, kind: str, error: object) -> None:
+        if kind == "compare":
+            self.leave()
+
+    # View and selection
+
+    def _view(self) -> View:
+        """The form of the document's view; of what lies over it the switch across the cut."""
+        view = self._document.view
+        overlay = replace(DEFAULT_VIEW.overlay, show_bridge=view.overlay.show_bridge)
+        # Groups that were opened or closed by hand are those of one graph.
+        return replace(view, overlay=overlay, folded=frozenset(), unfolded=frozenset())
+
+    def _follow_view(self) -> None:
+        both, view = self.both, self._view()
+        if both is not None and view != self._form:
+            work = partial(_draw, both.before, both.after, both.comparison, view, both.fix)
+            self._document.background.submit("compare", work, self._show)
+        self._form = view
+
+    def _leave_for_step(self) -> None:
+        if self._document.step is not None:
+            self.leave()
+
+    def pick(self, node: NodeId) -> None:
+        """A node of the picture of both was clicked: the document selects its own twin of it."""
+        self._picked = node
+        twin = node if node.startswith(BEFORE) else self._partners.get(node, "")
+        own = twin.removeprefix(BEFORE)
+        nodes = frozenset((own,)) if own in self._document.links.nodes else frozenset[NodeId]()
+        if nodes == self._document.selection.nodes:
+            self._follow_selection()
+        else:
+            self._document.select_nodes(nodes)
+
+    @property
+    def selected(self) -> frozenset[NodeId]:
+        """In the picture of both: what the document has selected, what was clicked, the twins."""
+        own = {BEFORE + node for node in self._document.selection.nodes}
+        chosen = own | {self._picked} if self._picked else own
+        return frozenset(chosen | {self._partners[one] for one in chosen if one in self._partners})
+
+    def _follow_selection(self) -> None:
+        if self.both is None:
+            return
+        if not self._document.selection.nodes and self._picked.startswith(BEFORE):
+            self._picked = ""
+        chosen, scene = self.selected, self.both.scene
+        boxes = tuple(
+            replace(box, is_selected=box.node in chosen)
+            if box.is_selected != (box.node in chosen)
+            else box
+            for box in scene.boxes
+        )
+        self.both = replace(self.both, scene=replace(scene, boxes=boxes))
+        self.changed.emit()
+
+
+def _draw(before: Shown, after: Shown, found: Comparison, view: View, fix: Fix | None) -> Both:
+    comparison = only_drawn(before, after, found, view)
+    arranged, scene = draw_both(before, after, comparison, view)
+    return Both(before, after, comparison, arranged, scene, fix)

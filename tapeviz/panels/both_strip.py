@@ -1,0 +1,100 @@
+"""Two runs side by side in, a slim bar above their picture out: what differs, and a way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout
+
+from ..analysis.comparing import Comparison, GradientPair
+from ..document import Document
+from ..document.comparing import Both
+from .look import Theme
+from .widgets import STATUS_TEXTS, IconButton, ShortLabel, link_button
+
+MOST_GRADIENTS = 2
+
+
+class BothStrip(QFrame):
+    """Hidden while nothing is compared. ``apply_requested``: the fix that is compared, to be
+    taken; ``texts_requested``: both texts, to be read side by side."""
+
+    apply_requested = Signal(object)
+    texts_requested = Signal()
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("strip")
+        self.setProperty("place", "above")
+        self._comparing = document.comparing
+        self.words = ShortLabel()
+        self.apply = link_button("Apply the fix", "Take the edit and run it; Ctrl+Z brings it back")
+        self.apply.clicked.connect(self._apply)
+        self.texts = link_button("Texts", "Both texts side by side")
+        self.texts.clicked.connect(self.texts_requested)
+        self.back = link_button("Back to the graph", "Show this run alone (Escape)")
+        self.back.clicked.connect(self._comparing.leave)
+        self.close_button = IconButton("close", "Back to the graph (Escape)", theme)
+        self.close_button.clicked.connect(self._comparing.leave)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 5, 6, 5)
+        row.setSpacing(14)
+        row.addWidget(self.words, 1)
+        for button in (self.apply, self.texts, self.back, self.close_button):
+            row.addWidget(button)
+        self._comparing.changed.connect(self._show)
+        self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        self.close_button.set_theme(theme)
+
+    def _apply(self) -> None:
+        both = self._comparing.both
+        if both is not None and both.fix is not None:
+            self.apply_requested.emit(both.fix)
+
+    def _show(self) -> None:
+        comparing, both = self._comparing, self._comparing.both
+        self.setVisible(both is not None or bool(comparing.awaited))
+        self.texts.setVisible(both is not None)
+        self.apply.setVisible(both is not None and both.fix is not None)
+        if both is not None:
+            self.words.setText(" · ".join(said_of(both)))
+        elif comparing.awaited:
+            self.words.setText(f"Running it to compare: {comparing.awaited} …")
+
+
+def said_of(both: Both) -> Iterator[str]:
+    """``∂o/∂patch: None → flows``, ``2 ops only before``, … or that nothing differs."""
+    comparison = both.comparison
+    changed = [pair for pair in comparison.gradients if not pair.is_same]
+    yield from map(_gradient, changed[:MOST_GRADIENTS])
+    if len(changed) > MOST_GRADIENTS:
+        yield f"{len(changed) - MOST_GRADIENTS} more gradients differ"
+    if not changed and comparison.gradients:
+        yield "the same gradients"
+    yield from _ops(comparison)
+
+
+def _gradient(pair: GradientPair) -> str:
+    known = pair.after or pair.before
+    assert known is not None
+    name = f"∂{known.finding.target}/∂{known.finding.source}"
+    if pair.before is None or pair.after is None:
+        return f"{name}: only {'before' if pair.after is None else 'after'}"
+    was, now = (STATUS_TEXTS[one.finding.status] for one in (pair.before, pair.after))
+    return f"{name}: {was} → {now}" if was != now else f"{name}: other numbers"
+
+
+def _ops(comparison: Comparison) -> Iterator[str]:
+    counts = (
+        (len(comparison.removed), "only before"),
+        (len(comparison.added), "only after"),
+        (len(comparison.turned), "recorded in one only"),
+    )
+    for count, words in counts:
+        if count:
+            yield f"{count} op{'s' if count != 1 else ''} {words}"
+    if not any(count for count, _ in counts):
+        yield "the same ops"

@@ -1,0 +1,168 @@
+"""Two runs side by side in the window: a fix from its card in one click, or any file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from tapeviz.app.compare import Comparison, changed_lines
+from tapeviz.app.live import live_stages
+from tapeviz.app.window import Window
+from tapeviz.document.comparing import AFTER, BEFORE
+from tests.document.sample import FIX, SOURCE, SamplePipeline
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+
+
+@pytest.fixture
+def compared(qtbot: QtBot, ran: Window, pipeline: SamplePipeline) -> Window:
+    """Before the slice assign was mended, and after, recorded with TensorFlow."""
+    ran.document.stages = live_stages()
+    assert ran.files.open(RECORDINGS / "slice_assign.tape")
+    qtbot.waitUntil(lambda: bool(ran.document.diagnosis.calls))
+    ran.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
+    qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
+    return ran
+
+
+def on_screen(window: Window, node: str) -> QPoint:
+    view = window.graph.view
+    rect = view.prepared.rects[view.prepared.indices[node]]
+    x, y = view.camera.to_screen(((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2))
+    return QPoint(round(x), round(y))
+
+
+def test_a_fix_is_seen_beside_the_run_in_one_click(
+    qtbot: QtBot, ran: Window, pipeline: SamplePipeline
+) -> None:
+    qtbot.waitUntil(lambda: bool(ran.document.diagnosis.calls[0].findings[0].fixes))
+    qtbot.wait(30)
+    (button,) = (
+        one
+        for one in ran.diagnosis.findChildren(QPushButton)
+        if one.text() == "Compare side by side" and one.isVisible()
+    )
+    alone = ran.graph.scene
+    button.click()
+    assert "Running it to compare" in ran.graph.strip.words.text()
+    qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
+    assert pipeline.sources[-1] == FIX.text
+    scene = ran.graph.view.prepared.scene
+    assert [heading.text for heading in scene.headings] == ["assign_cut.py", FIX.title]
+    assert ran.document.text.source == SOURCE
+    assert ran.graph.strip.apply.isVisible()
+    qtbot.mouseClick(ran.graph.strip.back, Qt.MouseButton.LeftButton)
+    assert ran.graph.view.prepared.scene is alone
+    assert not ran.graph.strip.isVisible()
+
+
+def test_both_texts_can_be_read_and_the_fix_taken(qtbot: QtBot, ran: Window) -> None:
+    ran.side_by_side.show_fix("∂o / ∂patch", FIX)
+    qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
+    qtbot.mouseClick(ran.graph.strip.texts, Qt.MouseButton.LeftButton)
+    dialog = ran.findChild(Comparison)
+    assert dialog is not None
+    assert dialog.left.toPlainText() == SOURCE
+    assert dialog.right.toPlainText() == FIX.text
+    dialog.accept()
+    assert ran.document.text.source == FIX.text
+    assert ran.document.comparing.both is None
+    assert changed_lines("a\nb\nc", "a\nx\nc\nd") == ({1}, {1, 3})
+
+
+def test_what_differs_is_said_marked_and_explained(qtbot: QtBot, compared: Window) -> None:
+    both = compared.document.comparing.both
+    assert both is not None
+    words = compared.graph.strip.words.text()
+    assert "None → flows" in words
+    scene = compared.graph.view.prepared.scene
+    assert {change.kind for change in scene.changes} >= {"removed", "added"}
+    assert {entry.state for entry in scene.legend} >= {"removed", "added"}
+    change = scene.changes[0]
+    assert "only" in compared.graph.view.tip_at(on_screen(compared, change.node))
+    before = {box.node.removeprefix(BEFORE) for box in scene.boxes if box.node.startswith(BEFORE)}
+    after = {box.node.removeprefix(AFTER) for box in scene.boxes if box.node.startswith(AFTER)}
+    assert before
+    assert after
+
+
+def test_a_node_of_either_side_leads_to_its_twin_and_its_line(
+    qtbot: QtBot, compared: Window
+) -> None:
+    document, view = compared.document, compared.graph.view
+    both = document.comparing.both
+    assert both is not None
+    one, other = next(
+        (f"op:{a}", f"op:{b}")
+        for a, b in both.comparison.pairs
+        if f"{BEFORE}op:{a}" in view.prepared.indices and f"{AFTER}op:{b}" in view.prepared.indices
+    )
+    for node in (AFTER + other, BEFORE + one):
+        document.select_nodes(frozenset())
+        qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=on_screen(compared, node))
+        assert document.selection.nodes == {one}
+        chosen = {box.node for box in view.prepared.scene.boxes if box.is_selected}
+        assert chosen == {BEFORE + one, AFTER + other}
+
+
+def test_the_switch_the_layout_and_escape_work_there_too(qtbot: QtBot, compared: Window) -> None:
+    document, view = compared.document, compared.graph.view
+    document.show_bridge(True)
+    qtbot.waitUntil(lambda: any(w.state == "bridge" for w in view.prepared.scene.wires))
+    tall = view.prepared.scene.bounds
+    document.change_form(direction="right")
+    qtbot.waitUntil(lambda: view.prepared.scene.bounds != tall)
+    compared.activateWindow()
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Escape)
+    assert document.comparing.both is None
+    assert not view.prepared.scene.headings
+
+
+@pytest.mark.parametrize("leaves", ["step", "run", "open"])
+def test_what_is_about_one_run_alone_leads_back(
+    qtbot: QtBot, compared: Window, leaves: str
+) -> None:
+    document = compared.document
+    if leaves == "step":
+        document.first()
+    elif leaves == "run":
+        compared.run()
+    else:
+        document.open_source("x = 1\n")
+    assert document.comparing.both is None
+    assert not compared.graph.strip.isVisible()
+
+
+def test_an_endless_one_is_given_up(qtbot: QtBot, ran: Window, pipeline: SamplePipeline) -> None:
+    pipeline.endless = True
+    ran.side_by_side.show_fix("", FIX)
+    qtbot.waitUntil(ran.status.cancel_button.isVisible, timeout=3000)
+    qtbot.mouseClick(ran.status.cancel_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not ran.document.background._running, timeout=3000)
+    assert not ran.graph.strip.isVisible()
+    assert not ran.document.is_troubled
+
+
+def test_one_that_cannot_be_had_is_told(
+    qtbot: QtBot, ran: Window, pipeline: SamplePipeline, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.tape"
+    broken.write_bytes(b"no recording")
+    ran.side_by_side.show_file(broken)
+    qtbot.waitUntil(lambda: ran.document.is_troubled, timeout=3000)
+    assert not ran.graph.strip.isVisible()
+    ran.side_by_side.show_file(tmp_path / "nowhere.py")
+    assert "nowhere.py" in ran.status.trouble.text()
+
+
+def test_the_picture_of_both_is_exported(qtbot: QtBot, compared: Window, tmp_path: Path) -> None:
+    file = tmp_path / "both.svg"
+    compared.pictures.write(file)
+    qtbot.waitUntil(file.exists, timeout=10_000)
+    assert "slice_assign_repaired.tape" in file.read_text(encoding="utf-8")

@@ -1,0 +1,41 @@
+"""Who destroys what only Python holds, and when: the window's thread, between two events."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+
+class Witness(QObject):
+    """An object of Qt that holds itself, so that only the collector can end it."""
+
+    ended_on: list[threading.Thread] = []  # noqa: RUF012
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.itself = self
+
+    def __del__(self) -> None:
+        self.ended_on.append(threading.current_thread())
+
+
+def allocate_much() -> None:
+    kept = [[] for _ in range(200_000)]  # far above the threshold of the youngest generation
+    assert kept
+
+
+def test_garbage_is_collected_on_the_windows_thread_alone(qtbot: QtBot) -> None:
+    gc.collect()
+    Witness()
+    busy = threading.Thread(target=allocate_much)
+    busy.start()
+    busy.join()
+    allocate_much()
+    assert Witness.ended_on == []
+    kept = [[] for _ in range(10_000)]
+    qtbot.waitUntil(lambda: bool(Witness.ended_on))
+    assert Witness.ended_on == [threading.main_thread()]
+    assert kept
