@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..trace.expressions import SourceText
 from ..trace.model import Op, Tape
 from ..trace.tapes import is_differentiable
-from .blocks import line_to_move
+from .blocks import line_that_kept, line_to_move
 from .dataflow import REF_ASSIGNS, Way
 from .evidence import Evidence, name_of
 from .model import Cause, Kind
@@ -143,16 +143,18 @@ def ran_outside(crossing: Crossing) -> Cause | None:
         where = "paused"
     if not where:
         return None
-    line = line_to_move(op.site, tape, evidence.ran)
-    if where == "before" and _is_kept(evidence, op, tape):
+    earlier = _earlier_tape(evidence, op, tape) if where == "before" else None
+    if earlier is not None:
+        line = line_that_kept(op.site, earlier, evidence.ran)
         return evidence.cause("replaced-source", line, crossing.way, how="kept")
-    return evidence.cause("outside-tape", line, crossing.way, where=where)
+    return evidence.cause("outside-tape", line_to_move(op.site, tape), crossing.way, where=where)
 
 
-def _is_kept(evidence: Evidence, op: Op, tape: Tape) -> bool:
-    """Whether an earlier tape of the same ``with`` statement has the op: its result was cached."""
+def _earlier_tape(evidence: Evidence, op: Op, tape: Tape) -> Tape | None:
+    """The tape of the same ``with`` statement that has the op: its result was kept since."""
     tapes = (evidence.trace.tapes[one] for one in op.tapes if one in evidence.trace.tapes)
-    return any(one.id != tape.id and one.site.line == tape.site.line for one in tapes)
+    same = (one for one in tapes if one.id != tape.id and one.site.line == tape.site.line)
+    return next(same, None)
 
 
 def gave_none(crossing: Crossing) -> Cause | None:

@@ -13,25 +13,40 @@ Lines = tuple[int, ...]
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "build"})
 
 
-def line_to_move(site: Site, tape: Tape, ran: Collection[Lines]) -> int:
+def line_to_move(site: Site, tape: Tape) -> int:
     """The line of an op that ran outside a tape's block, as seen from beside that block.
 
     An op inside a function that was called outside the block: the call. One that an object's
-    construction ran, or a function that the tape's own function never calls: the line there. Of a
-    result kept from another time the line that did not run again (``ran``: those that did).
+    construction ran, or a function that the tape's own function never calls: the line there.
     """
     frames = tuple(reversed(site.frames))
     opened = tuple(reversed(tape.site.frames))
     depth = _depth_beside(frames, opened)
     if depth + 1 < min(len(frames), len(opened)):
         depth += 1
-    lines = tuple(frame.line for frame in frames)
-    while depth + 1 < len(frames) and lines[: depth + 1] in ran:
-        depth += 1
     for below in range(len(frames) - 1, depth, -1):
         if frames[below].function in _MAKERS:
             return frames[below].line
     return frames[depth].line if frames else 0
+
+
+def line_that_kept(site: Site, tape: Tape, ran: Collection[Lines]) -> int:
+    """The line of an op that ran under an earlier tape, and not again under a later one.
+
+    ``ran``: the lines that ran under the later one (:func:`lines_within`).
+    """
+    lines = lines_within(site, tape)
+    depth = 1
+    while depth < len(lines) and lines[:depth] in ran:
+        depth += 1
+    return lines[depth - 1] if lines else site.line
+
+
+def lines_within(site: Site, tape: Tape) -> Lines:
+    """The lines of a place, from the function that opened the tape inwards; none outside of it."""
+    lines = tuple(frame.line for frame in reversed(site.frames))
+    calls = tuple(frame.line for frame in reversed(tape.site.frames))[:-1]
+    return lines[len(calls) :] if lines[: len(calls)] == calls else ()
 
 
 def line_beside(site: Site, other: Site) -> int:

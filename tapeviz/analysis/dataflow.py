@@ -74,7 +74,7 @@ class DataFlow:
         producer = self.trace.producers.get(place)
         if producer is None:
             return tuple(
-                Way("python", self._place_left(one), place, None, one.tensor, leave=one)
+                Way("python", self.place_left(one), place, None, one.tensor, leave=one)
                 for one in self._left.get(place, ())
             )
         return self._through(self.trace.ops[producer], place)
@@ -126,7 +126,7 @@ class DataFlow:
                         found.setdefault(tensor, []).append(op)
         return found
 
-    def _place_left(self, leave: Leave) -> Place:
+    def place_left(self, leave: Leave) -> Place:
         """A tensor, or what a variable held when NumPy read it."""
         variable = self.trace.variables.get(VariableId(leave.tensor))
         if variable is None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..trace.expressions import SourceText
 from ..trace.model import Binding, Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
-from .blocks import Lines
+from .blocks import Lines, lines_within
 from .dataflow import DataFlow, Way
 from .model import Cause, Kind, Link
 from .origins import Origins
@@ -86,9 +86,20 @@ class Evidence:
         happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
         found: set[Lines] = set()
         for site in {one.site.id: one.site for one in happened if _recorded(tape, one)}.values():
-            lines = tuple(frame.line for frame in reversed(site.frames))
+            lines = lines_within(site, tape) if tape is not None else ()
             found.update(lines[: depth + 1] for depth in range(len(lines)))
         return frozenset(found)
+
+    @cached_property
+    def first_seen(self) -> Mapping[TensorId, tuple[Site, int]]:
+        """Where and when each tensor was first bound to a name or taken by an op."""
+        found: dict[TensorId, tuple[Site, int]] = {}
+        happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
+        for one in sorted(happened, key=lambda one: one.when):
+            tensors = one.inputs if isinstance(one, Op) else [tensor for tensor, _ in one.tensors]
+            for tensor in tensors:
+                found.setdefault(tensor, (one.site, one.when))
+        return found
 
     def op(self, way: Way) -> Op | None:
         return self.trace.ops.get(way.op) if way.op is not None else None

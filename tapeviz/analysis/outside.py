@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..trace.expressions import SourceText
-from ..trace.model import Binding, Call, Frame, Leave, Op, Site, TensorId, Trace
+from ..trace.model import Array, Binding, Call, Frame, Leave, Op, Site, TensorId, Trace
 from .python_text import PythonText, Statement, read_text
 
 _MOST_LEAVES = 64
 _DEEPEST = 24
 # Asked for its truth value, a tensor decides what runs: no number of it goes on.
-_NO_NUMBER = frozenset({"bool"})
+NO_NUMBER = frozenset({"bool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ NOTHING_OUTSIDE = Outside()
 
 def follow(trace: Trace, text: SourceText) -> Outside:
     """The links between what left TensorFlow and the constants that came back."""
-    leaves = [leave for leave in trace.leaves if leave.how not in _NO_NUMBER and leave.site.line]
+    leaves = [leave for leave in trace.leaves if leave.how not in NO_NUMBER and leave.site.line]
     if not leaves or text.tree is None:
         return NOTHING_OUTSIDE
     slicer = _Slicer(trace.bindings, leaves, read_text(text))
@@ -52,7 +52,7 @@ def follow(trace: Trace, text: SourceText) -> Outside:
         new = [tensor for tensor in tensors if tensor not in seen]
         seen.update(new)
         left = slicer.leaves_of(site, when) if new else []
-        for tensor in _made_of(trace, new, slicer.text.statement(site.line)) if left else ():
+        for tensor in _made_of(trace, new, left, slicer.text.statement(site.line)):
             found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
     return Outside({tensor: leaves for tensor, leaves in found.items() if leaves})
 
@@ -87,10 +87,21 @@ def _is_constant(trace: Trace, tensor: TensorId) -> bool:
 
 
 def _made_of(
-    trace: Trace, constants: Sequence[TensorId], statement: Statement | None
+    trace: Trace,
+    constants: Sequence[TensorId],
+    left: Sequence[Leave],
+    statement: Statement | None,
 ) -> list[TensorId]:
-    """Those that may hold what left: not literals, and axes or indices only for want of others."""
+    """Those that may hold what left: not literals, and axes or indices only for want of others.
+
+    A literal may be the very number that left; that it is one proves nothing then.
+    """
+    if not left:
+        return []
     open_to_it = [one for one in constants if not _is_own_number(trace, one, statement)]
+    if not open_to_it:
+        numbers = [trace.value(leave.tensor) for leave in left]
+        open_to_it = [one for one in constants if _is_one_of(trace.value(one), numbers)]
     values = {one: trace.value(one) for one in open_to_it}
     arrays = [
         tensor
@@ -98,6 +109,13 @@ def _made_of(
         if value is None or value.ndim != 1 or value.dtype.kind not in "iu"
     ]
     return arrays or open_to_it
+
+
+def _is_one_of(value: Array | None, numbers: Iterable[Array | None]) -> bool:
+    return value is not None and any(
+        one is not None and one.size == value.size == 1 and bool(one.ravel()[0] == value.ravel()[0])
+        for one in numbers
+    )
 
 
 def _is_own_number(trace: Trace, tensor: TensorId, statement: Statement | None) -> bool:
@@ -129,7 +147,8 @@ class _Slicer:
         self._bindings: dict[tuple[int, str], list[Binding]] = {}
         for binding in bindings:
             if binding.site.line:
-                key = self._key(text.scope(binding.site.line), binding.name)
+                scope = text.home(text.scope(binding.site.line), binding.name)
+                key = self._key(scope, binding.name)
                 self._bindings.setdefault(key, []).append(binding)
         self._reaching: dict[int, bool] = {}
 

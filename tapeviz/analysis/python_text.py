@@ -54,6 +54,7 @@ class PythonText:
     _writers: dict[tuple[int, str], list[Statement]] = field(default_factory=dict)
     _attributes: dict[str, list[Statement]] = field(default_factory=dict)
     _scopes: dict[int, _Scope] = field(default_factory=dict)
+    _declared: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def statement(self, line: int) -> Statement | None:
         """The innermost statement, or head of one, on this line."""
@@ -81,6 +82,10 @@ class PythonText:
     def is_parameter(self, scope: int, name: str) -> bool:
         return scope in self._scopes and name in self._scopes[scope].parameters
 
+    def home(self, scope: int, name: str) -> int:
+        """The scope that a name bound in this one belongs to: another's if declared so."""
+        return self._declared.get((scope, name), scope)
+
     def writers(self, scope: int, path: str) -> Sequence[Statement]:
         """The statements that bind or change a name of a scope, or an attribute of anything."""
         if "." in path:
@@ -93,7 +98,20 @@ def read_text(text: SourceText) -> PythonText:
     found = PythonText()
     if text.tree is not None:
         _Reader(found).read(text.tree.body, MODULE)
+        _hand_out(found)
     return found
+
+
+def _hand_out(found: PythonText) -> None:
+    """What a function changes of a name that is not its own goes to the scope that has it."""
+    for (scope, name), writers in list(found._writers.items()):
+        binds = any(name in one.binds for one in writers)
+        if scope == MODULE or binds or found.is_parameter(scope, name):
+            continue
+        for outer in list(found.outer_scopes(scope))[1:]:
+            if (outer, name) in found._writers or outer == MODULE:
+                found._writers.setdefault((outer, name), []).extend(writers)
+                break
 
 
 class _Reader:
@@ -106,6 +124,9 @@ class _Reader:
                 self._function(node, scope)
             elif isinstance(node, ast.ClassDef):
                 self.read(node.body, scope)
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                outer = MODULE if isinstance(node, ast.Global) else self._outer(scope)
+                self.found._declared.update(((scope, name), outer) for name in node.names)
             else:
                 self._statement(node, scope)
                 self._inside(node, scope)
@@ -119,6 +140,10 @@ class _Reader:
         for line in range(node.lineno, node.body[0].lineno):
             self.found._headers[line] = node.lineno
         self.read(node.body, node.lineno)
+
+    def _outer(self, scope: int) -> int:
+        known = self.found._scopes.get(scope)
+        return known.outer if known else MODULE
 
     def _inside(self, node: ast.stmt, scope: int) -> None:
         for name in ("body", "orelse", "finalbody"):
@@ -154,7 +179,8 @@ class _Reader:
             if "." in path:
                 self.found._attributes.setdefault(path.rpartition(".")[2], []).append(made)
             else:
-                self.found._writers.setdefault((scope, path), []).append(made)
+                home = self.found.home(scope, path)
+                self.found._writers.setdefault((home, path), []).append(made)
 
 
 def _head(node: ast.stmt) -> Iterator[ast.expr]:

@@ -15,6 +15,8 @@ from ..trace.state import CREATION
 from .dataflow import Place
 from .evidence import Evidence, name_of
 from .model import Cause
+from .outside import NO_NUMBER
+from .python_text import read_text
 
 # They give a new list and leave the old one as it was (list_ops, TensorArray in a function).
 _LIST_WRITES = frozenset({"TensorListSetItem", "TensorListPushBack", "TensorArrayWriteV3"})
@@ -64,6 +66,8 @@ def _through_file(evidence: Evidence, source: Operand, used: Collection[Place]) 
 
 
 _NONE = TensorId(0)
+_MOST_NUMBERS = 1000
+_LARGEST = 1e15
 
 
 def _is_telling(value: Array) -> bool:
@@ -87,4 +91,53 @@ def _elements(trace: Trace, version: Version) -> Iterator[Array | None]:
     yield from (trace.value(tensor) for tensor in version.reads[:2])
 
 
-UNSEEN: tuple[Look, ...] = (_dropped_write, _through_file)
+def _number_came_back(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+    """A constant that is not in the text has the very number that left TensorFlow before it.
+
+    So it is where no name leads from one to the other: ``setattr``, a list given to a function.
+    """
+    trace, flow = evidence.trace, evidence.flow
+    starts = evidence.paths.starts(source.tensor or _NONE)
+    constants = list(_unexplained(evidence, used))
+    for leave in reversed(trace.leaves if constants else ()):
+        number = trace.value(leave.tensor)
+        if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
+            continue
+        came = any(when > leave.when and _has(value, number) for value, when in constants)
+        if came and flow.ancestry([flow.place_left(leave)]).leads_from(starts):
+            cause = evidence.cause("left-tensorflow", leave.site.line, None, how=leave.how)
+            return replace(cause, is_probable=True)
+    return None
+
+
+def _unexplained(evidence: Evidence, used: Collection[Place]) -> Iterator[tuple[Array, int]]:
+    """Constants of real numbers that the target was made from, and when they were first seen."""
+    trace, text = evidence.trace, read_text(evidence.text)
+    for tensor, (site, when) in evidence.first_seen.items():
+        value = trace.value(tensor) if tensor in used and tensor not in trace.producers else None
+        if value is None or value.dtype.kind != "f" or when > evidence.call.when:
+            continue
+        statement = text.statement(site.line)
+        numbers = statement.numbers if statement is not None else ()
+        if not {float(one) for one in value.ravel()[:_MOST_NUMBERS]} <= _signed(value, numbers):
+            yield value, when
+
+
+def _signed(value: Array, numbers: Collection[float]) -> set[float]:
+    made = [float(value.dtype.type(one)) for one in numbers if abs(one) < _LARGEST]
+    return {*made, *(-one for one in made)}
+
+
+def _is_telling_number(number: Array) -> bool:
+    is_trivial = number.size == 1 and number.ravel()[0] in (0.0, 1.0, -1.0)
+    return number.size > 0 and number.dtype.kind == "f" and not is_trivial
+
+
+def _has(value: Array, number: Array) -> bool:
+    """Whether the constant is what left, or has it among its elements."""
+    if number.size == 1:
+        return bool((value == number.ravel()[0].astype(value.dtype)).any())
+    return value.size == number.size and np.array_equal(value.ravel(), number.ravel())
+
+
+UNSEEN: tuple[Look, ...] = (_dropped_write, _through_file, _number_came_back)

@@ -128,6 +128,92 @@ QUESTIONS: tuple[Case, ...] = (
         """,
     ),
     case(
+        "a result kept by lru_cache",
+        "replaced-source",
+        """
+        from functools import lru_cache
+        w = tf.Variable(2.0)
+        @lru_cache(maxsize=None)
+        def power(n):
+            return tf.exp(w) * n  # cut
+        def step():
+            with tf.GradientTape() as tape:
+                loss = power(3.0) ** 2
+            return tape.gradient(loss, w)
+        print(step())
+        print(step())
+        """,
+    ),
+    case(
+        "a number kept in a global",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.5)
+        total = 0.0
+        def add(x):
+            global total
+            total += float(w * x)  # cut
+        with tf.GradientTape() as tape:
+            for x in (1.0, 2.0):
+                add(x)
+            loss = tf.constant(total) ** 2
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "numbers in a list of the module",
+        "left-tensorflow",
+        """
+        import numpy as np
+        w = tf.Variable(2.5)
+        history = []
+        def remember(x):
+            loss = (w * x - 1.0) ** 2
+            history.append(loss.numpy())  # cut
+        with tf.GradientTape() as tape:
+            for x in (1.0, 2.0):
+                remember(x)
+            loss = tf.constant(np.mean(history))
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "a number put into a list that was given",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.5)
+        def put(into, value):
+            into.append(value.numpy())  # cut
+        with tf.GradientTape() as tape:
+            found = []
+            put(found, w * 3.0)
+            loss = tf.reduce_sum(tf.constant(found))
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "a number printed that stands in the text elsewhere",
+        "not-connected",
+        """
+        w = tf.Variable(2.5)
+        x = tf.Variable(3.0)
+        print(float(w))
+        with tf.GradientTape() as tape:
+            y = x * 2.5
+        tape.gradient(y, w)  # cut
+        """,
+    ),
+    case(
+        "a literal with the value of what left",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            y = tf.constant(v if (v := float(w)) > 1.0 else 0.0) * 2.0  # cut
+        tape.gradient(y, w)
+        """,
+    ),
+    case(
         "a helper called after the block",
         "outside-tape",
         """
