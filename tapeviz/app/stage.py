@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget
 from shiboken6 import isValid
 
@@ -15,6 +15,8 @@ LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 VERSION = 1
+ROOMY = 800
+"""Px of height from which the docks below get their full share."""
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
@@ -44,6 +46,8 @@ class Stage(QMainWindow):
         self._tidy = QTimer(self)
         self._tidy.setSingleShot(True)
         self._tidy.timeout.connect(self._fit_tabs)
+        self.keeps_shares = True
+        """The proportions of first sight, whatever the size, until the user changes them."""
         self.place_docks()
 
     def place_docks(self) -> None:
@@ -59,6 +63,7 @@ class Stage(QMainWindow):
             dock.setFloating(False)
             dock.show()
         docks["backprop"].raise_()
+        self.keeps_shares = True
         self.share_room()
 
     def share_room(self) -> None:
@@ -67,9 +72,20 @@ class Stage(QMainWindow):
         sides = [round(width * 0.255), round(width * 0.235)]
         across = Qt.Orientation.Horizontal
         self.resizeDocks([docks["source"], docks["diagnosis"]], sides, across)
-        self.resizeDocks([docks["backprop"]], [round(height * 0.31)], Qt.Orientation.Vertical)
+        below = 0.31 if height >= ROOMY else 0.26  # a graph too small to read helps nobody
+        self.resizeDocks([docks["backprop"]], [round(height * below)], Qt.Orientation.Vertical)
         halves = [round(width * 0.5), round(width * 0.5)]
         self.resizeDocks([docks["backprop"], docks["tensor"]], halves, across)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonPress:  # it hits the gaps between cards alone
+            self.keeps_shares = False
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.keeps_shares:
+            QTimer.singleShot(0, self, self.share_room)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme

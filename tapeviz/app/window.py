@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -307,7 +307,8 @@ class Window(QMainWindow):
             room = screen.availableGeometry().size()
             self.resize(min(1440, room.width() - 40), min(900, room.height() - 60))
         self.restoreGeometry(self.settings.blob("geometry"))
-        self._has_places = self.stage.restoreState(self.settings.blob("docks"), VERSION)
+        has_places = self.stage.restoreState(self.settings.blob("docks"), VERSION)
+        self.stage.keeps_shares = not has_places or self.settings.flag("shares")
         self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
         if self._pipeline is not None:
             self._pipeline.keeps_compiled = self.keeps_compiled
@@ -343,8 +344,6 @@ class Window(QMainWindow):
         if self._is_first_show:
             self._is_first_show = False
             self.source.editor.setFocus()
-            if not self._has_places:
-                QTimer.singleShot(0, self.stage, self.stage.share_room)
 
     def restore_draft(self) -> Draft | None:
         """Brings back a text that was not saved when a window went away."""
@@ -366,6 +365,7 @@ class Window(QMainWindow):
         self.draft.close()
         self.settings.keep("geometry", self.saveGeometry())
         self.settings.keep("docks", self.stage.saveState(VERSION))
+        self.settings.keep("shares", self.stage.keeps_shares)
         self.settings.keep("text-size", self.source.editor.size_px)
         self._keep_view()
         self.settings.write()

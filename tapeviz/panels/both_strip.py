@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
-from ..analysis.comparing import Comparison, GradientPair
+from ..analysis.comparing import GradientPair
 from ..document import Document
 from ..document.comparing import Both
+from ..scene.model import ChangeKind
 from .look import Theme
 from .widgets import STATUS_TEXTS, IconButton, ShortLabel, link_button
 
@@ -33,9 +35,9 @@ class BothStrip(QFrame):
         self.apply.clicked.connect(self._apply)
         self.texts = link_button("Texts", "Both texts side by side")
         self.texts.clicked.connect(self.texts_requested)
-        self.back = link_button("Back to the graph", "Show this run alone (Escape)")
+        self.back = link_button("Back", "Show this run alone (Escape)")
         self.back.clicked.connect(self._comparing.leave)
-        self.close_button = IconButton("close", "Back to the graph (Escape)", theme)
+        self.close_button = IconButton("close", "Show this run alone (Escape)", theme)
         self.close_button.clicked.connect(self._comparing.leave)
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 5, 6, 5)
@@ -66,7 +68,7 @@ class BothStrip(QFrame):
 
 
 def said_of(both: Both) -> Iterator[str]:
-    """``∂o/∂patch: None → flows``, ``2 ops only before``, … or that nothing differs."""
+    """``∂o/∂patch: None → flows``, ``2 only before, 2 only after``, … or that nothing differs."""
     comparison = both.comparison
     changed = [pair for pair in comparison.gradients if not pair.is_same]
     yield from map(_gradient, changed[:MOST_GRADIENTS])
@@ -74,7 +76,7 @@ def said_of(both: Both) -> Iterator[str]:
         yield f"{len(changed) - MOST_GRADIENTS} more gradients differ"
     if not changed and comparison.gradients:
         yield "the same gradients"
-    yield from _ops(comparison)
+    yield _signs(both)
 
 
 def _gradient(pair: GradientPair) -> str:
@@ -87,14 +89,14 @@ def _gradient(pair: GradientPair) -> str:
     return f"{name}: {was} → {now}" if was != now else f"{name}: other numbers"
 
 
-def _ops(comparison: Comparison) -> Iterator[str]:
-    counts = (
-        (len(comparison.removed), "only before"),
-        (len(comparison.added), "only after"),
-        (len(comparison.turned), "recorded in one only"),
+def _signs(both: Both) -> str:
+    """How many boxes bear each sign: the same count that the eye comes to."""
+    counts = Counter(change.kind for change in both.scene.changes)
+    known: tuple[tuple[ChangeKind, str], ...] = (
+        ("removed", "only before"),
+        ("added", "only after"),
+        ("turned", "recorded in one only"),
     )
-    for count, words in counts:
-        if count:
-            yield f"{count} op{'s' if count != 1 else ''} {words}"
-    if not any(count for count, _ in counts):
-        yield "the same ops"
+    return ", ".join(f"{counts[kind]} {words}" for kind, words in known if counts[kind]) or (
+        "the same graph"
+    )
