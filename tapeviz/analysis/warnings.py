@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
+from .barriers import gradient_return_line
 from .evidence import Evidence, name_of
 from .model import Warned
 from .status import status_of
@@ -20,6 +21,7 @@ _AVERAGING = frozenset({"Mean", "Sum"})
 # Who writes these asks for another shape.
 _RESHAPING = frozenset({"ExpandDims", "Reshape", "StridedSlice", "Transpose", "BroadcastTo"})
 _FEW = 100_000
+_ALL_OF_IT = 1e-3
 Look = Callable[[Evidence], Iterator[Warned]]
 
 
@@ -106,6 +108,8 @@ def half_assigned(evidence: Evidence) -> Iterator[Warned]:
         for op in (trace.ops[version.op],)
         if tape.is_recording(op.when) and op.when < evidence.call.when
     ]
+    covered = {one for op in trace.ops.values() if op.is_recorded_operation for one in op.body}
+    written = [op for op in written if op.id not in covered]  # that one brings its own gradient
     if not written:
         return
     for index, source in enumerate(evidence.call.sources):
@@ -121,6 +125,26 @@ def half_assigned(evidence: Evidence) -> Iterator[Warned]:
                 f"into {name} is made from {source.text}, too, and no tape follows a write to a "
                 f"variable. Use the assigned tensor in place of {name} to count both ways.",
             )
+
+
+def doubtful_gradient(evidence: Evidence) -> Iterator[Warned]:
+    """A ``custom_gradient`` whose function gives another slope than its own value has.
+
+    Where one of the two is 0 all over, that is meant: rounding with a gradient, a blocked path.
+    """
+    for (identity, _), check in evidence.call.doubts.items():
+        op, error = evidence.trace.ops[identity], check.error
+        if check.agrees or error is None or abs(error - 1) < _ALL_OF_IT:
+            continue
+        line = gradient_return_line(evidence.text, op) or op.line
+        yield Warned(
+            "custom-gradient",
+            line,
+            f"The gradient function of {op.function} gives another slope than {op.function} has: "
+            f"it is off by {error:.0%} of the largest derivative, by finite differences. "
+            f"TensorFlow takes its word for it, right or wrong. "
+            f"Look at the formula on line {line}.",
+        )
 
 
 def _lossy_assign(evidence: Evidence, source: TensorId, written: set[OpId]) -> Op | None:
@@ -210,4 +234,10 @@ def _words(shape: tuple[int, ...]) -> str:
     return f"({shape[0]},)" if len(shape) == 1 else str(shape)
 
 
-WARNINGS: tuple[Look, ...] = (broadcast_loss, summed_target, shared_ties, half_assigned)
+WARNINGS: tuple[Look, ...] = (
+    broadcast_loss,
+    summed_target,
+    shared_ties,
+    half_assigned,
+    doubtful_gradient,
+)

@@ -31,9 +31,11 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
     """The answer to ``check``: the line of one ``check`` event.
 
     ``call``, ``source``; ``gradient``: the tensor to be checked; ``seeds``: of each target its id
-    and that of its weights (0: ones); ``until``: the last op that counts.
+    and that of its weights (0: ones); ``since``, ``until``: the first and the last op that count;
+    ``op``: the custom gradient that gave it, if it is not that of the whole call.
     """
-    event: dict[str, Any] = {"e": "check", "call": request["call"], "source": request["source"]}
+    event: dict[str, Any] = {"e": "check"}
+    event |= {name: request[name] for name in ("call", "source", "op") if name in request}
     try:
         with private.quiet_eager_mode(), np.errstate(all="ignore"):
             event |= _Check(encoder, request).verdict()
@@ -46,10 +48,10 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
 
 class _Check:
     def __init__(self, encoder: Encoder, request: Mapping[str, Any]) -> None:
-        source, until = request["source"], request["until"]
+        source, span = request["source"], (request.get("since", 1), request["until"])
         self._seeds = request["seeds"]
         targets = [target for target, _ in self._seeds]
-        self._sweep = Sweep(encoder, source, targets, until, time.monotonic() + _SECONDS)
+        self._sweep = Sweep(encoder, source, targets, span, time.monotonic() + _SECONDS)
         self._gradient = array_of(self._sweep.kept(request["gradient"]))
         if self._gradient.dtype.kind not in "fV" and str(self._gradient.dtype) != "bfloat16":
             raise CannotSweep("only real numbers are moved")

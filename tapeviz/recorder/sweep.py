@@ -28,12 +28,18 @@ class CannotSweep(Exception):
 class Sweep:
     """The ops that lead from one source to the targets. Raises :class:`CannotSweep`.
 
-    ``until``: the last op of the recording that counts; ``deadline``: of ``time.monotonic``.
+    ``span``: the first and last op of the recording that count; ``deadline``: of
+    ``time.monotonic``.
     ``is_narrow``: some op ran in the dtype of the recording, for it has no float64.
     """
 
     def __init__(
-        self, encoder: Encoder, source: int, targets: Sequence[int], until: int, deadline: float
+        self,
+        encoder: Encoder,
+        source: int,
+        targets: Sequence[int],
+        span: tuple[int, int],
+        deadline: float,
     ) -> None:
         self.is_narrow = False
         self.source = source
@@ -44,7 +50,8 @@ class Sweep:
         self._narrow: set[int] = set()
         self._attrs: dict[int, Any] = {}
         lines, history = encoder.history.lines, encoder.history
-        numbers = (n for n in range(1, until + 1) if isinstance(lines[n - 1], str))
+        first, last = span
+        numbers = (n for n in range(first, last + 1) if isinstance(lines[n - 1], str))
         ops = [op for number in numbers if (op := history.op(number)) is not None]
         self._plan = _leading_to(targets, list(self._dependent(ops)))
 

@@ -25,13 +25,18 @@ class _Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
 
 
 class Begin(_Event, frozen=True, tag="begin"):
-    """The first event of a recording."""
+    """The first event of a recording.
+
+    ``seed``: what NumPy, Python and TensorFlow drew their numbers from, unless the snippet set its
+    own (0: unknown).
+    """
 
     format: int
     tensorflow: str
     python: str
     executable: str = ""
     eager_functions: bool = True
+    seed: int = 0
 
 
 class SiteSeen(_Event, frozen=True, tag="site"):
@@ -146,6 +151,16 @@ class BodiesRun(_Event, frozen=True, tag="runs"):
     graphs: list[int]
     into: int = 0
     first: int = 0
+
+
+class InsideComputed(_Event, frozen=True, tag="inside"):
+    """The first call of a function was run again after the snippet, op by op.
+
+    ``whole``: all its ops have values now, and each could be differentiated by itself.
+    """
+
+    graph: int
+    whole: bool
 
 
 class VariableMade(_Event, frozen=True, tag="variable"):
@@ -285,11 +300,13 @@ class Checked(_Event, frozen=True, tag="check"):
 
     ``source``: the tensor or handle that it is a gradient of. ``error``: the largest difference,
     relative to the largest derivative; ``agrees``: it is within what the dtypes allow.
-    ``words``: why there is no error to tell.
+    ``words``: why there is no error to tell. ``op``: the custom gradient that gave it, if it is not
+    that of a whole call.
     """
 
     call: int
     source: int
+    op: int | None = None
     error: float | None = None
     agrees: bool = False
     words: str = ""
@@ -376,6 +393,7 @@ Event = (
     | OperationRecorded
     | BodyTraced
     | BodiesRun
+    | InsideComputed
     | VariableMade
     | TapeOpened
     | TapeTurned

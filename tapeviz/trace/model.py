@@ -93,7 +93,8 @@ class Op:
     ``graph``: number of the graph that it was put into; 0: it ran eagerly.
     ``body``: for an entry of ``record_operation`` (custom_gradient, function) and for the call of a
     compiled function its inside. ``within``: the call of a compiled function, or the tape's entry
-    for it, that ran this op, whose values are not known then.
+    for it, that ran this op: its values, if any, were computed again after the run. ``is_open``: of
+    such a call: each op of its inside has values and can be differentiated by itself.
     ``when``: position in the order of events.
     """
 
@@ -116,6 +117,7 @@ class Op:
     name: str = ""
     error: str = ""
     within: OpId | None = None
+    is_open: bool = False
 
     @property
     def line(self) -> int:
@@ -220,7 +222,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A gradient across a cut against central finite differences of the recorded ops.
+    """A gradient against central finite differences of the recorded ops.
 
     ``error``: the largest difference relative to the largest derivative; None, and ``words`` say
     why, where there is nothing to compare with.
@@ -246,7 +248,8 @@ class Call:
     ``ended`` is False when the call raised (``error``) or never came back.
     ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
     gradients; ``estimates``: of one through what has no slope, too.
-    ``checks``: by source, of those results that were compared with finite differences.
+    ``checks``: by source, of those results that were compared with finite differences;
+    ``doubts``: by op and input, of what custom gradients gave.
     """
 
     id: CallId
@@ -268,6 +271,7 @@ class Call:
     beyond: Mapping[str, TensorId] = field(default_factory=dict)
     estimates: Mapping[str, TensorId] = field(default_factory=dict)
     checks: Mapping[TensorId, Check] = field(default_factory=dict)
+    doubts: Mapping[tuple[OpId, TensorId], Check] = field(default_factory=dict)
 
     @property
     def line(self) -> int:
@@ -323,6 +327,8 @@ class Trace:
     filename: str = "snippet.py"
     tensorflow: str = ""
     python: str = ""
+    seed: int = 0
+    """Of the random numbers that the snippet did not seed itself; 0: unknown."""
     ops: Mapping[OpId, Op] = field(default_factory=dict)
     tensors: Mapping[TensorId, Tensor] = field(default_factory=dict)
     producers: Mapping[TensorId, OpId] = field(default_factory=dict)

@@ -82,6 +82,7 @@ class Reader:
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
+        self._entries: dict[OpId, OpId] = {}
         self._bodies = Bodies(self._sites, self._copy_tensor)
 
     def feed(self, event: e.Event) -> None:
@@ -133,6 +134,7 @@ class Reader:
     def _begin(self, event: e.Begin) -> None:
         self._facts["tensorflow"] = event.tensorflow
         self._facts["python"] = event.python
+        self._facts["seed"] = event.seed
 
     def _site_seen(self, event: e.SiteSeen) -> None:
         frames = tuple(Frame(*frame) for frame in event.frames)
@@ -243,9 +245,16 @@ class Reader:
         # The tape takes these outputs for this entry's, whatever op computed them inside.
         self._producers.update(dict.fromkeys(op.outputs, op.id))
 
+    def _inside_computed(self, event: e.InsideComputed) -> None:
+        call = OpId(self._bodies.first_calls.get(event.graph, 0))
+        call = self._entries.get(call, call)
+        if event.whole and call in self._ops:
+            self._ops[call] = replace(self._ops[call], is_open=True)
+
     def _take_over(self, entry: Op, call: Op) -> None:
         """The tape's entry for a function's call stands for that call."""
         del self._ops[call.id]
+        self._entries[call.id] = entry.id
         self._states.renamed(call.id, entry.id)
         for one in call.body:
             if self._ops[one].within == call.id:
@@ -376,10 +385,14 @@ class Reader:
 
     def _checked(self, event: e.Checked) -> None:
         call = self._calls.get(CallId(event.call))
-        if call is not None:
-            check = Check(event.error, event.agrees, event.words)
-            checks = {**call.checks, TensorId(event.source): check}
-            self._calls[call.id] = replace(call, checks=checks)
+        if call is None:
+            return
+        check, source = Check(event.error, event.agrees, event.words), TensorId(event.source)
+        if event.op is None:
+            call = replace(call, checks={**call.checks, source: check})
+        else:
+            call = replace(call, doubts={**call.doubts, (OpId(event.op), source): check})
+        self._calls[call.id] = call
 
     def _name_bound(self, event: e.NameBound) -> None:
         bound = tuple(
@@ -448,6 +461,7 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.TensorSeen: Reader._tensor_seen,
     e.OpRan: Reader._op_ran,
     e.OperationRecorded: Reader._operation_recorded,
+    e.InsideComputed: Reader._inside_computed,
     e.VariableMade: Reader._variable_made,
     e.TapeOpened: Reader._tape_opened,
     e.TapeTurned: Reader._tape_turned,

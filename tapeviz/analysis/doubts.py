@@ -1,0 +1,88 @@
+"""A trace in, which custom gradients to compare with finite differences of their own values out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..trace.model import Call, Op, Step, TensorId, Trace
+
+MAX_DOUBTS = 8
+_COPIES = frozenset({"Identity", "IdentityN", "StopGradient", "Reshape", "EnsureShape"})
+
+
+def doubts(trace: Trace) -> Iterator[dict[str, Any]]:
+    """The arguments of the kernel's ``check``, for each custom gradient at its first use.
+
+    Left alone: what gives its input back as it is, for its gradient is meant to be another.
+    """
+    seen: set[tuple[str, int]] = set()
+    asked = 0
+    for call, step, op in _first_uses(trace):
+        key = (op.function, op.function_line)
+        if key in seen:
+            continue
+        seen.add(key)
+        for one in _requests(trace, call, step, op):
+            yield one
+            asked += 1
+            if asked == MAX_DOUBTS:
+                return
+
+
+def _first_uses(trace: Trace) -> Iterator[tuple[Call, Step, Op]]:
+    for call in trace.calls:
+        if call.method != "gradient" or not call.ended:
+            continue
+        for step in call.steps:
+            op = trace.ops.get(step.op) if step.op is not None else None
+            if op is not None and is_own(trace, op) and not _gives_back(trace, op):
+                yield call, step, op
+
+
+def is_own(trace: Trace, op: Op) -> bool:
+    """Whether it is a ``custom_gradient`` function of the snippet whose body ran op by op."""
+    if not (op.is_recorded_operation and op.function_line and op.body):
+        return False
+    return not any(trace.ops[one].graph for one in op.body)
+
+
+def _gives_back(trace: Trace, op: Op) -> bool:
+    """Whether an output is an input as it was."""
+    given = {_moved(trace, one) for one in op.inputs}
+    body = [trace.ops[one] for one in op.body]
+    copied = {one.outputs[0]: one.inputs[0] for one in body if one.type in _COPIES}
+    for tensor in op.outputs:
+        while tensor in copied:
+            tensor = copied[tensor]
+        if _moved(trace, tensor) in given:
+            return True
+    return False
+
+
+def _requests(trace: Trace, call: Call, step: Step, op: Op) -> Iterator[dict[str, Any]]:
+    pairs = zip(op.outputs, step.upstream, strict=False)
+    seeds = [[output, given] for output, given in pairs if given is not None]
+    sources = [_moved(trace, one) for one in op.inputs]
+    for source, gradient in zip(sources, step.downstream, strict=False):
+        stats = trace.stats(gradient) if gradient is not None else None
+        if stats is None or stats.nonfinite or sources.count(source) > 1:
+            continue
+        yield {
+            "call": call.id,
+            "source": source,
+            "op": op.id,
+            "gradient": gradient,
+            "seeds": seeds,
+            "since": min(op.body),
+            "until": max(op.body),
+        }
+
+
+def _moved(trace: Trace, tensor: TensorId) -> int:
+    """What to move: an argument, but of a variable its handle.
+
+    The body reads a variable by itself; the read among the inputs of the entry is made after it.
+    """
+    version = trace.version_read(tensor)
+    return tensor if version is None else version.variable

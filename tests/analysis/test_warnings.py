@@ -1,0 +1,152 @@
+"""Numbers that look right and are wrong: for each warning what triggers it and what nearly does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tapeviz.analysis.diagnose import diagnose
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+MARK = "# odd"
+
+
+@dataclass(frozen=True)
+class Odd:
+    name: str
+    kind: str | None
+    """The warning; None: there is none."""
+    text: str
+
+    @property
+    def line(self) -> int | None:
+        lines = self.text.splitlines()
+        return next((n for n, line in enumerate(lines, 1) if MARK in line), None)
+
+
+def _odd(name: str, kind: str | None, text: str) -> Odd:
+    return Odd(name, kind, "import tensorflow as tf\n" + dedent(text).strip() + "\n")
+
+
+def _custom(name: str, kind: str | None, returned: str, gradient: str) -> Odd:
+    mark = f"  {MARK}" if kind else ""
+    return _odd(
+        name,
+        kind,
+        f"""
+        @tf.custom_gradient
+        def bent(a):
+            def slope(upstream):
+                return {gradient}{mark}
+            return {returned}, slope
+        q = tf.Variable([0.3, 1.4])
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(bent(3.0 * q))
+        t.gradient(out, q)
+        """,
+    )
+
+
+ODDS = (
+    _custom("half the slope", "custom-gradient", "a * a", "upstream * a"),
+    _custom("the right slope", None, "a * a", "2.0 * upstream * a"),
+    _custom("a slope for rounding", None, "tf.round(a)", "upstream"),
+    _custom("a blocked path", None, "a * a", "tf.zeros_like(upstream)"),
+    _custom("a reversed gradient", None, "tf.identity(a)", "-upstream"),
+    _custom("a clipped gradient", None, "a", "tf.clip_by_value(upstream, -0.1, 0.1)"),
+    _odd(
+        "a variable as argument",
+        "custom-gradient",
+        """
+        @tf.custom_gradient
+        def scaled(a, b):
+            return a * b, lambda upstream: (upstream * b, upstream * b)  # odd
+        p, q = tf.Variable(2.0), tf.Variable(5.0)
+        with tf.GradientTape() as t:
+            out = scaled(p, q)
+        t.gradient(out, [p, q])
+        """,
+    ),
+    _odd(
+        "labels against a column",
+        "broadcast",
+        """
+        w = tf.Variable([[1.0], [2.0]])
+        labels = tf.constant([1.0, 0.0, 2.0])
+        with tf.GradientTape() as t:
+            out = tf.ones([3, 2]) @ w
+            loss = tf.reduce_mean((labels - out) ** 2)  # odd
+        t.gradient(loss, w)
+        """,
+    ),
+    _odd(
+        "labels made a column",
+        None,
+        """
+        w = tf.Variable([[1.0], [2.0]])
+        labels = tf.constant([1.0, 0.0, 2.0])
+        with tf.GradientTape() as t:
+            out = tf.ones([3, 2]) @ w
+            loss = tf.reduce_mean((labels[:, None] - out) ** 2)
+        t.gradient(loss, w)
+        """,
+    ),
+    _odd(
+        "equal largest",
+        "ties",
+        """
+        q = tf.Variable([4.0, 4.0, 1.0])
+        with tf.GradientTape() as t:
+            out = tf.reduce_max(q)  # odd
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "one largest",
+        None,
+        """
+        q = tf.Variable([4.0, 3.0, 1.0])
+        with tf.GradientTape() as t:
+            out = tf.reduce_max(q)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "partly through a state",
+        "partial",
+        """
+        q, s = tf.Variable(2.0), tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            s.assign(q * q)  # odd
+            out = s * q
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "an assign that is given a gradient",
+        None,
+        """
+        q, s = tf.Variable(2.0), tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            out = tf.grad_pass_through(s.assign)(q * q)
+        t.gradient(out, q)
+        """,
+    ),
+)
+
+
+@pytest.mark.parametrize("odd", ODDS, ids=lambda odd: odd.name)
+def test_warning(odd: Odd, recorder: Recorder) -> None:
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(odd.text))
+    trace = live.wait(60)
+    live.release()
+    assert trace.failure is None
+    expected = [(odd.kind, odd.line)] if odd.kind else []
+    assert [(one.kind, one.line) for one in diagnose(trace).warnings] == expected
