@@ -75,6 +75,10 @@ class Evidence:
         """The op's line; of one that a gradient call ran, the line of what it differentiates."""
         return self.origins.forward(op).line
 
+    def words_of(self, op: Op) -> str:
+        """What the snippet calls this op; empty if nothing tells."""
+        return self.text.words_at(op.site.frames[0]) if op.site.frames else ""
+
     @cached_property
     def tape(self) -> Tape | None:
         return self.trace.tapes.get(self.call.tape) if self.call.tape is not None else None
@@ -115,6 +119,9 @@ class Evidence:
         """A cause on this line; the way's edge is where the drawing shows the cut."""
         op = self.op(way) if way else None
         links: tuple[Link, ...] = ((way.tensor, op.id),) if way and op else ()
+        words = self.words_of(op) if op is not None and op.line == line else ""
+        if words:
+            detail["words"] = words
         return Cause(
             kind,
             line,

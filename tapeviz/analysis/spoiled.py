@@ -73,7 +73,9 @@ def _zeros_given(evidence: Evidence) -> Cause | None:
 def _caused_by(evidence: Evidence, kind: Kind, op: Op) -> Cause:
     line = evidence.line_of(op)
     forward = evidence.origins.forward(op)
-    return Cause(kind, line, evidence.text.code(line), op.type, forward.id)
+    words = evidence.words_of(forward) if op is forward else ""
+    detail = {"words": words} if words else {}
+    return Cause(kind, line, evidence.text.code(line), op.type, forward.id, detail=detail)
 
 
 def _kind_of_zero(evidence: Evidence, op: Op, step: Step) -> Kind:

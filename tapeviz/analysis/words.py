@@ -9,11 +9,20 @@ from .model import Cause
 Words = Callable[[Cause, str, str], str]
 
 
+def _op(cause: Cause) -> str:
+    """The op in the snippet's own words, else by TensorFlow's name for its type."""
+    return cause.detail.get("words", cause.op)
+
+
+def _probably(cause: Cause) -> str:
+    return "probably " if cause.is_probable else ""
+
+
 def _assign(cause: Cause, target: str, source: str) -> str:
     name = cause.detail.get("variable", "a variable")
     return (
-        f"Line {cause.line} writes a value into the variable {name}; a tape records operations on "
-        f"tensors, and a write to a variable is not one. "
+        f"Line {cause.line} {_probably(cause)}writes a value into the variable {name}; "
+        f"a tape records operations on tensors, and a write to a variable is not one. "
         f"So {target} depends on {name}, but nothing links {name} back to {source}. "
         f"Use the assigned tensor itself instead of reading it back from {name}."
     )
@@ -32,8 +41,9 @@ def _new_variable(cause: Cause, target: str, source: str) -> str:
 def _left(cause: Cause, target: str, source: str) -> str:
     how = cause.detail.get("how", "numpy")
     return (
-        f"On line {cause.line} the value leaves TensorFlow ({_leaving(how)}) and comes back as a "
-        f"plain number. The tape sees only a constant, which has no link to {source}. "
+        f"On line {cause.line} the value {_probably(cause)}leaves TensorFlow ({_leaving(how)}) "
+        f"and comes back as a plain number. "
+        f"The tape sees only a constant, which has no link to {source}. "
         f"Stay with tf operations between {source} and {target}."
     )
 
@@ -141,7 +151,7 @@ _DRAWS = frozenset({"Multinomial", "StatelessMultinomial", "RandomPoissonV2", "R
 
 def _flat(cause: Cause, target: str, source: str) -> str:
     return (
-        f"Every way from {source} to {target} leads through {cause.op} on line {cause.line}. "
+        f"Every way from {source} to {target} leads through {_op(cause)} on line {cause.line}. "
         f"{_why_flat(cause)} "
         f"Use a smooth operation in its place, or estimate its gradient with tf.custom_gradient."
     )
@@ -169,6 +179,12 @@ def _integer(cause: Cause, target: str, source: str) -> str:
             f"On line {cause.line} the value becomes text. "
             f"Text has no derivative, and a number read from it is a new one to the tape. "
             f"Keep the value a float tensor on the way to {target}."
+        )
+    if cause.op:
+        return (
+            f"Line {cause.line} turns the value into {dtype}. "
+            f"Gradients exist for real and complex numbers only, so the tape stops here. "
+            f"Leave that out on the way to {target}, or stay with a float dtype."
         )
     return (
         f"On line {cause.line} the value is of dtype {dtype}. "
@@ -243,16 +259,16 @@ def _custom(cause: Cause, target: str, source: str) -> str:
 
 def _saturated(cause: Cause, target: str, source: str) -> str:
     return (
-        f"{cause.op} on line {cause.line} is flat at these values, so what arrives there is "
+        f"{_op(cause)} on line {cause.line} is flat at these values, so what arrives there is "
         f"multiplied by a slope of exactly 0. "
         f"The gradient is connected, but nothing of it reaches {source}. "
-        f"Keep the values inside the range where {cause.op} has a slope."
+        f"Keep the values inside the range where {_op(cause)} has a slope."
     )
 
 
 def _flat_op(cause: Cause, target: str, source: str) -> str:
     return (
-        f"{cause.op} on line {cause.line} has a derivative of 0 everywhere, and TensorFlow gives "
+        f"{_op(cause)} on line {cause.line} has a derivative of 0 everywhere, and TensorFlow gives "
         f"zeros for it rather than None. So nothing of the gradient reaches {source}. "
         f"Use a smooth operation there, or give it an estimate by tf.custom_gradient."
     )
@@ -260,7 +276,7 @@ def _flat_op(cause: Cause, target: str, source: str) -> str:
 
 def _cancelled(cause: Cause, target: str, source: str) -> str:
     return (
-        f"At line {cause.line} ({cause.op or 'a sum'}) contributions of opposite sign add up to "
+        f"At line {cause.line} ({_op(cause) or 'a sum'}) contributions of opposite sign add up to "
         f"exactly 0. The gradient of {target} by {source} is zero because {target} does not "
         f"change when {source} does, as with the sum of a softmax. "
         f"Differentiate something that does depend on {source}."
@@ -274,7 +290,7 @@ def _by_zero(cause: Cause, target: str, source: str) -> str:
             f"The backward pass starts from them, so everything it computes is 0."
         )
     return (
-        f"{cause.op} on line {cause.line} multiplies by a value that is 0 everywhere. "
+        f"{_op(cause)} on line {cause.line} multiplies by a value that is 0 everywhere. "
         f"The gradient is multiplied by the same zeros on its way to {source}. "
         f"Look at the weight or mask that is 0 there."
     )
@@ -282,8 +298,8 @@ def _by_zero(cause: Cause, target: str, source: str) -> str:
 
 def _nonfinite(cause: Cause, target: str, source: str) -> str:
     return (
-        f"The backward pass of {cause.op} on line {cause.line} is the first to turn finite numbers "
-        f"into NaN or infinity. From there they spread to {source}. "
+        f"The backward pass of {_op(cause)} on line {cause.line} is the first to turn finite "
+        f"numbers into NaN or infinity. From there they spread to {source}. "
         f"Keep its input away from the point where the derivative is infinite or undefined."
     )
 

@@ -55,7 +55,7 @@ def _explained(
 ) -> Explained:
     with told_in_a_line():
         explained = opened.record(name, shares)
-        return opened.try_fixes(explained, _tell_progress) if fixes else explained
+        return opened.try_fixes(explained, _tell_progress) if fixes else opened.cross(explained)
 
 
 def _tell_progress(done: int, known: int) -> None:

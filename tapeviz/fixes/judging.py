@@ -61,15 +61,23 @@ def has_same_numbers(before: Outcome, after: Outcome, place: Place, edit: Edit) 
     old, new = before.finding(place), after.finding(place)
     if old is None or new is None:
         return False
-    bridged, tensor = old.bridged, new.tensor
-    if bridged is None or tensor is None or edit.part or edit.has_other_shape:
-        agrees = True
-    else:
-        agrees = _are_close(before.trace, bridged, after.trace, tensor, 1e-4, 1e-6)
-    return agrees and (edit.is_estimate or _same_targets(before, after, place))
+    agrees = edit.has_other_shape or bool(edit.part) or _agrees(before, old, after, new)
+    return agrees and (edit.is_estimate or has_same_targets(before, after, place))
 
 
-def _same_targets(before: Outcome, after: Outcome, place: Place) -> bool:
+def _agrees(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool:
+    """Whether the gradient is the one across the cut, where that is known and no estimate."""
+    if new.tensor is None or old.is_estimated:
+        return True
+    if old.bridged_value is not None:
+        found = _numbers(after.trace, new.tensor)
+        return found is None or _are_near(old.bridged_value, found, 1e-3, 1e-5)
+    if old.bridged is None:
+        return True
+    return _are_close(before.trace, old.bridged, after.trace, new.tensor, 1e-4, 1e-6)
+
+
+def has_same_targets(before: Outcome, after: Outcome, place: Place) -> bool:
     old = before.diagnosis.calls[place[0]].call.targets
     new = after.diagnosis.calls[place[0]].call.targets
     pairs = ((o.tensor, n.tensor) for o, n in zip(old, new, strict=False))
@@ -82,7 +90,7 @@ def _same_targets(before: Outcome, after: Outcome, place: Place) -> bool:
 def is_repeatable(before: Outcome, again: Outcome, place: Place) -> bool:
     """Whether a second run of the same text gave the same numbers."""
     old, new = before.finding(place), again.finding(place)
-    if old is None or new is None or not _same_targets(before, again, place):
+    if old is None or new is None or not has_same_targets(before, again, place):
         return False
     if old.bridged is None or new.bridged is None:
         return True
@@ -97,17 +105,22 @@ def _are_close(
     if known is not None and known.dtype in _LOOSE:
         rtol, atol = max(rtol, 1e-2), max(atol, 1e-3)
     if a is not None and b is not None:
-        if a.shape != b.shape:
-            return False
-        finite = np.isfinite(a)
-        if not finite.any():
-            return True
-        atol *= max(1.0, float(np.abs(a[finite]).max()))
-        return bool(np.allclose(b[finite], a[finite], rtol=rtol, atol=atol))
+        return _are_near(a, b, rtol, atol)
     norms = [s.norm for s in (one.stats(tensor), other.stats(second)) if s is not None]
     if len(norms) == 2 and norms[0] is not None and norms[1] is not None:
         return bool(np.isclose(norms[0], norms[1], rtol=10 * rtol, atol=atol))
     return True
+
+
+def _are_near(a: Array, b: Array, rtol: float, atol: float) -> bool:
+    """Whether all finite elements of ``a`` are near those of ``b``."""
+    if a.shape != b.shape:
+        return False
+    finite = np.isfinite(a)
+    if not finite.any():
+        return True
+    atol *= max(1.0, float(np.abs(a[finite]).max()))
+    return bool(np.allclose(b[finite], a[finite], rtol=rtol, atol=atol))
 
 
 def _numbers(trace: Trace, tensor: TensorId) -> Array | None:

@@ -14,6 +14,7 @@ from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Array, Trace
 from .ailments import MOST_EDITS, MOST_KEPT, Ailment, ailments_of, distinct, part_of, with_fixes
+from .crossing import cross_numpy
 from .judging import Outcome, Place, has_come_out, has_same_numbers, is_repeatable
 from .model import Edit, Patient
 from .source import Source
@@ -42,7 +43,10 @@ def try_fixes(
     """
     if trace.ending.how not in ("finished", "raised", "exit"):
         return diagnosis
-    ward = _Ward(Outcome(trace, diagnosis), recorder, like or Snippet(trace.source, trace.filename))
+    like = like or Snippet(trace.source, trace.filename)
+    like = replace(like, options={**like.options, "seed": trace.seed})
+    diagnosis = cross_numpy(Outcome(trace, diagnosis), recorder, like)
+    ward = _Ward(Outcome(trace, diagnosis), recorder, like)
     ward.on_progress = on_progress
     ward.should_stop = should_stop
     return ward.treat()

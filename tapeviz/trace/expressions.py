@@ -9,6 +9,7 @@ from functools import cached_property
 from .model import Frame
 
 _TARGET_NAMES = ("target", "ys", "targets")
+_LONGEST_WORDS = 30
 _SOURCE_NAMES = ("sources", "xs", "source")
 
 
@@ -72,6 +73,36 @@ class SourceText:
         inside = ast.walk(statement) if statement else ()
         named = [n for n in inside if isinstance(n, ast.Call) and _called_name(n) == name]
         return named[0] if len(named) == 1 else None
+
+    def words_at(self, frame: Frame) -> str:
+        """What the snippet calls the op that ran there: ``tf.argmax``, ``x // 2``."""
+        if frame.column < 0 or not 0 < frame.line <= len(self.lines):
+            return ""
+        begin = len(self.lines[frame.line - 1][: frame.column].encode())
+        node = self._expressions.get((frame.line, begin, frame.end_line, self._bytes(frame)))
+        if isinstance(node, ast.Call):
+            name = self.segment(node.func)
+            return name if name.partition(".")[0] in self._tensorflow else ""
+        words = self.segment(node) if node is not None else ""
+        return words if len(words) <= _LONGEST_WORDS else ""
+
+    @cached_property
+    def _expressions(self) -> dict[tuple[int, int, int, int], ast.expr]:
+        """Calls and operators by where they begin and end, in UTF-8 bytes as ``ast`` counts."""
+        return {
+            (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0): node
+            for node in (ast.walk(self.tree) if self.tree else ())
+            if isinstance(node, (ast.Call, ast.BinOp, ast.Compare, ast.UnaryOp))
+        }
+
+    @cached_property
+    def _tensorflow(self) -> frozenset[str]:
+        """The names under which the snippet has TensorFlow; ``tf`` is there anyway."""
+        names = {"tf"}
+        for node in ast.walk(self.tree) if self.tree else ():
+            if isinstance(node, ast.Import):
+                names |= {one.asname or one.name for one in node.names if one.name == "tensorflow"}
+        return frozenset(names)
 
     def _bytes(self, frame: Frame) -> int:
         """The frame's end column in UTF-8 bytes, as ``ast`` counts."""

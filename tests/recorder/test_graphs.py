@@ -35,6 +35,7 @@ def test_a_function_runs_eagerly_op_by_op(record: Record) -> None:
         seen.one(e.Begin).tensorflow,
         seen.one(e.Begin).python,
         seen.one(e.Begin).executable,
+        seed=seen.one(e.Begin).seed,
     )
     assert [seen.line(op.site) for op in seen.ops("Sin")] == [8, 8, 8]
     assert not any(op.graph for op in seen.ops())

@@ -1,0 +1,112 @@
+"""A diagnosis in which values went through NumPy in, the same with the gradients across it out.
+
+The snippet runs once more, in a process of its own: there each NumPy value remembers the tensor
+that it came from, and TensorFlow computes the same beside NumPy (:mod:`tapeviz.recorder.followed`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..analysis.diagnose import diagnose
+from ..analysis.model import Diagnosis, Finding
+from ..errors import TapevizError
+from ..recording import LiveRecording, Recorder, Snippet
+from ..trace.model import Array, TensorId
+from .judging import Outcome, Place, has_same_targets
+
+_NOTE = "not followed: "
+_FEWEST_SECONDS = 10.0
+
+
+def cross_numpy(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
+    """With ``bridged_value``, or with ``no_bridge`` in words. Blocks for one run of the snippet."""
+    places = [
+        (number, place)
+        for number, call in enumerate(before.diagnosis.calls)
+        for place, finding in enumerate(call.findings)
+        if _went_through_numpy(finding)
+    ]
+    if not places or before.trace.ending.how not in ("finished", "raised", "exit"):
+        return before.diagnosis
+    seconds = max(_FEWEST_SECONDS, 4 * before.trace.ending.seconds)
+    asked = replace(like, text=before.trace.source, timeout=seconds)
+    options = {**like.options, "follow_numpy": True, "seed": before.trace.seed}
+    live = recorder.record(replace(asked, options=options))
+    try:
+        trace = live.wait(seconds + _FEWEST_SECONDS)
+        after = Outcome(trace, diagnose(trace))
+        told = {place: _crossed(live, before, after, place) for place in places}
+    except TimeoutError:
+        told = _all_without(before, places, "running the snippet once more took too long")
+    except TapevizError as error:
+        told = _all_without(before, places, str(error))
+    finally:
+        live.release()
+    return _with(before.diagnosis, told)
+
+
+def _went_through_numpy(finding: Finding) -> bool:
+    if finding.status not in ("none", "zero") or (finding.bridged and not finding.is_estimated):
+        return False
+    causes = (finding.cause, *finding.others)
+    return any(one is not None and one.kind == "left-tensorflow" for one in causes)
+
+
+def _crossed(live: LiveRecording, before: Outcome, after: Outcome, place: Place) -> Finding:
+    """The finding with what the other run tells of it."""
+    old, new = before.finding(place), after.finding(place)
+    assert old is not None
+    if new is None or after.trace.failure != before.trace.failure:
+        return replace(old, no_bridge=_reason(after, old) or "the NumPy code could not be followed")
+    if not has_same_targets(before, after, place):
+        return replace(old, no_bridge="run once more, the snippet computed something else")
+    tensor = new.tensor if new.status in ("flows", "nonfinite") else new.bridged
+    value = _fetched(live, after, tensor)
+    if value is None:
+        words = _reason(after, old) or "the NumPy code leaves no slope that TensorFlow could follow"
+        return replace(old, no_bridge=words)
+    return replace(
+        old,
+        bridged=None,
+        bridged_value=value,
+        is_estimated=new.is_estimated,
+        check=new.check,
+    )
+
+
+def _fetched(live: LiveRecording, after: Outcome, tensor: TensorId | None) -> Array | None:
+    if tensor is None:
+        return None
+    return live.fetch_tensor(after.trace.fetched.get(tensor, tensor))
+
+
+def _reason(after: Outcome, finding: Finding) -> str:
+    """What could not be followed: on a line where the value left, else what was met first."""
+    notes = [one.removeprefix(_NOTE) for one in after.trace.notes if one.startswith(_NOTE)]
+    lost = [(int(line), what) for line, _, what in (one.partition(" ") for one in notes)]
+    if not lost:
+        return ""
+    lines = [one.line for one in (finding.cause, *finding.others) if one is not None]
+    line, what = min(lost, key=lambda one: one[0] not in lines)
+    if what.startswith(("int(", "astype(")):
+        return f"{what} on line {line} cuts the fraction off, and leaves no slope"
+    return f"TensorFlow has nothing that could stand in for {what} on line {line}"
+
+
+def _all_without(before: Outcome, places: list[Place], words: str) -> dict[Place, Finding]:
+    found = ((place, before.finding(place)) for place in places)
+    return {place: replace(one, no_bridge=words) for place, one in found if one is not None}
+
+
+def _with(diagnosis: Diagnosis, told: dict[Place, Finding]) -> Diagnosis:
+    calls = tuple(
+        replace(
+            call,
+            findings=tuple(
+                told.get((number, place), finding) for place, finding in enumerate(call.findings)
+            ),
+        )
+        for number, call in enumerate(diagnosis.calls)
+    )
+    return replace(diagnosis, calls=calls)

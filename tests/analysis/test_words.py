@@ -1,0 +1,54 @@
+"""Messages use the words of the snippet, and say so where something is only likely."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+SNIPPET = """
+import tensorflow as tf
+x = tf.Variable([1.4, 2.6])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum({line})
+tape.gradient(y, x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("tf.cast(tf.argmax(x), tf.float32)", "leads through tf.argmax on line 5"),
+        ("tf.where(x > 2.0, 1.0, 0.0)", "leads through x > 2.0 on line 5"),
+        ("3.0 * (x // 2.0)", "leads through x // 2.0 on line 5"),
+        ("(lambda one: tf.round(one))(x)", "leads through tf.round on line 5"),
+        ("tf.keras.layers.Lambda(round)(x) if 0 else x // 1.0 ", "leads through x // 1.0"),
+        ("tf.cast(tf.cast(x, tf.int32), tf.float32)", "Line 5 turns the value into int32."),
+    ],
+)
+def test_an_op_is_called_as_the_snippet_calls_it(line: str, words: str, recorder: Recorder) -> None:
+    from tapeviz.analysis import diagnose
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(SNIPPET.replace("{line}", line)))
+    trace = live.wait(60)
+    live.release()
+    message = diagnose(trace).calls[-1].findings[0].message
+    assert words in message
+
+
+def test_a_cause_that_is_only_likely_says_so(recorder: Recorder) -> None:
+    from tapeviz.analysis import diagnose
+    from tapeviz.recording import Snippet
+
+    text = SNIPPET.replace("    y", "    setattr(tape, 'kept', x.numpy())\n    y")
+    live = recorder.record(Snippet(text.replace("{line}", "getattr(tape, 'kept')")))
+    trace = live.wait(60)
+    live.release()
+    finding = diagnose(trace).calls[-1].findings[0]
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == ("left-tensorflow", 5)
+    assert "probably leaves TensorFlow" in finding.message
