@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from .analysis.dataflow import DataFlow
+from .analysis.doubts import doubts
 from .analysis.replays import (
     How,
     calls_to_replay,
@@ -267,8 +268,16 @@ class LiveRecording:
                 if not all(self._ask_replay(flow, call, how) for how in further_ways(flow, call)):
                     return
             trace = self._reader.trace(bytes(self._blob))
-        if calls or further:
+        if calls or further or self._is_following:
             self._check(trace)
+        for asked in doubts(trace):
+            if not self._ask("check", asked):
+                return
+
+    @property
+    def _is_following(self) -> bool:
+        """Whether NumPy values are followed: then the tape's own gradients are in question, too."""
+        return bool(self.snippet.options.get("follow_numpy", False))
 
     def _ask_replay(self, flow: DataFlow, call: Call, how: How) -> bool:
         try:
@@ -280,7 +289,7 @@ class LiveRecording:
     def _check(self, trace: Trace) -> None:
         """Compare what the replays gave with finite differences, for as long as nobody minds."""
         until = time.monotonic() + _CHECK_SECONDS
-        for asked in checks(trace):
+        for asked in checks(trace, also_flowing=self._is_following):
             if time.monotonic() > until or not self._ask("check", asked):
                 return
 

@@ -93,7 +93,7 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
         others=causes[1:],
         bridged=bridged,
         is_estimated=is_estimated,
-        check=call.checks.get(source.tensor) if bridged and not is_estimated else None,  # type: ignore[arg-type]
+        check=None if is_estimated else call.checks.get(source.tensor or TensorId(0)),
     )
 
 

@@ -184,18 +184,19 @@ def value_given(trace: Trace, call: Call, given: Operand) -> int:
     return tensors[0]
 
 
-def checks(trace: Trace) -> Iterator[dict[str, Any]]:
-    """The arguments of the kernel's ``check`` for the first gradients that a replay gave."""
+def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, Any]]:
+    """The arguments of the kernel's ``check`` for the first gradients that a replay gave.
+
+    ``also_flowing``: for those that the tape gave, too.
+    """
     asked = 0
     for call in trace.calls:
-        found_any = call.replay is not None and (call.replay.results or call.beyond)
-        if call.method != "gradient" or call.replay is None or not found_any:
+        if call.method != "gradient" or not call.ended or not (call.replay or also_flowing):
             continue
         until = max((op.id for op in trace.ops.values() if op.when < call.when), default=0)
         for place, source in enumerate(call.sources):
-            key = str(source.tensor)
-            found = call.replay.results.get(key) or call.beyond.get(key)
-            if found is None or not is_unconnected(trace, call, place):
+            found = _to_be_checked(trace, call, place, also_flowing)
+            if found is None or source.tensor is None:
                 continue
             yield {
                 "call": call.id,
@@ -207,6 +208,15 @@ def checks(trace: Trace) -> Iterator[dict[str, Any]]:
             asked += 1
             if asked == MAX_CHECKS:
                 return
+
+
+def _to_be_checked(trace: Trace, call: Call, place: int, also_flowing: bool) -> TensorId | None:
+    """The gradient of a source that is worth to be compared with finite differences."""
+    key = str(call.sources[place].tensor)
+    if is_unconnected(trace, call, place):
+        replayed = call.replay.results.get(key) if call.replay is not None else None
+        return replayed or call.beyond.get(key)
+    return call.results[place] if also_flowing else None
 
 
 def _program(trace: Trace, ancestry: Ways, how: How) -> Iterator[list[Any]]:

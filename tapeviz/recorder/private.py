@@ -21,7 +21,13 @@ from tensorflow.python.client import session as session_module
 from tensorflow.python.distribute import values as distributed
 from tensorflow.python.eager import backprop, context, execute, forwardprop, record
 from tensorflow.python.eager.polymorphic_function import atomic_function, polymorphic_function
-from tensorflow.python.framework import func_graph, op_callbacks, op_def_registry, ops
+from tensorflow.python.framework import (
+    func_graph,
+    op_callbacks,
+    op_def_registry,
+    ops,
+    tensor_conversion_registry,
+)
 from tensorflow.python.ops import (
     custom_gradient,
     gradients_impl,
@@ -41,6 +47,7 @@ custom_gradients: Any = custom_gradient
 graph_gradients: Any = gradients_util
 parallel_for: Any = control_flow_ops
 script_functions: Any = script_ops
+conversions: Any = tensor_conversion_registry
 function_graphs: Any = func_graph
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 PUBLIC_GRAPH_GRADIENTS: str = gradients_impl.__name__
@@ -349,8 +356,57 @@ def cast_like(tensor: Any, like: Any) -> Any:
     return tensor if tensor.dtype == like.dtype else tf.cast(tensor, like.dtype)
 
 
-def constant(array: Any) -> Any:
-    return tf.constant(array)
+def cast_to(tensor: Any, dtype: Any) -> Any:
+    return tf.cast(tensor, dtype)
+
+
+def constant(array: Any, dtype: Any = None) -> Any:
+    return tf.constant(array, dtype)
+
+
+def is_tensor_like(value: Any) -> bool:
+    """An eager tensor, or a variable of TensorFlow or Keras."""
+    if isinstance(value, (EagerTensor, BaseVariable)):
+        return True
+    return hasattr(type(value), "_should_act_as_resource_variable") and hasattr(value, "numpy")
+
+
+def as_tensor(value: Any) -> Any:
+    return tf.convert_to_tensor(value)
+
+
+def is_real(tensor: Any) -> bool:
+    """Whether gradients exist for its dtype."""
+    return bool(tensor.dtype.is_floating or tensor.dtype.is_complex)
+
+
+def reshaped(tensor: Any, shape: Any) -> Any:
+    return tensor if tensor.shape == shape else tf.reshape(tensor, shape)
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    return tf.stack(parts)
+
+
+def picked(tensor: Any, places: Any) -> Any:
+    """The elements with these flat numbers."""
+    return tf.gather(tf.reshape(tensor, [-1]), places)
+
+
+def with_part(tensor: Any, places: Any, part: Any) -> Any:
+    """The tensor with a part, broadcast, at these flat numbers."""
+    places = np.asarray(places)
+    flat = tf.reshape(tf.broadcast_to(part, places.shape), [-1])
+    new = tf.tensor_scatter_nd_update(tf.reshape(tensor, [-1]), places.reshape(-1, 1), flat)
+    return tf.reshape(new, tensor.shape)
+
+
+def float_dtype_among(values: Sequence[Any]) -> Any:
+    """The dtype of the first tensor of real numbers; None if there is none."""
+    for value in values:
+        if is_tensor_like(value) and tf.as_dtype(value.dtype).is_floating:
+            return tf.as_dtype(value.dtype)
+    return None
 
 
 def variable_of(state: Any) -> Any:

@@ -58,16 +58,22 @@ def remember_text(source: str, filename: str, installed: Installed) -> None:
     installed.replace(linecache, "updatecache", wrap)
 
 
-def compile_snippet(source: str, filename: str, note: Callable[[str], None]) -> CodeType:
+def compile_snippet(
+    source: str,
+    filename: str,
+    note: Callable[[str], None],
+    first: ast.NodeTransformer | None = None,
+) -> CodeType:
     """Bytecode that reports its bindings; plain bytecode where that cannot be made.
 
-    ``SyntaxError`` is the snippet's own.
+    ``first``: changes the tree before. ``SyntaxError`` is the snippet's own.
     """
     plain: CodeType = compile(source, filename, "exec", dont_inherit=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were given for the plain text already
-            tree = instrument(ast.parse(source, filename))
+            tree = ast.parse(source, filename)
+            tree = instrument(tree if first is None else first.visit(tree))
             code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
             return code
     except Exception as error:

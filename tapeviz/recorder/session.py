@@ -6,18 +6,22 @@ import gc
 import logging
 import os
 import platform
+import random
+import secrets
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from . import (
     backward,
     bodies,
     calls,
+    following,
     forward_mode,
     functions,
     graphs,
@@ -41,6 +45,7 @@ from .values import raw_bytes
 
 FORMAT_VERSION = 1
 _MEGABYTE = 1 << 20
+_MOST_SEED = (1 << 31) - 2
 
 
 class Session:
@@ -51,6 +56,8 @@ class Session:
         self._filename = filename
         self._options = options
         self._eager_functions = bool(options.get("eager_functions", True))
+        self._seed = int(options.get("seed") or 1 + secrets.randbelow(_MOST_SEED))
+        self._follows_numpy = bool(options.get("follow_numpy", False))
         self.tensors = Tensors(
             int(options.get("value_limit", 1024)),
             int(options.get("value_budget", 64 * _MEGABYTE)),
@@ -102,11 +109,25 @@ class Session:
                 "python": platform.python_version(),
                 "executable": sys.executable,
                 "eager_functions": self._eager_functions,
+                "seed": self._seed,
             }
         )
 
+    def _sow(self) -> None:
+        """Let a snippet that sets no seed draw other numbers each time, but the same if asked to.
+
+        Processes that were forked from one would else all draw the same from NumPy and Python.
+        Compiled functions draw alike under a seed of TensorFlow's: then that is left alone.
+        """
+        random.seed(self._seed)
+        np.random.seed(self._seed)
+        if self._eager_functions:
+            tf.random.set_seed(self._seed)
+
     def _run_snippet(self, argv: Sequence[str]) -> None:
-        compiled = program.compile_snippet(self._source, self._filename, self._note)
+        self._sow()
+        first = following.Rerouted() if self._follows_numpy else None
+        compiled = program.compile_snippet(self._source, self._filename, self._note, first)
         provide = self._options.get("provide", ())
         program.run_as_main(self._source, self._filename, argv, provide, compiled)
 
@@ -128,6 +149,7 @@ class Session:
             lambda: self._install_ending(installed),
             lambda: self._make_functions_eager(installed),
             lambda: _quieten_collector(installed),
+            lambda: self._follow_numpy(installed),
         )
         for install in families:
             try:
@@ -145,6 +167,10 @@ class Session:
 
         installed.replace(os, "_exit", flushing)
         installed.replace(os, "abort", flushing)
+
+    def _follow_numpy(self, installed: Installed) -> None:
+        if self._follows_numpy:
+            following.install(self.recording, installed)
 
     def _make_functions_eager(self, installed: Installed) -> None:
         if not self._eager_functions:
