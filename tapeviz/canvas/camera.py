@@ -72,6 +72,12 @@ class Camera:
         scale = max(scale, LEAST_SCALE)
         return replace(self, x=rect.x, y=rect.y + below / 2 / scale, scale=scale)
 
+    def looking_at(self, point: Point, scale: float, bounds: Rect, margin: float = 40.0) -> Camera:
+        """``point`` in the middle, but no more empty room beyond ``bounds`` than ``margin`` px."""
+        x = _within(point[0], bounds.left, bounds.right, (self.width / 2 - margin) / scale)
+        y = _within(point[1], bounds.top, bounds.bottom, (self.height / 2 - margin) / scale)
+        return replace(self, x=x, y=y, scale=scale)
+
     def between(self, other: Camera, share: float) -> Camera:
         """On the way to ``other``: zooming evenly to the eye."""
         scale = math.exp(math.log(self.scale) * (1 - share) + math.log(other.scale) * share)
@@ -85,3 +91,10 @@ class Camera:
             x=self.x + (other.x - self.x) * moved,
             y=self.y + (other.y - self.y) * moved,
         )
+
+
+def _within(middle: float, low: float, high: float, half: float) -> float:
+    """The nearest middle whose sight of ``2 * half`` stays between the ends, if these are apart."""
+    if high - low <= 2 * half:
+        return (low + high) / 2
+    return min(max(middle, low + half), high - half)

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QRubberBand, QToolTip
 
-from ..layout.model import Rect
+from ..layout.model import Point, Rect
 from ..scene.model import Scene
 from ..scene.theme import Theme
 from .camera import Camera
@@ -136,6 +136,13 @@ class GraphView(QGraphicsView):
         else:
             self._glide.stop()
             self.set_camera(fitted)
+
+    def begin_at(self, point: Point, scale: float) -> None:
+        """A part of the graph at this scale, ``point`` in the middle where the graph goes on
+        around it; the fit is given up."""
+        self.follows_fit = False
+        self._glide.stop()
+        self.set_camera(self.camera.looking_at(point, scale, self.prepared.scene.bounds))
 
     def zoom(self, factor: float) -> None:
         self.move_camera(self.camera.zoomed(factor))

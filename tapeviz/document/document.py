@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..errors import TapevizError
+from ..graph.fold import GROUP_PREFIX
 from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
@@ -110,8 +111,7 @@ class Document(QObject):
     def open_trace(self, trace: Trace) -> None:
         """Takes a recording that was kept, and the text that it recorded."""
         self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
-        self.text.ran = trace.source
-        self.is_loaded = True
+        self.text.ran, self.is_loaded = trace.source, True
         self.take_trace(trace)
 
     def go_to_line(self, line: int) -> None:
@@ -260,6 +260,7 @@ class Document(QObject):
         if path:
             inner = {one for one in self.view.unfolded if f"{one}/".startswith(f"{path}/")}
             self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
+            self.select_nodes(frozenset((GROUP_PREFIX + path,)))  # so that the next one goes on
         return bool(path)
 
     def show_bridge(self, is_shown: bool) -> None:

@@ -116,7 +116,10 @@ class Links:
     def open_path(self, node: NodeId) -> str:
         """The path of the group that a node stands in, ``""`` if in none."""
         known = self.nodes.get(node)
-        return known.group if known is not None else ""
+        if known is None:
+            return ""
+        # A closed group's own path names itself: it stands in the one around it.
+        return known.group if known.role != "group" else path_of(known).rpartition("/")[0]
 
     def steps_of(self, nodes: frozenset[NodeId]) -> tuple[int, ...]:
         """Numbers (from 1) of the steps that run at one of these nodes."""

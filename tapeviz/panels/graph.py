@@ -19,6 +19,9 @@ from .panel import Panel
 from .widgets import IconButton, plain_label
 
 EDGE = 12
+UNREADABLE = 0.3
+"""Pictures that fit only at a smaller scale than this are not begun with as a whole."""
+COMFORTABLE = 0.8
 
 
 class GraphPanel(Panel):
@@ -52,6 +55,7 @@ class GraphPanel(Panel):
         self.body.addWidget(self.strip)
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
+        self._is_overview = False
         self._connect()
         self._show_scene()
         self._show_step()
@@ -90,6 +94,7 @@ class GraphPanel(Panel):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
             self._place_overlays()
+            self._come_closer()
         return super().eventFilter(watched, event)
 
     def _place_overlays(self) -> None:
@@ -102,7 +107,7 @@ class GraphPanel(Panel):
             room -= self.minimap.width() + EDGE
         self.legend.show_entries(self.scene.legend, room)
         self.legend.move(EDGE, height - self.legend.height() - EDGE)
-        covered = self.legend.height() if self.legend.isVisibleTo(self.view) else 0
+        covered = self.legend.height() + EDGE // 3 if self.legend.isVisibleTo(self.view) else 0
         if covered != self.view.covered_below:
             self.view.covered_below = covered
             if self.view.follows_fit:
@@ -134,7 +139,26 @@ class GraphPanel(Panel):
             self.view.follows_fit = True
         if is_new and (self.view.follows_fit or not is_growing):
             self.view.fit(glides=False)
+            self._is_overview = True
+        self._come_closer()
         self._describe()
+
+    def _come_closer(self) -> None:
+        """A picture too large to be read as a whole begins where its story is: at the cut, else
+        at the target, as soon as these are known. The minimap shows where that is."""
+        view, document = self.view, self.document
+        is_settled = not document.is_running and document.current_call is not None
+        is_settled = is_settled and view.isVisible()
+        if not (self._is_overview and is_settled and view.follows_fit):
+            return
+        self._is_overview = False
+        scene = view.prepared.scene
+        if view.camera.scale >= UNREADABLE or not scene.boxes:
+            return
+        targets = [(box.rect.x, box.rect.y) for box in scene.boxes if box.ring == "target"]
+        story = [(mark.x, mark.y) for mark in scene.marks] or targets
+        if story:
+            view.begin_at(story[0], COMFORTABLE)
 
     def _show_minimap(self) -> None:
         self.minimap.show_camera(self.view.prepared, self.view.camera)
@@ -201,7 +225,7 @@ class GraphPanel(Panel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if known.role == "group":
             menu.addAction("Unfold", lambda: document.unfold(node))
-        if known.group:
+        if document.links.open_path(node):
             menu.addAction("Fold its group", lambda: document.fold(node))
         menu.addAction("Zoom to it", lambda: self.view.reveal(frozenset((node,))))
         if known.line:

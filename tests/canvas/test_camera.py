@@ -55,3 +55,13 @@ def test_a_glide_begins_and_ends_where_it_should() -> None:
     half = one.between(other, 0.5)
     assert 0 < half.x < 500
     assert one.between(Camera(80, 0, 0.1, 800, 600), 0.5).x == pytest.approx(40)
+
+
+def test_a_look_at_a_point_keeps_to_the_graph() -> None:
+    camera = Camera(width=400, height=300)
+    wide = Rect(1000, 5000, 200, 10_000)
+    closer = camera.looking_at((1000, 9_990), 1.0, wide, margin=50)
+    assert closer.scale == 1.0
+    assert closer.x == 1000  # it fits in this direction: the middle of all
+    assert closer.y == 10_000 - (150 - 50)
+    assert camera.looking_at((1000, 4_000), 1.0, wide).y == 4_000

@@ -1,0 +1,112 @@
+"""Groups of every kind in the window: opened and closed by mouse, by key and by menu."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from tapeviz.app.live import live_stages
+from tapeviz.app.window import Window
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+CTRL = Qt.KeyboardModifier.ControlModifier
+KINDS = [
+    ("gradient_penalty", "layer"),
+    ("training_loop", "iteration"),
+    ("training_loop", "line"),
+    ("mlp_step", "function"),
+    ("compiled_function", "function"),
+    ("custom_gradient", "custom_gradient"),
+]
+
+
+def open_grouped(qtbot: QtBot, window: Window, name: str, grouping: str) -> list[str]:
+    """The folded groups of a recording, by their paths."""
+    document = window.document
+    document.stages = live_stages()
+    assert grouping in document.stages.groupings
+    document.change_form(grouping=grouping)
+    assert window.files.open(RECORDINGS / f"{name}.tape")
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.diagnosis.calls), timeout=10_000)
+    return groups(window)
+
+
+def is_drawn(window: Window) -> bool:
+    return bool(window.document.scene.boxes) and not window.document.background.busy
+
+
+def groups(window: Window) -> list[str]:
+    return [id_ for id_, node in window.document.links.nodes.items() if node.role == "group"]
+
+
+def member(window: Window, group: str) -> str:
+    """A node that stands in an opened group, perhaps in one within it."""
+    path = group.removeprefix("group:")
+    nodes = window.document.links.nodes.items()
+    return next(id_ for id_, node in nodes if f"{node.group}/".startswith(f"{path}/"))
+
+
+def fold_all(qtbot: QtBot, window: Window, folded: list[str]) -> None:
+    """Ctrl+[ closes the innermost group, then the one around it."""
+    for _ in range(3):
+        before = groups(window)
+        QTest.keyClick(window.graph.view, Qt.Key.Key_BracketLeft, CTRL)
+        qtbot.waitUntil(lambda before=before: is_drawn(window) and groups(window) != before)
+        if groups(window) == folded:
+            return
+    raise AssertionError(groups(window))
+
+
+def on_screen(window: Window, node: str) -> QPoint:
+    view = window.graph.view
+    view.fit(glides=False)
+    rect = view.prepared.rects[view.prepared.indices[node]]
+    x, y = view.camera.to_screen(((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2))
+    return QPoint(round(x), round(y))
+
+
+@pytest.mark.parametrize(("name", "grouping"), KINDS)
+def test_a_group_opens_by_mouse_and_closes_by_key(
+    qtbot: QtBot, window: Window, name: str, grouping: str
+) -> None:
+    folded = open_grouped(qtbot, window, name, grouping)
+    assert folded
+    view, count = window.graph.view, len(window.document.scene.boxes)
+    QTest.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=on_screen(window, folded[0]))
+    qtbot.waitUntil(lambda: is_drawn(window) and len(window.document.scene.boxes) > count)
+    assert folded[0] not in groups(window)
+    inside = member(window, folded[0])
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=on_screen(window, inside))
+    assert window.document.selection.nodes == {inside}
+    window.activateWindow()
+    view.setFocus()
+    fold_all(qtbot, window, folded)
+    assert len(window.document.scene.boxes) == count
+
+
+def test_a_group_opens_by_key_and_by_its_menu(qtbot: QtBot, window: Window) -> None:
+    folded = open_grouped(qtbot, window, "gradient_penalty", "layer")
+    view, document = window.graph.view, window.document
+    window.activateWindow()
+    view.setFocus()
+    document.select_nodes(frozenset((folded[0],)))
+    for key, modifier in (
+        (Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_BracketRight, CTRL),
+    ):
+        document.select_nodes(frozenset((folded[0],)))
+        QTest.keyClick(view, key, modifier)
+        qtbot.waitUntil(lambda: is_drawn(window) and folded[0] not in groups(window))
+        document.select_nodes(frozenset((member(window, folded[0]),)))
+        fold_all(qtbot, window, folded)
+    view.menu_requested.emit(folded[0], view.mapToGlobal(QPoint(5, 5)))
+    (menu,) = (one for one in window.graph.findChildren(QMenu) if one.isVisible())
+    unfold = next(action for action in menu.actions() if action.text() == "Unfold")
+    unfold.trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: is_drawn(window) and folded[0] not in groups(window))
