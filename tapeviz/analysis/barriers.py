@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..trace.expressions import SourceText
-from ..trace.model import Op, Tape
+from ..trace.model import Op, Step, Tape
 from ..trace.tapes import is_differentiable
 from .blocks import line_that_kept, line_to_move
 from .dataflow import REF_ASSIGNS, Way
@@ -163,17 +163,26 @@ def gave_none(crossing: Crossing) -> Cause | None:
     if op is None or way.kind != "op" or not is_differentiable(evidence.dtype(way.start)):
         return None
     step = evidence.returned.get(op.id)
-    if step is None:
+    if step is None and op.derived is None:
         is_flat = _is_unreplayed(evidence, op) and op.type in FLAT_OPS
         return evidence.cause("not-differentiable", evidence.line_of(op), way) if is_flat else None
-    received = any(one is not None for one in step.upstream)
-    gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
-    if gave or not (received or step.error):
+    if _gave(way, op, step):
         return None
     if op.is_recorded_operation and op.function:
         line = gradient_return_line(evidence.text, op) or op.line
         return evidence.cause("custom-gradient", line, way, function=op.function)
-    return evidence.cause("not-differentiable", evidence.line_of(op), way, error=step.error)
+    error = step.error if step is not None else ""
+    return evidence.cause("not-differentiable", evidence.line_of(op), way, error=error)
+
+
+def _gave(way: Way, op: Op, step: Step | None) -> bool:
+    """Whether the gradient function gave something for the input, if it was asked at all."""
+    if step is None:
+        derived = op.derived or ()
+        return way.position < len(derived) and derived[way.position]
+    received = any(one is not None for one in step.upstream)
+    gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
+    return gave or not (received or step.error)
 
 
 def _is_unreplayed(evidence: Evidence, op: Op) -> bool:

@@ -48,11 +48,14 @@ class Evidence:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """The backward pass as TensorFlow ran it; of a ``jacobian`` as it was replayed.
+        """The backward pass as TensorFlow ran it; as it was replayed, where that shows more.
 
-        TensorFlow traces a jacobian's pass into a graph (pfor), where it has no values.
+        TensorFlow traces a jacobian's pass into a graph (pfor), where it has no values, and goes
+        back through a compiled function in one step.
         """
-        if self.call.method in ("jacobian", "batch_jacobian") and self.call.replay:
+        entered = (self.trace.ops.get(step.op or OpId(0)) for step in self.call.steps)
+        is_hidden = any(op is not None and op.is_open for op in entered)
+        if self.call.replay and (is_hidden or self.call.method in ("jacobian", "batch_jacobian")):
             return self.call.replay.steps
         return self.call.steps
 

@@ -20,6 +20,8 @@ def causes_of(evidence: Evidence, index: int, source: Operand, status: Status) -
         status == "zero" and is_unconnected(evidence.trace, evidence.call, index)
     ):
         return explain_none(evidence, source)
+    if status == "zero" and (causes := _cut_inside(evidence, source)):
+        return causes
     if status == "zero":
         return _inside_python(evidence, source) or _as_tuple(explain_zero(evidence, source))
     if status == "nonfinite":
@@ -29,6 +31,20 @@ def causes_of(evidence: Evidence, index: int, source: Operand, status: Status) -
 
 def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:
     return () if cause is None else (cause,)
+
+
+def _cut_inside(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
+    """A compiled function gives zeros for what its outputs are not connected with.
+
+    Its backward graph starts with zeros for the outputs that no gradient came to
+    (``_construct_function_from_graph_outputs`` in concrete_function.py, 2.15-2.21).
+    """
+    trace = evidence.trace
+    entered = (trace.ops.get(step.op) for step in evidence.call.steps if step.op is not None)
+    if not any(one is not None and one.is_compiled_call for one in entered):
+        return ()
+    causes = explain_none(evidence, source)
+    return () if causes[0].kind in ("not-watched", "outside-tape") else causes
 
 
 def _forward(evidence: Evidence, asked: Operand) -> tuple[Cause, ...]:

@@ -34,9 +34,11 @@ def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
 
 
 def _needs_replay(trace: Trace, call: Call) -> bool:
-    if call.method not in ("gradient", "jacobian", "batch_jacobian") or _is_in_graph(call):
+    if call.method not in ("gradient", "jacobian", "batch_jacobian") or _is_unknown(trace, call):
         return False
     if any(is_unconnected(trace, call, index) for index in range(len(call.results))):
+        return True
+    if _is_spoiled_inside(trace, call):
         return True
     return call.method != "gradient" and any(
         stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
@@ -44,9 +46,22 @@ def _needs_replay(trace: Trace, call: Call) -> bool:
     )
 
 
-def _is_in_graph(call: Call) -> bool:
-    """Whether it was made while a function was compiled: nothing in there has a value."""
-    return any(one.tensor is not None and one.tensor < 0 for one in call.targets)
+def _is_unknown(trace: Trace, call: Call) -> bool:
+    """Whether it was made while a function was compiled whose inside has no values."""
+    targets = (trace.tensors.get(one.tensor) for one in call.targets if one.tensor is not None)
+    return any(one is not None and one.id < 0 and not one.kept for one in targets)
+
+
+def _is_spoiled_inside(trace: Trace, call: Call) -> bool:
+    """Whether a result is zero or not finite, and the pass went through a compiled function."""
+    entered = any(
+        step.op is not None and step.op in trace.ops and trace.ops[step.op].is_open
+        for step in call.steps
+    )
+    return entered and any(
+        stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
+        for stats in (trace.stats(one) for one in call.results if one is not None)
+    )
 
 
 def is_unconnected(trace: Trace, call: Call, index: int) -> bool:
@@ -105,7 +120,7 @@ def further_calls(trace: Trace) -> tuple[Call, ...]:
         for call in trace.calls
         if call.method == "gradient"
         and call.ended
-        and not _is_in_graph(call)
+        and not _is_unknown(trace, call)
         and (call.replay is not None or is_signing)
         and any(_lacks(trace, call, place) for place in range(len(call.results)))
     )
@@ -247,9 +262,13 @@ def _program(trace: Trace, ancestry: Ways, how: How) -> Iterator[list[Any]]:
 
 
 def _function_around(trace: Trace, op: OpId | None) -> Op | None:
-    """The tape's entry for a compiled function that ran this op: gradients go back through that."""
+    """The tape's entry for a compiled function that ran this op: gradients go back through that.
+
+    Unless its inside was computed again, and so can be walked.
+    """
     within = trace.ops[op].within if op is not None else None
-    return trace.ops[within] if within is not None else None
+    function = trace.ops.get(within) if within is not None else None
+    return function if function is not None and not function.is_open else None
 
 
 def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
@@ -259,7 +278,8 @@ def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
             for one in op.body:
                 yield trace.ops[one].when, ["inner", one]
         elif how == "estimate" or any(_carries_gradient(trace, one) for one in op.outputs):
-            yield op.when, ["op", op.id]
+            # A compiled function's own outputs are those of the tape's entry for it, too.
+            yield op.when, ["op" if op.within is None else "inner", op.id]
             for tensor in op.inputs:
                 touched = trace.touches.get((op.id, VariableId(tensor)))
                 if touched is not None:

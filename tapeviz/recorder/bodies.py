@@ -12,16 +12,18 @@ from typing import Any
 
 from . import private
 from .graph_ops import put_into_graph
+from .inside import FirstCall
 from .installed import Installed
 from .recording import Recording, caller
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: Recording, installed: Installed, calls: list[FirstCall]) -> None:
+    """``calls`` gets the first call of each function, so that its inside can be computed again."""
     installed.replace(
         private.function_graphs, private.TRACE_BODY, lambda trace: _tracing(recording, trace)
     )
     installed.replace(
-        private.CompiledFunction, private.RUN_BODY, lambda run: _running(recording, run)
+        private.CompiledFunction, private.RUN_BODY, lambda run: _running(recording, run, calls)
     )
 
 
@@ -61,7 +63,8 @@ def _tracing(recording: Recording, trace: Callable[..., Any]) -> Callable[..., A
 
 def _about(recording: Recording, graph: Any) -> dict[str, Any]:
     number = recording.symbols.graph(graph)
-    recording.bodies[graph.name] = number
+    recording.bodies[graph.name] = graph
+    recording.returned[number] = len(graph.outputs)
     about: dict[str, Any] = {
         "graph": number,
         "inputs": [recording.tell_symbolic(one) for one in graph.inputs],
@@ -72,32 +75,51 @@ def _about(recording: Recording, graph: Any) -> dict[str, Any]:
     return about
 
 
-def _running(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
+def _running(
+    recording: Recording, run: Callable[..., Any], calls: list[FirstCall]
+) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
+    ran: set[int] = set()
 
     @recording.guarded
-    def begun(function: Any, into: Any) -> int:
-        graph = private.graph_behind(function)
+    def begun(graph: Any, inputs: Sequence[Any], into: Any) -> FirstCall | None:
         number = recording.symbols.known_graph(graph) if graph is not None else 0
-        if number in recording.bodies.values():
-            where = recording.symbols.graph(into) if into is not None else 0
-            recording.append((recording.encoder.runs, [number], where))
-        return number
+        if not number:
+            return None
+        where = recording.symbols.graph(into) if into is not None else 0
+        recording.append((recording.encoder.runs, [number], where))
+        is_first = number not in ran
+        ran.add(number)
+        if not is_first or into is not None:
+            return None
+        return FirstCall(graph, inputs, _states(recording, inputs))
 
     @recording.guarded
-    def put(graph: Any, outputs: Sequence[Any]) -> None:
-        op = private.newest_call(graph, outputs)
+    def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
+        op = private.newest_call(into, outputs)
         if op is not None:
-            put_into_graph(recording, op.type, op.inputs, None, op.outputs, graph)
+            recording.runs[recording.symbols.graph(into), op.name] = [graph]
+            put_into_graph(recording, op.type, op.inputs, None, op.outputs, into)
 
     def running(self: Any, *args: Any) -> Any:
         if _is_silent(recording):
             return run(self, *args)
-        into = private.graph_being_built()
-        begun(self, into)
+        into, graph = private.graph_being_built(), private.graph_behind(self)
+        call = begun(graph, args, into)
         outputs = run(self, *args)
         if into is not None:
-            put(into, outputs)
+            put(graph, into, outputs)
+        elif call is not None:
+            call.outputs = tuple(outputs or ())  # None: of a function without any
+            calls.append(call)
         return outputs
 
     return running
+
+
+def _states(recording: Recording, inputs: Sequence[Any]) -> dict[int, Any]:
+    """What the variables among a call's inputs hold now, by their handles' ids."""
+    with recording.log.hiding():
+        handles = [one for one in inputs if private.is_resource(one._datatype_enum())]
+        held = {one._id: private.read_handle(one) for one in handles}
+    return {handle: value for handle, value in held.items() if value is not None}

@@ -34,6 +34,7 @@ class Encoder:
         self._lines: list[str] = []
         self._dense: dict[tuple[int, int], Any] = {}
         self._bodies = BodySizes()
+        self._graph_ops: dict[tuple[int, str], int] = {}
 
     def encode(self, batch: Sequence[Row], complain: Complain) -> tuple[list[str], bytes]:
         """The events of a batch and the bytes that travel with them."""
@@ -171,7 +172,34 @@ class Encoder:
         else:
             self._bodies.grew(1)
         number = self.history.add(None, fields["outputs"])
+        self._graph_ops[fields["graph"], fields.get("name", "")] = number
         self._lines.append(json.dumps({**fields, "id": number}))
+
+    def again(
+        self, graph: int, name: str, op: KeptOp, tensors: Sequence[Any], before: int = 0
+    ) -> None:
+        """An op of a compiled function's inside, and what it gave when it ran once more.
+
+        ``before``: of a conditional, how far from the last of its numbers this one is.
+        """
+        number = self._graph_ops.get((graph, name), 0) - before
+        for identity, tensor in zip(op.outputs, tensors, strict=False):
+            if identity < 0 and tensor is not None:
+                self.tensors.see(identity, tensor, self._lines)
+        if number > 0 and self.history.lines[number - 1] is None:
+            self.history.lines[number - 1] = op
+
+    def chosen(self, graph: int, name: str, count: int, which: int) -> None:
+        """Which branch a conditional took. It has a number for each of its outputs, in a row."""
+        last = self._graph_ops.get((graph, name), 0)
+        ops = list(range(last - max(count, 1) + 1, last + 1)) if last else []
+        self._lines.append(json.dumps({"e": "chosen", "ops": ops, "branch": which}))
+
+    def derived(self, outputs: Sequence[int], given: list[bool]) -> None:
+        """For which inputs a graph's op has a gradient, told when a backward graph was made."""
+        number = self.history.producer(outputs[0]) if outputs else 0
+        if number:
+            self._lines.append(json.dumps({"e": "derived", "op": number, "given": given}))
 
     def failed_op(self, fields: dict[str, Any], inputs: Sequence[Any]) -> None:
         """An op that TensorFlow refused to run."""

@@ -12,8 +12,8 @@ from .recording import Recording
 _BRANCHES = {
     "If": ("then_branch", "else_branch"),
     "StatelessIf": ("then_branch", "else_branch"),
-    "While": ("body",),
-    "StatelessWhile": ("body",),
+    "While": ("body", "cond"),
+    "StatelessWhile": ("body", "cond"),
 }
 # Of a function's graph these say nothing: its inputs are told with its end.
 _FORMAL = frozenset({"Placeholder", "NoOp"})
@@ -28,7 +28,7 @@ def put_into_graph(
         return
     ids = [recording.tell_symbolic(tensor) for tensor in inputs]
     given = [recording.tell_symbolic(tensor) for tensor in outputs]
-    op = outputs[0].op if outputs else None
+    op = outputs[0].op if outputs else graph.get_operations()[-1]
     kind = op_type.decode() if isinstance(op_type, bytes) else op_type
     fields: dict[str, Any] = {
         "e": "op",
@@ -39,7 +39,7 @@ def put_into_graph(
         "graph": recording.symbols.graph(graph),
         "attrs": readable(attrs) if attrs else {},
     }
-    if op is not None:
+    if op.type == kind:
         fields["name"] = op.name
         fields["scope"] = op.name.rpartition("/")[0]
     if call:
@@ -50,15 +50,19 @@ def put_into_graph(
         fields["thread"] = thread
     if kind in _BRANCHES:
         branches = _branches(recording, kind, attrs)
-        recording.append((recording.encoder.runs, branches, fields["graph"]))
+        recording.runs[fields["graph"], op.name] = branches
+        told = [recording.symbols.graph(one) for one in branches if one is not None]
+        if kind.endswith("While"):
+            del told[1:]
+        recording.append((recording.encoder.runs, told, fields["graph"]))
     recording.append((recording.encoder.graph_op, fields))
     if kind == "Const" and attrs:
         array = private.constant_array(attrs)
         recording.append((recording.encoder.constant, given[0], array))
 
 
-def _branches(recording: Recording, op_type: str, attrs: Any) -> list[int]:
-    """The graphs of a conditional's branches or a loop's body."""
+def _branches(recording: Recording, op_type: str, attrs: Any) -> list[Any]:
+    """The graphs of a conditional's branches, or of a loop's body and condition."""
     named = dict(zip(attrs[::2], attrs[1::2], strict=False))
     names = (named[one].func.name for one in _BRANCHES[op_type])
-    return [recording.bodies.get(name, 0) for name in names]
+    return [recording.bodies.get(name) for name in names]

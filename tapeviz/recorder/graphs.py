@@ -12,6 +12,7 @@ import numpy as np
 from . import private
 from .backward import Step
 from .calls import Calls
+from .encode import listed
 from .installed import Installed
 from .recording import Recording, caller
 
@@ -48,7 +49,7 @@ def _gradients(
     def gradients(*args: Any, **named: Any) -> Any:
         frame = caller()
         if frame.f_globals.get("__name__") != private.PUBLIC_GRAPH_GRADIENTS:
-            with recording.log.hiding():
+            with recording.log.hiding(), recording.log.deriving():
                 return helper(*args, **named)
         if recording.local.hidden or recording.local.state[0]:
             return helper(*args, **named)
@@ -59,8 +60,20 @@ def _gradients(
 
 
 def _step(recording: Recording, compile_maybe: Callable[..., Any]) -> Callable[..., Any]:
+    @recording.guarded
+    def derived(op: Any, result: Any) -> None:
+        if op.type in private.CONTROL_FLOW:  # the recording has their branches in their place
+            return
+        outputs = [recording.id(one) for one in op.outputs]
+        given = [one is not None for one in listed(result)]
+        recording.append((recording.encoder.derived, outputs, given))
+
     def step(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
         call = recording.local.state[0]
+        if recording.local.derives:
+            result = compile_maybe(scope, op, func, grad_fn)
+            derived(op, result)
+            return result
         if not call or recording.local.hidden:
             return compile_maybe(scope, op, func, grad_fn)
         walked, result = Step(recording, call), None

@@ -28,6 +28,8 @@ class ThreadState(threading.local):
     state: tuple[int, bool, int] = (0, False, 0)
     hidden: int = 0
     """Above 0: what runs now is not to be reported."""
+    derives: bool = False
+    """The graph of a function's backward pass is being made."""
     bodies: tuple[Any, ...] = ()
     functions: int = 0
     """How many ``tf.function`` bodies it is inside of that run eagerly."""
@@ -101,6 +103,15 @@ class Log:
             yield
         finally:
             self.local.hidden -= 1
+
+    @contextlib.contextmanager
+    def deriving(self) -> Iterator[None]:
+        """What this thread does inside makes the graph of a function's backward pass."""
+        before, self.local.derives = self.local.derives, True
+        try:
+            yield
+        finally:
+            self.local.derives = before
 
     def _work(self) -> None:
         self.local.hidden = 1

@@ -217,6 +217,82 @@ def newest_call(graph: Any, outputs: Sequence[Any]) -> Any:
     return next((one for one in reversed(graph.get_operations()) if one.type in calls), None)
 
 
+def is_stateful(op: Any) -> bool:
+    """Whether an op in a graph does more than compute its outputs from its inputs."""
+    return bool(op.op_def.is_stateful)
+
+
+CONTROL_FLOW = frozenset(
+    {"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"}
+    | {"PartitionedCall", "StatefulPartitionedCall"}
+)
+
+
+def has_gradient_of_its_own(op: Any) -> bool:
+    """Whether an op in a graph is the end of a ``custom_gradient`` function."""
+    return "_gradient_op_type" in op.node_def.attr
+
+
+def attrs_of(op: Any) -> tuple[Any, ...]:
+    """The attributes of an op in a graph, as an eager op of the type would have them."""
+    found: list[Any] = []
+    for attribute in op.op_def.attr:
+        with contextlib.suppress(ValueError):
+            found += [attribute.name, _plain(op.get_attr(attribute.name))]
+    return tuple(found)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tf.DType):
+        return value.as_datatype_enum
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if hasattr(value, "unknown_rank"):  # a TensorShapeProto
+        shape = tf.TensorShape(value)
+        return None if shape.rank is None else shape.as_list()
+    return value
+
+
+def constant_of(op: Any) -> Any:
+    """The tensor that a ``Const`` in a graph gives."""
+    return tf.constant(tf.make_ndarray(op.get_attr("value")))
+
+
+def read_handle(handle: Any) -> Any:
+    """What the variable behind a handle holds; ``None`` if it holds nothing or is no variable."""
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return None
+    try:
+        with record.stop_recording():
+            return variable_ops.gen_resource_variable_ops.read_variable_op(
+                handle, data.shape_and_type[0].dtype
+            )
+    except NotOk:
+        return None
+    except tf.errors.OpError:
+        return None
+
+
+_WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+
+
+def writes_variable(op_type: str) -> bool:
+    """Whether an op of this type changes the variable that is its first input."""
+    return op_type in _WRITES or op_type.startswith(
+        ("ResourceScatter", "ResourceApply", "ResourceSparseApply", "ResourceStridedSliceAssign")
+    )
+
+
+def written(op_type: str, held: Any, value: Any) -> Any:
+    """What a variable that held ``held`` holds after a write; ``None`` if that is not known."""
+    if op_type == "AssignVariableOp":
+        return value
+    if op_type not in _WRITES:
+        return None
+    return held + value if op_type == "AssignAddVariableOp" else held - value
+
+
 def make_value_like(array: Any, *args: Any, **named: Any) -> None:
     """Let a TensorArray that was just made be one as a traced function has it."""
     if isinstance(array._implementation, tensor_array_ops._EagerTensorArray):

@@ -34,8 +34,12 @@ class Recording:
         self.definitions = Definitions(source)
         self.jacobians: set[int] = set()
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
-        self.bodies: dict[str, int] = {}
-        """The numbers of the graphs that functions, branches and loops run, by their names."""
+        self.bodies: dict[str, Any] = {}
+        """Graphs that branches and loops run, by the names that ops know them by."""
+        self.runs: dict[tuple[int, str], list[Any]] = {}
+        """Graphs that an op runs, by the graph that it is in and its name."""
+        self.returned: dict[int, int] = {}
+        """How many outputs a graph had when it was traced: for gradients TensorFlow adds some."""
 
     def tell(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
         """Log an event. ``tensors``: those it names, eager or symbolic."""

@@ -35,6 +35,7 @@ from . import (
 )
 from .encode import Encoder
 from .history import History
+from .inside import FirstCall, Inside
 from .installed import Installed
 from .log import Log, Send
 from .recording import Recording
@@ -68,6 +69,7 @@ class Session:
         symbols = Symbols()
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
         self.log = Log(self.encoder, send)
+        self._first_calls: list[FirstCall] = []
         self.recording = Recording(self.log, self._sites, symbols, source, filename)
 
     def run(self, argv: Sequence[str]) -> None:
@@ -85,9 +87,16 @@ class Session:
         except KeyboardInterrupt:
             pass  # it came between the snippet and our own last words
         finally:
+            if self._first_calls:
+                self._look_inside()
             for event in endings:
                 self.recording.tell(event)
             self.log.close()
+
+    def _look_inside(self) -> None:
+        with self.recording.shielded("compiled functions"), self.log.hiding():
+            Inside(self.recording, self._first_calls).compute()
+        self._first_calls.clear()
 
     def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:
         """All elements of a tensor that was kept."""
@@ -142,7 +151,7 @@ class Session:
             lambda: backward.install(recording, installed),
             lambda: variables.install(recording, installed),
             lambda: graphs.install(recording, installed, known_calls),
-            lambda: bodies.install(recording, installed),
+            lambda: bodies.install(recording, installed, self._first_calls),
             lambda: leaving.install(recording, installed),
             lambda: functions.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),

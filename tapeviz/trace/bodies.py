@@ -115,6 +115,8 @@ class Bodies:
         self._known: dict[int, _Body] = {}
         self._pending: dict[int, e.BodiesRun] = {}
         self._tensor_ids = itertools.count(_OWN_TENSORS)
+        self.first_calls: dict[int, int] = {}
+        """The eager op that was the first to run a graph."""
         self.values: dict[int, int] = {}
         """A graph's tensor that a function returns → what its first run gave for it."""
 
@@ -197,6 +199,7 @@ class Bodies:
                 if symbol < 0:
                     run.tensors.setdefault(symbol, value)
             if not op.graph and around is None:
+                self.first_calls.setdefault(body.ended.graph, op.id)
                 self._note_values(body, results)
         return run
 
@@ -214,7 +217,10 @@ class Bodies:
                 at = behind.get(at)
 
     def _joined(self, op: e.OpRan, bodies: Sequence[_Body], runs: Sequence[_Run]) -> Iterator[Told]:
-        """A conditional as one op for each output, which takes what either branch gives."""
+        """A conditional as one op for each output, which takes what either branch gives.
+
+        Nothing of the condition goes on: it decides what runs, as a Python ``if`` does.
+        """
         count, run = len(op.outputs), runs[0]
         ids = run.numbers or iter(range(op.id - max(count, 1) + 1, op.id + 1))
         if not count:
@@ -225,9 +231,8 @@ class Bodies:
                 for body, branch in zip(bodies, runs, strict=True)
                 if index < len(body.ended.outputs)
             ]
-            inputs = [*op.inputs[:1], *given]
             joined = msgspec.structs.replace(
-                op, id=next(ids), inputs=inputs, outputs=[output], graph=run.graph
+                op, id=next(ids), inputs=given, outputs=[output], graph=run.graph
             )
             yield Told(joined, run.within)
 

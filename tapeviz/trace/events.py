@@ -163,6 +163,24 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     whole: bool
 
 
+class BranchChosen(_Event, frozen=True, tag="chosen"):
+    """Which branch (0: then, 1: else) a conditional inside of such a first call took."""
+
+    ops: list[int]
+    branch: int
+
+
+class Derived(_Event, frozen=True, tag="derived"):
+    """TensorFlow called the gradient function of a graph's op, to make a backward graph.
+
+    ``given``: for each input whether it gave a gradient. ``op``: an :class:`OpRan` or
+    :class:`OperationRecorded`.
+    """
+
+    op: int
+    given: list[bool]
+
+
 class VariableMade(_Event, frozen=True, tag="variable"):
     """A ``tf.Variable`` (also one inside a Keras variable); ``id``: its handle tensor's id.
 
@@ -394,6 +412,8 @@ Event = (
     | BodyTraced
     | BodiesRun
     | InsideComputed
+    | BranchChosen
+    | Derived
     | VariableMade
     | TapeOpened
     | TapeTurned

@@ -95,6 +95,8 @@ class Op:
     compiled function its inside. ``within``: the call of a compiled function, or the tape's entry
     for it, that ran this op: its values, if any, were computed again after the run. ``is_open``: of
     such a call: each op of its inside has values and can be differentiated by itself.
+    ``derived``: of an op of such an inside, for each input whether TensorFlow found a gradient for
+    it when it made the graph of the backward pass (None: that did not come to this op).
     ``when``: position in the order of events.
     """
 
@@ -118,10 +120,16 @@ class Op:
     error: str = ""
     within: OpId | None = None
     is_open: bool = False
+    derived: tuple[bool, ...] | None = None
 
     @property
     def line(self) -> int:
         return self.site.line
+
+    @property
+    def is_compiled_call(self) -> bool:
+        """Whether it is the call, or the tape's entry for one, of a function that was compiled."""
+        return self.type.startswith(("__inference_", "__forward_"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ class Reader:
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
         self._entries: dict[OpId, OpId] = {}
+        self._derived_of: dict[OpId, tuple[bool, ...]] = {}
         self._bodies = Bodies(self._sites, self._copy_tensor)
 
     def feed(self, event: e.Event) -> None:
@@ -169,16 +170,19 @@ class Reader:
 
     def _ran_in_function(self, told: Told) -> None:
         """An event of a compiled function's inside, or its call when the inside has been told."""
-        within = OpId(told.within) if told.within else None
-        if not isinstance(told.event, e.OpRan):
-            _HANDLERS[type(told.event)](self, told.event)
-            if isinstance(told.event, e.OperationRecorded):
-                number = OpId(told.event.id)
-                self._ops[number] = replace(self._ops[number], within=within)
+        event, within = told.event, OpId(told.within) if told.within else None
+        if not isinstance(event, e.OpRan):
+            _HANDLERS[type(event)](self, event)
+            if isinstance(event, e.OperationRecorded):
+                op = self._ops[OpId(event.id)]
+                self._ops[op.id] = self._inside(op, within)
         elif told.about is None and not told.body:
-            self._ran(replace(self._op(told.event), within=within))
+            self._ran(self._inside(self._op(event), within))
         else:
-            self._called(replace(self._op(told.event), within=within), told)
+            self._called(self._inside(self._op(event), within), told)
+
+    def _inside(self, op: Op, within: OpId | None) -> Op:
+        return replace(op, within=within, derived=self._derived_of.get(op.id))
 
     def _called(self, op: Op, told: Told) -> None:
         body = tuple(OpId(one) for one in told.body if OpId(one) in self._ops)
@@ -250,6 +254,18 @@ class Reader:
         call = self._entries.get(call, call)
         if event.whole and call in self._ops:
             self._ops[call] = replace(self._ops[call], is_open=True)
+
+    def _branch_chosen(self, event: e.BranchChosen) -> None:
+        for one in map(OpId, event.ops):
+            op = self._ops.get(one)
+            if op is not None and event.branch < len(op.inputs):
+                self._ops[one] = replace(op, inputs=(op.inputs[event.branch],))
+
+    def _derived(self, event: e.Derived) -> None:
+        op = OpId(event.op)
+        self._derived_of[op] = tuple(event.given)
+        if op in self._ops:
+            self._ops[op] = replace(self._ops[op], derived=tuple(event.given))
 
     def _take_over(self, entry: Op, call: Op) -> None:
         """The tape's entry for a function's call stands for that call."""
@@ -462,6 +478,8 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.OpRan: Reader._op_ran,
     e.OperationRecorded: Reader._operation_recorded,
     e.InsideComputed: Reader._inside_computed,
+    e.BranchChosen: Reader._branch_chosen,
+    e.Derived: Reader._derived,
     e.VariableMade: Reader._variable_made,
     e.TapeOpened: Reader._tape_opened,
     e.TapeTurned: Reader._tape_turned,

@@ -70,6 +70,9 @@ class States:
         touched = [VariableId(tensor) for tensor in op.inputs if tensor in handles]
         for position, handle in enumerate(touched):
             versions = self._open.setdefault(handle, [])
+            if position == 0 and self._is_creation(op, handle):
+                versions[0].value, versions[0].op = assigned_value(op), op.id
+                continue
             if position == 0 and writes_state(op.type):
                 versions.append(_Open(len(versions), op.id, assigned_value(op), op.when))
                 continue
@@ -79,6 +82,18 @@ class States:
                 versions[-1].reads.extend(op.outputs)
             else:
                 versions[-1].touched_by.append(op.id)
+
+    def _is_creation(self, op: Op, handle: VariableId) -> bool:
+        """A function that makes a variable at its first call initialises it after it was made."""
+        made, versions = self._made.get(handle), self._open.get(handle, [])
+        return (
+            op.type == CREATION
+            and op.within is not None
+            and made is not None
+            and made.site.line == op.site.line
+            and len(versions) == 1
+            and versions[0].value is None
+        )
 
     def called(self, op: Op, handles: frozenset[TensorId] | set[TensorId], began: int) -> None:
         """A compiled function was called that took these handles; its inside ran since then."""
