@@ -8,11 +8,18 @@ while Qt walked over a list of all widgets to give them a new style: the process
 from __future__ import annotations
 
 import gc
+import time
 
 from PySide6.QtCore import QObject, QTimer
 
-EVERY = 250
+EVERY = 50
 """Milliseconds between two looks at whether there is enough to collect."""
+LONG = 0.02
+"""Seconds; a collection that takes longer has met a large trace, which is not to be met again."""
+RUNS = 8
+"""After so many runs the traces of former ones are looked at, too."""
+REST = 3_000
+"""Milliseconds after a run, in which its picture is looked at undisturbed."""
 
 
 class GarbageCollector(QObject):
@@ -20,6 +27,7 @@ class GarbageCollector(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
+        self._runs = 0
         gc.disable()
         gc.freeze()  # what was imported stays: it need not be looked at again and again
         self._timer = QTimer(self)
@@ -34,4 +42,19 @@ class GarbageCollector(QObject):
         oldest = 0
         while oldest < 2 and counts[oldest + 1] > limits[oldest + 1]:
             oldest += 1
+        began = time.perf_counter()
         gc.collect(oldest)
+        if time.perf_counter() - began > LONG:
+            gc.freeze()
+
+    def note_run(self) -> None:
+        """A run is over. Frozen garbage of many runs goes at once, a while after the last."""
+        self._runs += 1
+        if self._runs >= RUNS:
+            self._runs = 0
+            QTimer.singleShot(REST, self, self._collect_frozen)
+
+    def _collect_frozen(self) -> None:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()

@@ -110,6 +110,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     from ..bugs import start_log
     from ..document import Document
     from . import trouble
+    from .garbage import GarbageCollector
     from .live import LivePipeline, live_stages
     from .window import Window
 
@@ -120,6 +121,9 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     window = Window(Document(pipeline, live_stages()), settings, pipeline)
     if getattr(options, "compiled", False):
         pipeline.keeps_compiled = True
+    collector = make_application().findChild(GarbageCollector)
+    if collector is not None:
+        window.document.run_ended.connect(collector.note_run)
     trouble.catch_all(window.document.complain)
     pools.tell(window.kernels.told.emit)
     return window
