@@ -101,10 +101,13 @@ def _decide(
         (key for key, closed in ordered[:_MOST_TRIED] if _stops(ways, closed, targets, starts)),
         None,
     )
+    is_alone = deciding is not None
     if deciding is None:
         deciding = _deciding_kind(ways, ordered, targets, starts) or ordered[0][0]
     merged = {key: _merge([causes[way] for way in closed]) for key, closed in ordered}
     first = _first_outside(merged, deciding)
+    if not is_alone:
+        first = replace(first, detail={**first.detail, "others": "cut"})
     return (first, *(cause for key, cause in merged.items() if key != (first.kind, first.line)))
 
 

@@ -133,6 +133,12 @@ def _outside(cause: Cause, target: str, source: str) -> str:
 
 
 def _stop(cause: Cause, target: str, source: str) -> str:
+    if "others" in cause.detail:
+        return (
+            f"Line {cause.line} calls tf.stop_gradient on one way from {target} back to {source}, "
+            f"and the other ways are cut, too. "
+            f"It passes the value on and no gradient: take it away, or mend another way."
+        )
     return (
         f"Line {cause.line} calls tf.stop_gradient, and every way from {target} back to {source} "
         f"leads through it. It passes the value on and keeps every gradient back. "
@@ -150,8 +156,10 @@ _DRAWS = frozenset({"Multinomial", "StatelessMultinomial", "RandomPoissonV2", "R
 
 
 def _flat(cause: Cause, target: str, source: str) -> str:
+    every = "One way" if "others" in cause.detail else "Every way"
+    rest = ", and the other ways are cut, too" if "others" in cause.detail else ""
     return (
-        f"Every way from {source} to {target} leads through {_op(cause)} on line {cause.line}. "
+        f"{every} from {source} to {target} leads through {_op(cause)} on line {cause.line}{rest}. "
         f"{_why_flat(cause)} "
         f"Use a smooth operation in its place, or estimate its gradient with tf.custom_gradient."
     )

@@ -70,11 +70,11 @@ def tell_left(recording: Recording, tensor: Any, how: str, frame: FrameType, val
 def _leaving(recording: Recording, take: Callable[..., Any], how: str) -> Callable[..., Any]:
     @recording.guarded
     def left(tensor: Any, value: Any) -> None:
-        frame = _taker(caller(2))
+        frame, asked = _taker(caller(2), how)
         if frame is None:
             return
         if recording.is_snippet(frame) or frame.f_globals.get("__name__", "").startswith("numpy"):
-            tell_left(recording, tensor, how, frame, value)
+            tell_left(recording, tensor, asked, frame, value)
         elif (method := _handing_out(recording, frame)) is not None:
             tell_left(recording, tensor, method, frame, value)
 
@@ -87,14 +87,15 @@ def _leaving(recording: Recording, take: Callable[..., Any], how: str) -> Callab
     return leave
 
 
-def _taker(frame: FrameType | None) -> FrameType | None:
-    """Who took the value: past the methods of a variable that hand on the same request."""
+def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
+    """Who took the value, and how: past a variable's methods, which ask its tensor in turn."""
     while frame is not None and frame.f_code.co_name in _RELAYS:
         name = frame.f_globals.get("__name__", "")
         if not name.startswith(("tensorflow.", "keras.", "tf_keras.", __package__ or " ")):
             break
+        how = _WAYS.get(frame.f_code.co_name, how)
         frame = frame.f_back
-    return frame
+    return frame, how
 
 
 def _handing_out(recording: Recording, frame: FrameType | None) -> str | None:

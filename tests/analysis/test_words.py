@@ -11,29 +11,38 @@ if TYPE_CHECKING:
 
 SNIPPET = """
 import tensorflow as tf
+w = tf.Variable(2.5)
 x = tf.Variable([1.4, 2.6])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum({line})
-tape.gradient(y, x)
+tape.gradient(y, {source})
 """
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("tf.cast(tf.argmax(x), tf.float32)", "leads through tf.argmax on line 5"),
-        ("tf.where(x > 2.0, 1.0, 0.0)", "leads through x > 2.0 on line 5"),
-        ("3.0 * (x // 2.0)", "leads through x // 2.0 on line 5"),
-        ("(lambda one: tf.round(one))(x)", "leads through tf.round on line 5"),
+        ("tf.cast(tf.argmax(x), tf.float32)", "leads through tf.argmax on line 6"),
+        ("tf.where(x > 2.0, 1.0, 0.0)", "leads through x > 2.0 on line 6"),
+        ("3.0 * (x // 2.0)", "leads through x // 2.0 on line 6"),
+        ("(lambda one: tf.round(one))(x)", "leads through tf.round on line 6"),
         ("tf.keras.layers.Lambda(round)(x) if 0 else x // 1.0 ", "leads through x // 1.0"),
-        ("tf.cast(tf.cast(x, tf.int32), tf.float32)", "Line 5 turns the value into int32."),
+        ("tf.constant(float(x[0]))", "leaves TensorFlow (by float())"),
+        ("tf.constant(x.numpy())", "leaves TensorFlow (by .numpy())"),
+        ("tf.constant(float(w))", "leaves TensorFlow (by float())"),
+        (
+            "tf.round(x) * tf.stop_gradient(x)",
+            "One way from x to y leads through tf.round on line 6, and",
+        ),
+        ("tf.cast(tf.cast(x, tf.int32), tf.float32)", "Line 6 turns the value into int32."),
     ],
 )
 def test_an_op_is_called_as_the_snippet_calls_it(line: str, words: str, recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
     from tapeviz.recording import Snippet
 
-    live = recorder.record(Snippet(SNIPPET.replace("{line}", line)))
+    source = "w" if "(w)" in line else "x"
+    live = recorder.record(Snippet(SNIPPET.replace("{line}", line).replace("{source}", source)))
     trace = live.wait(60)
     live.release()
     message = diagnose(trace).calls[-1].findings[0].message
@@ -45,10 +54,12 @@ def test_a_cause_that_is_only_likely_says_so(recorder: Recorder) -> None:
     from tapeviz.recording import Snippet
 
     text = SNIPPET.replace("    y", "    setattr(tape, 'kept', x.numpy())\n    y")
-    live = recorder.record(Snippet(text.replace("{line}", "getattr(tape, 'kept')")))
+    live = recorder.record(
+        Snippet(text.replace("{line}", "getattr(tape, 'kept')").replace("{source}", "x"))
+    )
     trace = live.wait(60)
     live.release()
     finding = diagnose(trace).calls[-1].findings[0]
     assert finding.cause is not None
-    assert (finding.cause.kind, finding.cause.line) == ("left-tensorflow", 5)
+    assert (finding.cause.kind, finding.cause.line) == ("left-tensorflow", 6)
     assert "probably leaves TensorFlow" in finding.message
