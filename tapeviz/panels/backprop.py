@@ -215,6 +215,8 @@ class BackpropPanel(Panel):
 
     def _empty_words(self) -> str:
         document = self.document
+        if document.trace.ops and not document.is_running and not document.diagnosis.calls:
+            return "The snippet asked for no gradient: there is no backward pass to step through."
         if not document.diagnosis.calls:
             return "The backward pass appears here, a row a step, once a gradient was asked for."
         return "TensorFlow ran no backward step for this call: nothing links target and source."

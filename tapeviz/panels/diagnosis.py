@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from ..analysis.model import EMPTY_DIAGNOSIS
 from ..document import Document
-from ..trace.model import CallId
+from ..trace.model import EMPTY_TRACE, CallId
 from .cards import Asks
 from .findings import ErrorCard, FindingCard, WarningCard
 from .look import Theme
@@ -19,6 +18,12 @@ from .widgets import link_button, plain_label
 PAGE = 20
 """Cards made at once; the rest is made when asked for."""
 MARGIN = 8
+SETTLING = 300
+"""Milliseconds that new pages may take to be laid out."""
+NO_GRADIENT = (
+    "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
+    "a block  with tf.GradientTape() as tape:  and call  tape.gradient(y, x)  after it."
+)
 
 
 class DiagnosisPanel(Panel):
@@ -38,6 +43,8 @@ class DiagnosisPanel(Panel):
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self._scroll)
+        self._sought: CallId | None = None
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._seek)
         self._asks = Asks(
             self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
         )
@@ -141,8 +148,19 @@ class DiagnosisPanel(Panel):
         if card is not None:
             self._bring_into_sight(card)
         elif self._made < len(self._makers):
-            self._add_page()  # its cards have a place once the event loop came round
-            QTimer.singleShot(0, self, lambda: self._show_call(call))
+            while self._made < len(self._makers) and self._card_of(call) is None:
+                self._add_page()
+            self._sought = call  # it has no place yet: the pages are laid out bit by bit
+            QTimer.singleShot(SETTLING, self, self._stop_seeking)
+
+    def _seek(self) -> None:
+        """Cards were laid out, perhaps not all: the one that is sought may have moved."""
+        card = None if self._sought is None else self._card_of(self._sought)
+        if card is not None:
+            QTimer.singleShot(0, card, lambda: self._bring_into_sight(card))
+
+    def _stop_seeking(self) -> None:
+        self._sought = None
 
     def _card_of(self, call: CallId) -> FindingCard | None:
         cards = (card for card in self._cards if isinstance(card, FindingCard))
@@ -162,14 +180,14 @@ class DiagnosisPanel(Panel):
 
     def _summary_text(self) -> str:
         document, diagnosis = self.document, self.document.diagnosis
-        if diagnosis is EMPTY_DIAGNOSIS:
-            if document.is_running:
-                return "Running …"
+        if document.is_running and not diagnosis.calls:
+            return "Running …"
+        if document.trace is EMPTY_TRACE or "diagnose" in document.background.busy:
             return "Each gradient that the snippet asks for gets a card here."
         calls = len(diagnosis.calls)
         sources = sum(len(call.findings) for call in diagnosis.calls)
         if not calls and not diagnosis.error:
-            return "The snippet asked for no gradient: it called neither gradient nor jacobian."
+            return NO_GRADIENT
         if not calls:
             return "It ended before a gradient was asked for."
         parts = [_count(calls, "call"), _count(sources, "source")]
