@@ -33,7 +33,7 @@ def explain_none(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
     causes = _barriers(evidence, ways)
     if not _stops(ways, causes, targets, starts):
         return (_unwatched(evidence, source), *_others(causes))
-    return _decide(ways, causes, targets, starts)
+    return _decide(ways, _latest_first(evidence, causes), targets, starts)
 
 
 def _of_values(
@@ -78,6 +78,17 @@ def _barriers(evidence: Evidence, ways: Ways) -> dict[Way, Cause]:
             if cause is not None:
                 found[way] = cause
     return found
+
+
+def _latest_first(evidence: Evidence, causes: Mapping[Way, Cause]) -> dict[Way, Cause]:
+    """In an order of their own: that of the ways is another in each process."""
+
+    def moment(way: Way) -> tuple[int, int]:
+        op = evidence.op(way)
+        happened = op if op is not None else way.leave
+        return (-happened.when if happened is not None else 0, way.position)
+
+    return {way: causes[way] for way in sorted(causes, key=moment)}
 
 
 def _others(causes: Mapping[Way, Cause]) -> tuple[Cause, ...]:

@@ -32,7 +32,7 @@ tape.gradient(y, {source})
         ("tf.constant(float(w))", "leaves TensorFlow (by float())"),
         (
             "tf.round(x) * tf.stop_gradient(x)",
-            "One way from x to y leads through tf.round on line 6, and",
+            "on one way from y back to x, and the other ways",
         ),
         ("tf.cast(tf.cast(x, tf.int32), tf.float32)", "Line 6 turns the value into int32."),
     ],
