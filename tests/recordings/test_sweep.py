@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import xml.etree.ElementTree as ET
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -53,7 +54,13 @@ def test_a_recording_is_kept_whole(recording: Read, tmp_path: Path) -> None:
     first = FOLDER / f"{recording.name}.tape"
     again = tmp_path / "again.tape"
     save(load(first), again)
-    assert again.read_bytes() == first.read_bytes()
+    assert contents(again) == contents(first)
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """Pythons write other headers around the same bytes."""
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_trace(recording: Read) -> None:
