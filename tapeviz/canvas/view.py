@@ -142,7 +142,9 @@ class GraphView(QGraphicsView):
         around it; the fit is given up."""
         self.follows_fit = False
         self._glide.stop()
-        self.set_camera(self.camera.looking_at(point, scale, self.prepared.scene.bounds))
+        bounds, below = self.prepared.scene.bounds, self.covered_below / scale
+        bounds = Rect(bounds.x, bounds.y + below / 2, bounds.width, bounds.height + below)
+        self.set_camera(self.camera.looking_at(point, scale, bounds))
 
     def zoom(self, factor: float) -> None:
         self.move_camera(self.camera.zoomed(factor))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,10 +22,12 @@ from .look import Theme
 from .panel import Panel
 from .shares import SharesModel, SharesView
 from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
-from .widgets import IconButton, plain_label
+from .widgets import IconButton, ShortCombo, plain_label
 
 MOST_CALL = 34
 """Characters of a gradient call in the picker; the tooltip has them all."""
+ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION = 330, 230, 190
+"""Px of the header, beside the picker of calls, from which these are shown."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
 WIDTHS = {NUMBER: 42, OP: 124, LINE: 52}
 
@@ -52,7 +54,9 @@ class BackpropPanel(Panel):
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._play_on)
         self._shown: object = None
+        self._has_play_word = True
         self._make_buttons()
+        self.header.installEventFilter(self)
         self.shares = SharesModel(theme)
         self.shares_view = SharesView(self.shares)
         self.shares_view.hide()
@@ -76,11 +80,10 @@ class BackpropPanel(Panel):
 
     def _make_buttons(self) -> None:
         document = self.document
-        self.calls = QComboBox()
+        self.calls = ShortCombo()
         self.calls.setAccessibleName("Gradient call")
         self.calls.setMaximumWidth(320)
         self.calls.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.calls.setMinimumContentsLength(9)
         self.calls.activated.connect(self._choose_call)
         self.buttons = {
             "first": IconButton("first", "First step (Alt+Home)", self.theme),
@@ -128,6 +131,19 @@ class BackpropPanel(Panel):
     def focus_target(self) -> QWidget:
         return self.table
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.header and event.type() == QEvent.Type.Resize:
+            self._fit_header()
+        return super().eventFilter(watched, event)
+
+    def _fit_header(self) -> None:
+        """Little room: what has a shortcut or is seldom used gives way to the steps."""
+        room = self.header.width() - (150 if self.calls.isVisibleTo(self.header) else 0)
+        self.speed.setVisible(room >= ROOM_FOR_SPEED)
+        self.buttons["selection"].setVisible(room >= ROOM_FOR_SELECTION)
+        self._has_play_word = room >= ROOM_FOR_PLAY
+        self._show_play()
+
     # Play
 
     @property
@@ -165,7 +181,8 @@ class BackpropPanel(Panel):
     def _show_play(self) -> None:
         button = self.buttons["play"]
         button.show_icon("pause" if self.is_playing else "play-outline")
-        button.setText("pause" if self.is_playing else "play")
+        word = "pause" if self.is_playing else "play"
+        button.setText(word if self._has_play_word else "")
 
     # What is shown
 
@@ -236,6 +253,7 @@ class BackpropPanel(Panel):
                 self.calls.setCurrentIndex(place)
                 self.calls.setToolTip(plain_tip(words))
         self.calls.blockSignals(False)
+        self._fit_header()
 
     def _choose_call(self, index: int) -> None:
         self.document.select_call(CallId(self.calls.itemData(index)))

@@ -167,3 +167,14 @@ def test_targets_can_be_taken_apart(qtbot: QtBot, panel: BackpropPanel) -> None:
     ]
     panel.shares_button.click()
     assert not panel.table.isHidden()
+
+
+def test_with_little_room_the_steps_stay(qtbot: QtBot, panel: BackpropPanel) -> None:
+    header = panel.header
+    header.resize(800, 30)
+    assert panel.speed.isVisibleTo(header)
+    assert panel.buttons["play"].text() == "play"
+    header.resize(200, 30)
+    assert not panel.speed.isVisibleTo(header)
+    assert panel.buttons["play"].text() == ""
+    assert all(panel.buttons[name].isVisibleTo(header) for name in ("first", "back", "forward"))
