@@ -6,12 +6,24 @@ is what a gradient *could* follow if nothing stood in its way.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from ..trace.model import Leave, Op, OpId, TensorId, Trace, Variable, VariableId, Version
+from ..trace.model import (
+    Binding,
+    Leave,
+    Op,
+    OpId,
+    Site,
+    TensorId,
+    Trace,
+    Variable,
+    VariableId,
+    Version,
+)
 from ..trace.state import keeps_prior_state
 
 Place = TensorId | str
@@ -24,6 +36,10 @@ REF_ASSIGNS = frozenset(
     {"Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub"}
     | {"ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub"}
 )
+
+
+# They give a new list (list_ops, TensorArray in a function).
+LIST_WRITES = frozenset({"TensorListSetItem", "TensorListPushBack", "TensorArrayWriteV3"})
 
 
 def place_of(version: Version) -> str:
@@ -62,9 +78,16 @@ class DataFlow:
     ) -> None:
         self.trace = trace
         self._left = left or {}
+        self._known: dict[Place, tuple[Way, ...]] = {}
 
     def into(self, place: Place) -> tuple[Way, ...]:
         """How the value at this place came about: one way for each thing it was made from."""
+        ways = self._known.get(place)
+        if ways is None:
+            ways = self._known[place] = self._ways_into(place)
+        return ways
+
+    def _ways_into(self, place: Place) -> tuple[Way, ...]:
         if isinstance(place, str):
             return self._into_version(self._versions[place])
         version = self.trace.version_read(place)
@@ -151,6 +174,31 @@ class DataFlow:
         return variable.versions[version.index - 1] if variable else None
 
     @cached_property
+    def first_seen(self) -> Mapping[TensorId, tuple[Site, int]]:
+        """Where and when each tensor was first bound to a name or taken by an op."""
+        found: dict[TensorId, tuple[Site, int]] = {}
+        happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
+        for one in sorted(happened, key=lambda one: one.when):
+            tensors = one.inputs if isinstance(one, Op) else [tensor for tensor, _ in one.tensors]
+            for tensor in tensors:
+                found.setdefault(tensor, (one.site, one.when))
+        return found
+
+    @cached_property
+    def bound(self) -> Mapping[str, Sequence[tuple[int, TensorId, int]]]:
+        """For each name, with its key, what it was given: when, which tensor, on which line."""
+        found: dict[str, list[tuple[int, TensorId, int]]] = {}
+        for binding in self.trace.bindings:
+            for tensor, name in binding.tensors:
+                found.setdefault(name, []).append((binding.when, tensor, binding.site.line))
+        return found
+
+    @cached_property
+    def list_writes(self) -> Sequence[Op]:
+        """What gave a list with another element, and left the old one as it was."""
+        return [op for op in self.trace.ops.values() if op.type in LIST_WRITES]
+
+    @cached_property
     def _versions(self) -> dict[str, Version]:
         variables: Iterable[Variable] = self.trace.variables.values()
         return {place_of(version): version for one in variables for version in one.versions}
@@ -173,12 +221,17 @@ class DataFlow:
         held = [version for version in variable.versions if version.when <= when]
         return (place_of(held[-1] if held else variable.versions[0]),)
 
-    def ancestry(self, targets: Iterable[Place], skip: Skip | None = None) -> Ancestry:
-        """Every place that the targets were made from, with the ways into it but those skipped."""
+    def ancestry(
+        self, targets: Iterable[Place], skip: Skip | None = None, most: int | None = None
+    ) -> Ancestry:
+        """Every place that the targets were made from, with the ways into it but those skipped.
+
+        ``most``: so many of them, the nearest first.
+        """
         found: dict[Place, tuple[Way, ...]] = {}
-        waiting = list(targets)
-        while waiting:
-            place = waiting.pop()
+        waiting = deque(targets)
+        while waiting and (most is None or len(found) < most):
+            place = waiting.popleft()
             if place in found:
                 continue
             ways = self.into(place)

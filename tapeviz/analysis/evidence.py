@@ -35,6 +35,11 @@ class Evidence:
         return {}
 
     @cached_property
+    def spoilers(self) -> dict[tuple[TensorId | None, str], tuple[Step | None, Op] | None]:
+        """What made the gradients of sources zero or not finite, as far as it was looked for."""
+        return {}
+
+    @cached_property
     def returned(self) -> Mapping[OpId, Step]:
         """For each op that was differentiated the step.
 
@@ -96,17 +101,6 @@ class Evidence:
             lines = lines_within(site, tape) if tape is not None else ()
             found.update(lines[: depth + 1] for depth in range(len(lines)))
         return frozenset(found)
-
-    @cached_property
-    def first_seen(self) -> Mapping[TensorId, tuple[Site, int]]:
-        """Where and when each tensor was first bound to a name or taken by an op."""
-        found: dict[TensorId, tuple[Site, int]] = {}
-        happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
-        for one in sorted(happened, key=lambda one: one.when):
-            tensors = one.inputs if isinstance(one, Op) else [tensor for tensor, _ in one.tensors]
-            for tensor in tensors:
-                found.setdefault(tensor, (one.site, one.when))
-        return found
 
     def op(self, way: Way) -> Op | None:
         return self.trace.ops.get(way.op) if way.op is not None else None

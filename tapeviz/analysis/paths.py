@@ -13,6 +13,9 @@ from functools import cached_property
 from ..trace.model import Call, TapeId, TensorId
 from .dataflow import Ancestry, DataFlow, Place, Way
 
+_MOST_PAST = 2_000
+"""A loop of many steps has a past that grows with each: so much of it is looked at every time."""
+
 
 class Paths:
     """The ancestry of one call's targets."""
@@ -39,13 +42,14 @@ class Paths:
 
     @cached_property
     def recent(self) -> Ancestry:
-        """Without what was written to variables before the tape began to record."""
+        """Without what went into variables or left TensorFlow before the tape began to record."""
         return self._flow.ancestry(self.targets, self._is_past_write)
 
     @cached_property
     def whole(self) -> Ancestry:
-        """With it, except for updates that were made from gradients."""
-        return self._flow.ancestry(self.targets, self._is_past_gradient)
+        """With it, except for updates that were made from gradients, and for what is long past."""
+        most = len(self.recent) + _MOST_PAST
+        return self._flow.ancestry(self.targets, self._is_past_gradient, most)
 
     def ancestry_from(self, starts: Iterable[Place]) -> Ancestry:
         """The one of the two in which the targets can be reached from these places."""
@@ -53,6 +57,8 @@ class Paths:
         return self.recent if any(one in leads_to for one in self.targets) else self.whole
 
     def _is_past_write(self, way: Way) -> bool:
+        if way.leave is not None:
+            return way.leave.when < self._start
         if way.kind not in ("assign", "state") or way.op is None:
             return False
         return self._flow.trace.ops[way.op].when < self._start

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ..trace.expressions import SourceText
 
@@ -93,8 +94,9 @@ class PythonText:
         return self._writers.get((scope, path), ())
 
 
+@lru_cache(maxsize=1)
 def read_text(text: SourceText) -> PythonText:
-    """The statements of a text; none if it does not parse."""
+    """The statements of a text; none if it does not parse. Asked of one text many times."""
     found = PythonText()
     if text.tree is not None:
         _Reader(found).read(text.tree.body, MODULE)

@@ -63,15 +63,14 @@ def lost_variable(evidence: Evidence, source: Operand) -> Cause | None:
     trace, tensor = evidence.trace, source.tensor
     held: VariableId | None = None
     line = 0
-    for binding in trace.bindings:
-        for bound, name in binding.tensors:
-            if name != source.text or binding.when > evidence.call.when:
-                continue
-            known = trace.variables.get(VariableId(bound))
-            if known is not None:
-                held, line = (known.id if known.trainable else None), 0
-            elif bound == tensor and held is not None and not line:
-                line = binding.site.line
+    for when, bound, bound_on in evidence.flow.bound.get(source.text, ()):
+        if when > evidence.call.when:
+            continue
+        known = trace.variables.get(VariableId(bound))
+        if known is not None:
+            held, line = (known.id if known.trainable else None), 0
+        elif bound == tensor and held is not None and not line:
+            line = bound_on
     if not line or held is None or tensor is None:
         return None
     starts = evidence.flow.places_of_source(TensorId(held))
@@ -83,14 +82,13 @@ def lost_variable(evidence: Evidence, source: Operand) -> Cause | None:
 def _rebound(case: Replaced) -> Cause | None:
     """The name meant a tensor that the target was made from, and was given to another one."""
     line, was_used = 0, False
-    for binding in case.evidence.trace.bindings:
-        for bound, name in binding.tensors:
-            if name != case.source.text or binding.when > case.evidence.call.when:
-                continue
-            if bound in case.used_tensors:
-                was_used, line = True, 0
-            elif bound == case.tensor and was_used and not line:
-                line = binding.site.line
+    for when, bound, bound_on in case.evidence.flow.bound.get(case.source.text, ()):
+        if when > case.evidence.call.when:
+            continue
+        if bound in case.used_tensors:
+            was_used, line = True, 0
+        elif bound == case.tensor and was_used and not line:
+            line = bound_on
     return case.cause(line, "rebound") if line else None
 
 

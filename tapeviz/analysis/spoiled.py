@@ -37,6 +37,7 @@ _PRODUCTS = frozenset(
 # What is let through is chosen by a mask.
 _MASKING = frozenset({"Select", "SelectV2", "MatrixBandPart", "Where"})
 _IsSpoiled = Callable[[Stats | None], bool]
+_Spoiler = tuple[Step | None, Op]
 
 
 def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
@@ -99,10 +100,15 @@ def _is_even(evidence: Evidence, step: Step) -> bool:
     return value is not None and value.ndim > 0 and bool((value == value[..., :1]).all())
 
 
-def _spoiling(
-    evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled
-) -> tuple[Step | None, Op] | None:
+def _spoiling(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
     """The step that spoiled it (None: sound shares that add up to a spoiled sum) and its op."""
+    key = (source.tensor, is_spoiled.__name__)
+    if key not in evidence.spoilers:
+        evidence.spoilers[key] = _look_upstream(evidence, source, is_spoiled)
+    return evidence.spoilers[key]
+
+
+def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
     waiting = _read_tensors(evidence, source)
     seen: set[TensorId] = set()
     candidates: list[tuple[Step, Op]] = []

@@ -18,8 +18,6 @@ from .model import Cause
 from .outside import NO_NUMBER
 from .python_text import read_text
 
-# They give a new list and leave the old one as it was (list_ops, TensorArray in a function).
-_LIST_WRITES = frozenset({"TensorListSetItem", "TensorListPushBack", "TensorArrayWriteV3"})
 Look = Callable[[Evidence, Operand, Collection[Place]], "Cause | None"]
 
 
@@ -32,9 +30,9 @@ def find_unseen(evidence: Evidence, source: Operand, used: Collection[Place]) ->
 
 def _dropped_write(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
     """``ta.write(…)`` whose result nobody takes: in a function it changes nothing."""
-    trace, flow = evidence.trace, evidence.flow
-    for op in trace.ops.values():
-        if op.type not in _LIST_WRITES or op.inputs[0] not in used or not op.outputs:
+    flow = evidence.flow
+    for op in flow.list_writes:
+        if op.inputs[0] not in used or not op.outputs:
             continue
         made_from = flow.ancestry(op.inputs[1:])
         if any(start in made_from.into for start in evidence.paths.starts(source.tensor or _NONE)):
@@ -113,8 +111,11 @@ def _number_came_back(evidence: Evidence, source: Operand, used: Collection[Plac
 def _unexplained(evidence: Evidence, used: Collection[Place]) -> Iterator[tuple[Array, int]]:
     """Constants of real numbers that the target was made from, and when they were first seen."""
     trace, text = evidence.trace, read_text(evidence.text)
-    for tensor, (site, when) in evidence.first_seen.items():
-        value = trace.value(tensor) if tensor in used and tensor not in trace.producers else None
+    seen = evidence.flow.first_seen
+    for tensor in used:
+        if isinstance(tensor, str) or tensor in trace.producers or tensor not in seen:
+            continue
+        value, (site, when) = trace.value(tensor), seen[tensor]
         if value is None or value.dtype.kind != "f" or when > evidence.call.when:
             continue
         statement = text.statement(site.line)

@@ -358,6 +358,10 @@ class Trace:
     places: Mapping[TensorId, tuple[int, int]] = field(default_factory=dict)
     texts: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
     sent_stats: Mapping[TensorId, Stats] = field(default_factory=dict)
+    measured: dict[TensorId, Stats | None] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """Statistics that were asked for already: a diagnosis asks often."""
 
     def value(self, tensor: TensorId) -> Array | None:
         """The tensor's elements as TensorFlow computed them, or None when they did not travel.

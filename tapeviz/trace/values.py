@@ -39,8 +39,10 @@ def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
     sent = trace.sent_stats.get(tensor)
     if sent is not None:
         return sent
-    value = value_of(trace, tensor)
-    return None if value is None else measure(value)
+    if tensor not in trace.measured:
+        value = value_of(trace, tensor)
+        trace.measured[tensor] = None if value is None else measure(value)
+    return trace.measured[tensor]
 
 
 def measure(value: Array) -> Stats | None:
