@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..trace.expressions import SourceText
-from ..trace.model import Op, Step, Tape
+from ..trace.model import Op, Site, Step, Tape
 from ..trace.tapes import is_differentiable
 from .blocks import line_that_kept, line_to_move
 from .dataflow import REF_ASSIGNS, Way
@@ -147,7 +147,14 @@ def ran_outside(crossing: Crossing) -> Cause | None:
     if earlier is not None:
         line = line_that_kept(op.site, earlier, evidence.ran)
         return evidence.cause("replaced-source", line, crossing.way, how="kept")
-    return evidence.cause("outside-tape", line_to_move(op.site, tape), crossing.way, where=where)
+    line = line_to_move(op.site, _edge(tape, where, op.when), evidence.call.site)
+    return evidence.cause("outside-tape", line, crossing.way, where=where)
+
+
+def _edge(tape: Tape, where: str, when: int) -> Site:
+    """Where the tape was opened, or where it was told to pause."""
+    pauses = [i.end_site for i in tape.intervals if i.end <= when and i.end_site.frames]
+    return pauses[-1] if where == "stop_recording" and pauses else tape.site
 
 
 def _earlier_tape(evidence: Evidence, op: Op, tape: Tape) -> Tape | None:

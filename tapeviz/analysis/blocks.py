@@ -13,15 +13,17 @@ Lines = tuple[int, ...]
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "build"})
 
 
-def line_to_move(site: Site, tape: Tape) -> int:
+def line_to_move(site: Site, block: Site, asked: Site) -> int:
     """The line of an op that ran outside a tape's block, as seen from beside that block.
 
     An op inside a function that was called outside the block: the call. One that an object's
-    construction ran, or a function that the tape's own function never calls: the line there.
+    construction ran, or a function that the block's own function never calls: the line there. One
+    in the function that asks for the gradient (``asked``), and not for the block: the line there.
     """
     frames = tuple(reversed(site.frames))
-    opened = tuple(reversed(tape.site.frames))
-    depth = _depth_beside(frames, opened)
+    opened = tuple(reversed(block.frames))
+    beside_call = _depth_beside(frames, tuple(reversed(asked.frames)))
+    depth = max(_depth_beside(frames, opened), beside_call)
     if depth + 1 < min(len(frames), len(opened)):
         depth += 1
     for below in range(len(frames) - 1, depth, -1):

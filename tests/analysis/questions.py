@@ -227,6 +227,46 @@ QUESTIONS: tuple[Case, ...] = (
         """,
     ),
     case(
+        "a loss made where its gradient is asked for",
+        "outside-tape",
+        """
+        def slope(tape, out):
+            loss = out ** 2  # cut
+            return tape.gradient(loss, w)
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            out = w * 3.0
+        slope(tape, out)
+        """,
+    ),
+    case(
+        "a pause inside a helper",
+        "outside-tape",
+        """
+        def frozen(x, tape):
+            with tape.stop_recording():
+                return x * 3.0  # cut
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            y = frozen(w, tape) + 1.0
+        tape.gradient(y, w)
+        """,
+    ),
+    case(
+        "a helper called in a pause",
+        "outside-tape",
+        """
+        def thrice(x):
+            return x * 3.0
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            with tape.stop_recording():
+                y = thrice(w)  # cut
+            z = y + 1.0
+        tape.gradient(z, w)
+        """,
+    ),
+    case(
         "a method that ran before another method's block",
         "outside-tape",
         """
