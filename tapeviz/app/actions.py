@@ -375,13 +375,13 @@ ACTIONS: tuple[Action, ...] = (
         is_there=_has_steps,
     ),
     Action(
-        "compiled",
+        "eager",
         "&Run",
-        "Keep tf.function &compiled",
+        "Run tf.function &op by op",
         (),
-        "One op for each function, as without tapeviz; its inside has no values",
-        lambda w: w.toggle_compiled(),
-        is_on=lambda w: w.keeps_compiled,
+        "Each pass of a body has ops of its own; prints, errors and last digits may differ",
+        lambda w: w.toggle_eager(),
+        is_on=lambda w: w.runs_eagerly,
         follows_line=True,
     ),
     Action(

@@ -119,8 +119,8 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     pipeline.timeout = getattr(options, "timeout", None)
     pipeline.arguments = tuple(getattr(options, "args", None) or ())
     window = Window(Document(pipeline, live_stages()), settings, pipeline)
-    if getattr(options, "compiled", False):
-        pipeline.keeps_compiled = True
+    if getattr(options, "eager", False):
+        pipeline.runs_eagerly = True
     collector = make_application().findChild(GarbageCollector)
     if collector is not None:
         window.document.run_ended.connect(collector.note_run)

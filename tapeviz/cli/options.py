@@ -6,17 +6,23 @@ import argparse
 
 
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:
-    """``--python``, ``--kernel``, ``--timeout``, ``--compiled``, ``--args``."""
+    """``--python``, ``--kernel``, ``--timeout``, ``--compiled``, ``--eager``, ``--args``."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--python", metavar="INTERPRETER", help="run the snippet with this Python")
     which.add_argument("--kernel", metavar="NAME", help="run the snippet in this Jupyter kernel")
     parser.add_argument(
         "--timeout", type=_seconds, metavar="S", help="stop the snippet after S seconds"
     )
-    parser.add_argument(
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
         "--compiled",
         action="store_true",
-        help="keep tf.function compiled, as one op (default: run it op by op)",
+        help="tf.function stays compiled, as it is without tapeviz (the default)",
+    )
+    how.add_argument(
+        "--eager",
+        action="store_true",
+        help="run the bodies of tf.function op by op: what they print, and last digits, may differ",
     )
     parser.add_argument(
         "--args",

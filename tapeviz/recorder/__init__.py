@@ -27,7 +27,7 @@ def run(
 ) -> None:
     """Run a snippet as ``__main__`` and send what happens; the last event is ``end``.
 
-    Options: ``eager_functions`` (True), ``provide`` (names there without import), ``value_limit``
+    Options: ``eager_functions`` (False), ``provide`` (names there without import), ``value_limit``
     (1024 elements), ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB), ``follow_numpy`` (False:
     what comes back from NumPy is linked to what left), ``seed`` (a new one each time).
     """

@@ -6,6 +6,7 @@ are found in the snippet's text (see ``instrument``).
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -142,18 +143,23 @@ def _remembering(predicted: list[Any], step: Callable[..., Any]) -> Callable[...
 def _predicting(
     recording: Recording, predicted: list[Any], predict: Callable[..., Any]
 ) -> Callable[..., Any]:
+    traced: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+
     @recording.guarded
     def left(results: list[Any], value: Any, frame: FrameType) -> None:
         for result in results:
             for _, tensor in private.flatten_with_paths(result):
-                if isinstance(tensor, private.EagerTensor):
+                if isinstance(tensor, private.Tensor):
                     tell_left(recording, tensor, _PREDICT, frame, value)
 
     def predicting(self: Any, *args: Any, **named: Any) -> Any:
         predicted.clear()
         value = predict(self, *args, **named)
+        # The step is compiled: later calls come from the same tensors of its graph.
+        results = predicted[:] or traced.get(self, [])
         if not recording.local.hidden and recording.is_snippet(caller()):
-            left(predicted[:], value, caller())
+            left(results, value, caller())
+        traced[self] = results
         predicted.clear()
         return value
 

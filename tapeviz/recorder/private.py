@@ -38,7 +38,7 @@ from tensorflow.python.ops import (
 )
 from tensorflow.python.ops import resource_variable_ops as variable_ops
 from tensorflow.python.ops.parallel_for import control_flow_ops
-from tensorflow.python.util import nest, tf_stack
+from tensorflow.python.util import nest, tf_stack, traceback_utils
 
 # Modules in which names are replaced while a snippet runs.
 pywrap: Any = pywrap_tfe
@@ -327,6 +327,29 @@ def constant_array(attrs: Sequence[Any]) -> Any:
 def dense(slices: Any) -> Any:
     """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
+
+
+class _WithoutFiles(tf_stack.StackTraceFilter):  # type: ignore[misc]
+    """Leaves frames of some files out of what TensorFlow says about where an op was made."""
+
+    def __init__(self, files: frozenset[str]) -> None:
+        super().__init__()
+        self._files = files
+
+    def get_filtered_filenames(self) -> frozenset[str]:
+        return self._files | frozenset(self.parent.get_filtered_filenames())
+
+
+@contextlib.contextmanager
+def without_files(files: frozenset[str]) -> Iterator[None]:
+    """TensorFlow's own messages name none of these files: "Detected at node", "in user code"."""
+    before = traceback_utils._EXCLUDED_PATHS
+    traceback_utils._EXCLUDED_PATHS = (*before, *files)
+    try:
+        with _WithoutFiles(files):
+            yield
+    finally:
+        traceback_utils._EXCLUDED_PATHS = before
 
 
 do_not_convert = tf.autograph.experimental.do_not_convert

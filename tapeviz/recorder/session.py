@@ -11,7 +11,7 @@ import secrets
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ from .values import raw_bytes
 FORMAT_VERSION = 1
 _MEGABYTE = 1 << 20
 _MOST_SEED = (1 << 31) - 2
+# A text without these compiles nothing: tf.function, and the loops of Keras.
+_COMPILING = ("function", ".fit(", ".predict(", ".evaluate(")
 
 
 class Session:
@@ -56,7 +58,7 @@ class Session:
         self._source = source
         self._filename = filename
         self._options = options
-        self._eager_functions = bool(options.get("eager_functions", True))
+        self._eager_functions = bool(options.get("eager_functions", False))
         self._seed = int(options.get("seed") or 1 + secrets.randbelow(_MOST_SEED))
         self._follows_numpy = bool(options.get("follow_numpy", False))
         self.tensors = Tensors(
@@ -130,7 +132,7 @@ class Session:
         """
         random.seed(self._seed)
         np.random.seed(self._seed)
-        if self._eager_functions:
+        if self._eager_functions or not any(word in self._source for word in _COMPILING):
             tf.random.set_seed(self._seed)
 
     def _run_snippet(self, argv: Sequence[str]) -> None:
@@ -138,7 +140,8 @@ class Session:
         first = following.Rerouted() if self._follows_numpy else None
         compiled = program.compile_snippet(self._source, self._filename, self._note, first)
         provide = self._options.get("provide", ())
-        program.run_as_main(self._source, self._filename, argv, provide, compiled)
+        with private.without_files(_files_around(sys._getframe())):
+            program.run_as_main(self._source, self._filename, argv, provide, compiled)
 
     def _install(self, installed: Installed) -> None:
         recording = self.recording
@@ -194,6 +197,18 @@ class Session:
 
     def _note(self, words: str) -> None:
         self.recording.tell({"e": "note", "message": words})
+
+
+def _files_around(frame: FrameType | None) -> frozenset[str]:
+    """The files of the frames that a snippet run here would find above it, and our own."""
+    files = set()
+    while frame is not None:
+        files.add(frame.f_code.co_filename)
+        frame = frame.f_back
+    folder = os.path.dirname(_files_around.__code__.co_filename)
+    ours = (name for name in list(sys.modules) if name.startswith(f"{__package__}."))
+    files.update(os.path.join(folder, name.rpartition(".")[2] + ".py") for name in ours)
+    return frozenset(files)
 
 
 def _is_not_about_eager_functions(record: logging.LogRecord) -> bool:

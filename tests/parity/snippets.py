@@ -19,14 +19,14 @@ class Snippet:
     compiled: bool = False
 
 
-def _snippet(
+def snippet(
     name: str, text: str, arguments: tuple[str, ...] = (), compiled: bool = False
 ) -> Snippet:
     return Snippet(name, dedent(text).lstrip("\n"), arguments, compiled)
 
 
 SNIPPETS = (
-    _snippet(
+    snippet(
         "keras fit with a custom train_step",
         """
         import tensorflow as tf
@@ -53,7 +53,7 @@ SNIPPETS = (
         print(model.predict(x[:2], verbose=0))
         """,
     ),
-    _snippet(
+    snippet(
         "keras with dropout and batch normalization",
         """
         import tensorflow as tf
@@ -81,7 +81,7 @@ SNIPPETS = (
             print(weight.path, weight.numpy().tobytes().hex()[:48])
         """,
     ),
-    _snippet(
+    snippet(
         "functions run eagerly give what they give when compiled",
         """
         import tensorflow as tf
@@ -100,7 +100,7 @@ SNIPPETS = (
         print(y, tape.gradient(y, w))
         """,
     ),
-    _snippet(
+    snippet(
         "functions kept compiled",
         """
         import tensorflow as tf
@@ -127,7 +127,7 @@ SNIPPETS = (
         """,
         compiled=True,
     ),
-    _snippet(
+    snippet(
         "custom gradients with variables, nested and recomputed",
         """
         import tensorflow as tf
@@ -162,7 +162,7 @@ SNIPPETS = (
         print(tape.gradient(z, [x, w]))
         """,
     ),
-    _snippet(
+    snippet(
         "three tapes deep",
         """
         import tensorflow as tf
@@ -178,7 +178,7 @@ SNIPPETS = (
         print(y, d, dd, ddd)
         """,
     ),
-    _snippet(
+    snippet(
         "hessian, jacobians and a batch of them",
         """
         import tensorflow as tf
@@ -199,7 +199,7 @@ SNIPPETS = (
         print(tf.vectorized_map(lambda row: row * row, batch))
         """,
     ),
-    _snippet(
+    snippet(
         "loop of assigns",
         """
         import tensorflow as tf
@@ -220,7 +220,7 @@ SNIPPETS = (
         print(w, rate, table)
         """,
     ),
-    _snippet(
+    snippet(
         "graph mode with a while loop",
         """
         import tensorflow as tf
@@ -238,7 +238,7 @@ SNIPPETS = (
         print(loss.name, slopes[0].name, [op.type for op in loss.graph.get_operations()][:6])
         """,
     ),
-    _snippet(
+    snippet(
         "an exception of Python's",
         """
         import tensorflow as tf
@@ -253,7 +253,7 @@ SNIPPETS = (
             inner(float(y))
         """,
     ),
-    _snippet(
+    snippet(
         "an exception of TensorFlow's",
         """
         import tensorflow as tf
@@ -263,7 +263,7 @@ SNIPPETS = (
         c = tf.matmul(a, b)
         """,
     ),
-    _snippet(
+    snippet(
         "exceptions that are caught",
         """
         import sys
@@ -304,7 +304,7 @@ SNIPPETS = (
         print(sys.exc_info())
         """,
     ),
-    _snippet(
+    snippet(
         "the traceback that a snippet prints itself",
         """
         import sys
@@ -325,7 +325,7 @@ SNIPPETS = (
         show(lambda: int("x"))
         """,
     ),
-    _snippet(
+    snippet(
         "stdout and stderr",
         """
         import sys
@@ -345,7 +345,7 @@ SNIPPETS = (
         print(sys.stdout.writable(), sys.stdout.encoding.lower(), "x" * 300)
         """,
     ),
-    _snippet(
+    snippet(
         "a script of its own",
         """
         import sys
@@ -365,7 +365,7 @@ SNIPPETS = (
         """,
         arguments=("--rate", "0.5", "a b"),
     ),
-    _snippet(
+    snippet(
         "leaving with words",
         """
         import sys
@@ -375,7 +375,7 @@ SNIPPETS = (
         sys.exit("no data")
         """,
     ),
-    _snippet(
+    snippet(
         "what dies when it should",
         """
         import gc
@@ -426,7 +426,7 @@ SNIPPETS = (
         print(ref() is None)
         """,
     ),
-    _snippet(
+    snippet(
         "identities and types",
         """
         import numpy as np
@@ -454,7 +454,7 @@ SNIPPETS = (
         print(bool(g[0] > 1), int(g[0]), g.shape[0], len(g), 2.0 in g.numpy())
         """,
     ),
-    _snippet(
+    snippet(
         "warnings",
         """
         import warnings
@@ -481,7 +481,7 @@ SNIPPETS = (
             print(repr(error), value)
         """,
     ),
-    _snippet(
+    snippet(
         "random numbers",
         """
         import random
@@ -503,7 +503,7 @@ SNIPPETS = (
         print(tf.random.stateless_normal([2], [1, 2]))
         """,
     ),
-    _snippet(
+    snippet(
         "python's own ways",
         '''
         """A docstring."""
@@ -607,7 +607,7 @@ SNIPPETS = (
         print(nested.__code__.co_varnames, generator.__code__.co_argcount, nested.__doc__)
         ''',
     ),
-    _snippet(
+    snippet(
         "deep recursion",
         """
         import tensorflow as tf
@@ -630,7 +630,7 @@ SNIPPETS = (
             print(type(error), str(error)[:32])
         """,
     ),
-    _snippet(
+    snippet(
         "threads and closures",
         """
         import threading
@@ -653,7 +653,7 @@ SNIPPETS = (
         print(sorted((name, float(value)) for name, value in found.items()))
         """,
     ),
-    _snippet(
+    snippet(
         "dtypes",
         """
         import tensorflow as tf
@@ -665,7 +665,7 @@ SNIPPETS = (
             print(dtype, y, tape.gradient(y, x))
         """,
     ),
-    _snippet(
+    snippet(
         "slices, ragged and sparse",
         """
         import tensorflow as tf
@@ -684,7 +684,7 @@ SNIPPETS = (
         print(type(g).__name__, g.indices, tf.convert_to_tensor(g))
         """,
     ),
-    _snippet(
+    snippet(
         "accumulators, TensorArray and datasets",
         """
         import tensorflow as tf
@@ -706,7 +706,7 @@ SNIPPETS = (
             print(batch, tape.gradient(loss, x))
         """,
     ),
-    _snippet(
+    snippet(
         "unconnected, weighted and structured",
         """
         import tensorflow as tf

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .comparing import check_same
+from .function_snippets import FUNCTION_SNIPPETS
 from .plain_runs import PlainRuns
 from .recombining import check_recombines
 from .recorded_runs import recorded
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tapeviz.recording import Recorder
 
 
-@pytest.mark.parametrize("each", SNIPPETS, ids=lambda each: each.name)
+@pytest.mark.parametrize("each", [*SNIPPETS, *FUNCTION_SNIPPETS], ids=lambda each: each.name)
 def test_snippet(each: Snippet, plain: PlainRuns, recorder: Recorder) -> None:
     expected = plain.run(each.text, argv=each.arguments)
     options = {"eager_functions": False} if each.compiled else {}

@@ -109,7 +109,7 @@ def _run_plainly(order: dict[str, Any]) -> None:
     import tensorflow
 
     Path(order["filename"]).write_text(order["source"], encoding="utf-8")  # as a script has it
-    if order["options"].get("eager_functions", True):
+    if order["options"].get("eager_functions"):
         tensorflow.config.run_functions_eagerly(True)
         warnings.filterwarnings("ignore", message="Even though the `tf.config.experimental_run_f")
     module = types.ModuleType("__main__")

@@ -255,7 +255,7 @@ def test_with_compiled_functions(record: Record, run_plainly: Record, name: str)
 def test_eager_functions_bring_no_warnings(record: Record, run_plainly: Record) -> None:
     for name in ("vectorized map", "jacobian of a gradient", "a dataset"):
         plain = run_plainly(CONSTRUCTS[name], eager_functions=False)
-        seen = record(CONSTRUCTS[name])
+        seen = record(CONSTRUCTS[name], eager_functions=True)
         assert (seen.out, seen.err) == (plain.out, plain.err)
 
 

@@ -29,7 +29,7 @@ g = tape.gradient(y, v)
 
 
 def test_a_function_runs_eagerly_op_by_op(record: Record) -> None:
-    seen = record(FUNCTION)
+    seen = record(FUNCTION, eager_functions=True)
     assert seen.events[0] == e.Begin(
         e.FORMAT_VERSION,
         seen.one(e.Begin).tensorflow,

@@ -1,0 +1,369 @@
+"""Functions whose body would behave otherwise if it ran op by op: what they print, raise, compute.
+
+TensorFlow runs the Python of a ``tf.function`` when it traces it, with symbolic tensors, and then
+the optimised graph.
+"""
+
+from __future__ import annotations
+
+from .snippets import Snippet, snippet
+
+FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
+    snippet(
+        "a function prints while it is traced",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            print("tracing", x)
+            return x * 2.0
+        print(f(tf.constant(1.0))); print(f(tf.constant(2.0))); print(f(tf.constant([1.0])))
+        """,
+    ),
+    snippet(
+        "a traced function asks for numpy()",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            return x.numpy() * 2.0
+        print(f(tf.constant(1.0)))
+        """,
+    ),
+    snippet(
+        "a traced function counts its tracings",
+        """
+        import tensorflow as tf
+        count = 0
+        seen = []
+        @tf.function
+        def f(x):
+            global count
+            count += 1
+            seen.append(x.shape)
+            return x * count
+        for i in range(3): print(f(tf.constant(1.0)))
+        print(count, seen)
+        """,
+    ),
+    snippet(
+        "random numbers in a function after set_seed",
+        """
+        import tensorflow as tf
+        tf.random.set_seed(3)
+        @tf.function
+        def f(x):
+            return x + tf.random.normal([2]) + tf.random.uniform([2], seed=4)
+        print(f(1.0), f(1.0))
+        """,
+    ),
+    snippet(
+        "a shuffle in a function",
+        """
+        import tensorflow as tf
+        tf.random.set_seed(1)
+        @tf.function
+        def f(x):
+            return tf.random.shuffle(x)
+        print(f(tf.range(5)), f(tf.range(5)))
+        """,
+    ),
+    snippet(
+        "dropout in a function",
+        """
+        import tensorflow as tf
+        tf.random.set_seed(1)
+        @tf.function
+        def f(x):
+            return tf.nn.dropout(x, 0.5)
+        print(f(tf.ones(8)))
+        """,
+    ),
+    snippet(
+        "a function that the graph optimiser rounds otherwise",
+        """
+        import tensorflow as tf
+        x = tf.abs(tf.random.stateless_normal([100], seed=[1, 2]))
+        @tf.function
+        def f(x):
+            powers = x**3.0, x**0.5, x**-0.5, tf.pow(x, 1.5), x / 3.0
+            roots = tf.math.log(1.0 + x), tf.exp(x) - 1.0, x / tf.sqrt(x + 1.0)
+            return (*powers, *roots, x * 2.0 + x * 3.0, (x * 0.1) * 0.3, x + 0.1 + 0.2)
+        for t in f(x): print(t.numpy().tobytes().hex()[:800])
+        """,
+    ),
+    snippet(
+        "a dense layer in a function",
+        """
+        import tensorflow as tf
+        x = tf.random.stateless_normal([16, 8], seed=[1, 2])
+        w = tf.Variable(tf.random.stateless_normal([8, 8], seed=[1, 3]))
+        b = tf.Variable(tf.random.stateless_normal([8], seed=[1, 5]))
+        @tf.function
+        def f(x):
+            h = tf.nn.relu(tf.matmul(x, w) + b)
+            h = tf.nn.tanh(tf.nn.bias_add(tf.matmul(h, w), b))
+            return tf.reduce_mean(tf.nn.softmax(h) ** 2)
+        with tf.GradientTape() as t:
+            l = f(x)
+        gs = t.gradient(l, [w, b])
+        print([one.numpy().tobytes().hex()[:200] for one in (l, *gs)])
+        """,
+    ),
+    snippet(
+        "a function that makes a variable anew",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            v = tf.Variable(1.0)
+            return v * x
+        print(f(1.0))
+        """,
+    ),
+    snippet(
+        "a signature that casts",
+        """
+        import tensorflow as tf
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def f(x):
+            return x * 2
+        print(f([1, 2, 3]))
+        try:
+            print(f(tf.constant(1)))
+        except Exception as e: print(type(e).__name__, e)
+        """,
+    ),
+    snippet(
+        "Python's random numbers and clock in a function",
+        """
+        import tensorflow as tf
+        import time, random
+        import numpy as np
+        @tf.function
+        def f(x):
+            return x + random.random() + np.random.rand() + time.perf_counter()
+        print(f(1.0) == f(1.0))
+        """,
+    ),
+    snippet(
+        "NumPy in a traced function",
+        """
+        import tensorflow as tf
+        import numpy as np
+        @tf.function
+        def f(x):
+            return np.sin(x)
+        print(f(tf.constant(1.0)))
+        """,
+    ),
+    snippet(
+        "float() in a traced function",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            return float(x) * 2
+        print(f(tf.constant(1.0)))
+        """,
+    ),
+    snippet(
+        "a loop over a symbolic tensor",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            return sum([v for v in x])
+        print(f(tf.constant([1.0, 2.0])))
+        """,
+    ),
+    snippet(
+        "branches of two dtypes",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            if x > 0:
+                y = 1
+            else:
+                y = 2.0
+            return y
+        print(f(tf.constant(1.0)))
+        """,
+    ),
+    snippet(
+        "a name that one branch does not bind",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            if x > 0:
+                y = x
+            return y
+        print(f(tf.constant(1.0)))
+        """,
+    ),
+    snippet(
+        "a loop that changes a shape",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            for i in tf.range(3):
+                x = tf.concat([x, x], 0)
+            return x
+        print(f(tf.constant([1.0])))
+        """,
+    ),
+    snippet(
+        "a function that changes its argument",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(l):
+            l.append(1)
+            return l[0]
+        print(f([tf.constant(1.0)]))
+        """,
+    ),
+    snippet(
+        "a method that keeps state",
+        """
+        import tensorflow as tf
+        class A:
+            def __init__(self): self.n = 0; self.last = None
+            @tf.function
+            def step(self, x):
+                self.n += 1
+                self.last = x
+                return x
+        a = A()
+        a.step(tf.constant(1.0)); a.step(tf.constant(2.0))
+        print(a.n, a.last)
+        """,
+    ),
+    snippet(
+        "a callee that prints",
+        """
+        import tensorflow as tf
+        def helper(x):
+            print("helper")
+            return x + 1
+        @tf.function
+        def f(x):
+            return helper(x)
+        f(tf.constant(1.0)); f(tf.constant(2.0))
+        """,
+    ),
+    snippet(
+        "a shape that is not known when it is traced",
+        """
+        import tensorflow as tf
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+        def f(x):
+            n = x.shape[0]
+            return tf.zeros([2]) if n is None else tf.ones([2])
+        print(f(tf.ones([3, 2])))
+        """,
+    ),
+    snippet(
+        "a function that asks for eager mode",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            if tf.executing_eagerly(): return x
+            return x * 2
+        print(f(tf.constant(1.0)))
+        """,
+    ),
+    snippet(
+        "a function that asks what its tensor can do",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            return x * 2 if hasattr(x, "numpy") else x
+        print(f(tf.constant(1.0)), type(f).__name__)
+        """,
+    ),
+    snippet(
+        "a Python number that a function keeps",
+        """
+        import tensorflow as tf
+        a = 1.0
+        @tf.function
+        def f(x):
+            return x * a
+        print(f(tf.constant(1.0)))
+        a = 5.0
+        print(f(tf.constant(1.0)))
+        """,
+    ),
+    snippet(
+        "a compiled function gives zeros for None",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x, y):
+            return tf.reduce_sum(x), tf.reduce_sum(y)
+        x = tf.Variable([1., 2.]); z = tf.Variable([1., 2.])
+        with tf.GradientTape() as tape:
+            a, b = f(x, z)
+        print(tape.gradient(a, z))
+        """,
+    ),
+    snippet(
+        "keras compiles its train_step",
+        """
+        import tensorflow as tf
+        class M(tf.keras.Model):
+            def train_step(self, data):
+                print("tracing")
+                return super().train_step(data)
+        tf.keras.utils.set_random_seed(1)
+        i = tf.keras.Input((2,)); m = M(i, tf.keras.layers.Dense(1)(i))
+        m.compile("sgd", "mse")
+        h = m.fit(tf.ones((8, 2)), tf.ones((8, 1)), batch_size=2, epochs=2, verbose=0)
+        print(h.history)
+        """,
+    ),
+    snippet(
+        "an assert in a function",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            assert x > 0, "no"
+            return x
+        print(f(tf.constant(1.0)))
+        try: f(tf.constant(-1.0))
+        except Exception as e: print(type(e).__name__, str(e)[:80])
+        """,
+    ),
+    snippet(
+        "a function that cannot be traced",
+        """
+        import tensorflow as tf
+        @tf.function
+        def f(x):
+            return tf.linalg.matmul(x, tf.ones([3, 3]))
+        print(f(tf.ones([2, 2])))
+        """,
+    ),
+    snippet(
+        "a train step with a tape of its own",
+        """
+        import tensorflow as tf
+        v = tf.Variable(2.0)
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape:
+                l = v * v * x
+            g = tape.gradient(l, v)
+            v.assign_sub(0.1 * g)
+            return l, g
+        for i in range(3): print(step(tf.constant(1.0)))
+        """,
+    ),
+)
