@@ -123,6 +123,8 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
         }
     if finding.no_bridge:
         result["no_bridge"] = finding.no_bridge
+    if finding.not_tried:
+        result["fixes_not_tried"] = finding.not_tried
     if finding.others:
         result["others"] = [_cause(one) for one in finding.others]
     return result

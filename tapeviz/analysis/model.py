@@ -74,7 +74,8 @@ class Finding:
     ``others``: further cuts that lie on the paths.
     ``is_estimated``: the bridged gradient went through what has no slope. ``check``: how it
     compares with finite differences. ``bridged_value``: one that only another run of the snippet
-    gave; ``no_bridge``: why there is none, where one was looked for.
+    gave; ``no_bridge``: why there is none, where one was looked for. ``not_tried``: why no fix was
+    tried.
     """
 
     target: str
@@ -91,6 +92,7 @@ class Finding:
     check: Check | None = None
     bridged_value: Array | None = field(default=None, compare=False)
     no_bridge: str = ""
+    not_tried: str = ""
     fixes: tuple[Fix, ...] = ()
 
 

@@ -125,13 +125,13 @@ class Inputs:
 
     def cross(self, explained: Explained) -> Explained:
         """With the gradients across NumPy code, which takes one more run where there is some."""
-        from ..fixes import Outcome, cross_numpy
+        from ..fixes import Outcome, cross_cuts
 
         like = explained.snippet
         if like is None:
             return explained
         before = Outcome(explained.trace, explained.diagnosis)
-        return replace(explained, diagnosis=cross_numpy(before, Recorder(self._kernels()), like))
+        return replace(explained, diagnosis=cross_cuts(before, Recorder(self._kernels()), like))
 
     def _run(
         self, asked: Snippet, shares: str

@@ -97,6 +97,8 @@ def _trouble(trace: Trace, finding: Finding) -> Iterator[str]:
     yield from _bridge(trace, finding)
     for fix in finding.fixes:
         yield from _fix(fix)
+    if finding.not_tried:
+        yield _wrapped(f"Fixes were {finding.not_tried}.")
 
 
 def _bridge(trace: Trace, finding: Finding) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .crossing import cross_numpy
+from .crossing import cross_cuts
 from .judging import Outcome
 from .table import FIXES
 from .trying import try_fixes
 
-__all__ = ["FIXES", "Outcome", "cross_numpy", "try_fixes"]
+__all__ = ["FIXES", "Outcome", "cross_cuts", "try_fixes"]

@@ -126,3 +126,18 @@ def with_fixes(before: Outcome, ailments: list[Ailment]) -> Diagnosis:
         for number, call in enumerate(diagnosis.calls)
     )
     return replace(diagnosis, calls=calls, error=error)
+
+
+def with_words(diagnosis: Diagnosis, words: str) -> Diagnosis:
+    """Each finding that ails says why no fixes were tried."""
+    calls = tuple(
+        replace(
+            call,
+            findings=tuple(
+                finding if finding.status == "flows" else replace(finding, not_tried=words)
+                for finding in call.findings
+            ),
+        )
+        for call in diagnosis.calls
+    )
+    return replace(diagnosis, calls=calls)

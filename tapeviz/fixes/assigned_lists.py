@@ -13,9 +13,9 @@ from .model import Edit, Patient
 from .plan import Plan
 from .regions import Region, region_after
 from .renaming import rename_reads
-from .source import Source, Statement, called_name, sole
+from .source import Source, Statement, all_of, called_name, sole
 from .weights import call_with_weights, model_of_weights
-from .writes import Write, new_value, writes_on
+from .writes import METHODS, Write, new_value, write_of, writes_on
 
 _MAPPINGS = ("map_structure", "map")
 
@@ -49,25 +49,57 @@ def use_new_list(patient: Patient) -> Iterator[Edit]:
 
 
 def _by_subscript(patient: Patient, write: Write, block: Block | None) -> Iterator[Edit]:
-    """``c[i].assign(e)`` → ``c_new[i] = e`` in a copy of the list."""
+    """``c[i].assign(e)`` → ``c_new[i] = e`` in a copy of the list, for all its elements."""
     source = patient.source
-    element = write.receiver
-    assert isinstance(element, cst.Subscript)
-    whole, key = element.value, source.code(element)[len(source.code(element.value)) :]
-    region = region_after(source, write.statement, block)
+    assert isinstance(write.receiver, cst.Subscript)
+    whole = write.receiver.value
+    lines = (one for line in sorted(patient.lines("assign")) for one in writes_on(source, line))
+    first = next((one for one in lines if _is_element(one.receiver, whole)), write)
+    region = region_after(source, first.statement, block)
     new = source.free_name(new_name(stem(whole)))
+    plan = Plan(source)
+    rename_reads(plan, whole, new, region.statements)
+    for one in (first, *_further(source, first, whole, region)):
+        if not _into_copy(patient, plan, one, new):
+            return
+    kind = "dict" if isinstance(_key(write.receiver), cst.SimpleString) else "list"
+    plan.before(region.loop or first.statement, f"{new} = {kind}({source.code(whole)})")
+    yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
+
+
+def _is_element(receiver: cst.BaseExpression, whole: cst.BaseExpression) -> bool:
+    return isinstance(receiver, cst.Subscript) and receiver.value.deep_equals(whole)
+
+
+def _key(element: cst.Subscript) -> cst.BaseExpression | None:
+    part = element.slice[0].slice
+    return part.value if isinstance(part, cst.Index) else None
+
+
+def _further(
+    source: Source, first: Write, whole: cst.BaseExpression, region: Region
+) -> Iterator[Write]:
+    """Writes to other elements, or again to the same."""
+    for statement in region.statements:
+        for call in all_of(statement, cst.Call):
+            one = write_of(source, call, False) if called_name(call) in METHODS else None
+            if one is not None and call is not first.call and _is_element(one.receiver, whole):
+                yield one
+
+
+def _into_copy(patient: Patient, plan: Plan, write: Write, new: str) -> bool:
+    """``c_new[i] = e``, and what the variable holds follows."""
+    source, element = patient.source, write.receiver
+    assert isinstance(element, cst.Subscript)
+    key = source.code(element)[len(source.code(element.value)) :]
     small = sole(write.statement)
     value = new_value(source, write, f"{new}{key}", patient.trace)
     if value is None or not isinstance(small, cst.Expr) or small.value is not write.call:
-        return
-    plan = Plan(source)
-    rename_reads(plan, whole, new, region.statements)
-    kind = "dict" if "'" in key or '"' in key else "list"
-    plan.before(region.loop or write.statement, f"{new} = {kind}({source.code(whole)})")
+        return False
     plan.after(write.statement, f"{source.code(element)}.assign({new}{key})")
     state = f"{new}{key} = {source.code(value)}"
     plan.replace(write.statement, lambda old: _keeping_comments(old, cst.parse_statement(state)))
-    yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
+    return True
 
 
 def _by_loop(patient: Patient, spread: _Spread, block: Block | None) -> Iterator[Edit]:

@@ -12,6 +12,7 @@ from .plan import Plan
 from .regions import Region, region_after
 from .renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
 from .source import Source, all_of, argument, called_name, sole
+from .weights import call_with_one_weight
 from .writes import Write, new_value, writes_on, writes_to
 
 SLICE_OP = "ResourceStridedSliceAssign"
@@ -52,7 +53,9 @@ def _replace_state(
 ) -> str:
     """Change one variable into a tensor; the tensor's name, or empty if it cannot be done."""
     source, receiver = patient.source, write.receiver
-    if not isinstance(receiver, (cst.Name, cst.Attribute)) or _is_own(source, write):
+    is_weight = isinstance(receiver, cst.Subscript) and not isinstance(receiver.value, cst.Name)
+    is_named = isinstance(receiver, (cst.Name, cst.Attribute))
+    if not (is_named or is_weight) or _is_own(source, write):
         return ""
     region = region_after(source, write.statement, block)
     if is_rebound(receiver, region.statements):
@@ -63,6 +66,7 @@ def _replace_state(
     is_safe = not calls_any((write.statement, *region.statements), read_elsewhere)
     stored_later = afterwards and is_safe and region.block is not None and region.loop is None
     rename_reads(plan, receiver, new, region.statements)
+    call_with_one_weight(plan, receiver, new, region.statements)
     if region.loop is not None:
         plan.before(region.loop, f"{new} = {name}")
         watch_in_inner_tapes(plan, receiver, new, region, block)

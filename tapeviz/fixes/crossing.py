@@ -1,7 +1,8 @@
-"""A diagnosis in which values went through NumPy in, the same with the gradients across it out.
+"""A diagnosis with cuts that its recording cannot cross in, the same with the gradients out.
 
 The snippet runs once more, in a process of its own: there each NumPy value remembers the tensor
-that it came from, and TensorFlow computes the same beside NumPy (:mod:`tapeviz.recorder.followed`).
+that it came from, TensorFlow computes the same beside NumPy (:mod:`tapeviz.recorder.followed`), and
+compiled functions run op by op.
 """
 
 from __future__ import annotations
@@ -13,25 +14,29 @@ from ..analysis.model import Diagnosis, Finding
 from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Snippet
 from ..trace.model import Array, TensorId
+from .folders import Folder
 from .judging import Outcome, Place, has_same_targets
 
 _NOTE = "not followed: "
 _FEWEST_SECONDS = 10.0
 
 
-def cross_numpy(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
+def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
     """With ``bridged_value``, or with ``no_bridge`` in words. Blocks for one run of the snippet."""
     places = [
         (number, place)
         for number, call in enumerate(before.diagnosis.calls)
         for place, finding in enumerate(call.findings)
-        if _went_through_numpy(finding)
+        if _is_open(before, finding)
     ]
     if not places or before.trace.ending.how not in ("finished", "raised", "exit"):
         return before.diagnosis
     seconds = max(_FEWEST_SECONDS, 4 * before.trace.ending.seconds)
     asked = replace(like, text=before.trace.source, timeout=seconds)
-    options = {**like.options, "follow_numpy": True, "seed": before.trace.seed}
+    folder = Folder(like.directory)
+    asked = replace(asked, directory=folder.path)
+    options = {**like.options, "follow_numpy": True, "eager_functions": True}
+    options["seed"] = before.trace.seed
     live = recorder.record(replace(asked, options=options))
     try:
         trace = live.wait(seconds + _FEWEST_SECONDS)
@@ -43,14 +48,19 @@ def cross_numpy(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis
         told = _all_without(before, places, str(error))
     finally:
         live.release()
+        folder.remove()
     return _with(before.diagnosis, told)
 
 
-def _went_through_numpy(finding: Finding) -> bool:
+def _is_open(before: Outcome, finding: Finding) -> bool:
+    """Whether another run may tell the gradient: NumPy or a compiled function is on the way."""
     if finding.status not in ("none", "zero") or (finding.bridged and not finding.is_estimated):
         return False
-    causes = (finding.cause, *finding.others)
-    return any(one is not None and one.kind == "left-tensorflow" for one in causes)
+    causes = [one for one in (finding.cause, *finding.others) if one is not None]
+    if any(one.kind == "left-tensorflow" for one in causes):
+        return True
+    ops = (before.trace.ops.get(one.op_id) for one in causes if one.op_id is not None)
+    return finding.status == "none" and any(op is not None and op.within for op in ops)
 
 
 def _crossed(live: LiveRecording, before: Outcome, after: Outcome, place: Place) -> Finding:

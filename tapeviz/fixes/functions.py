@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from .model import Edit, Patient
-from .plan import Plan, enclosed
+from .plan import Plan
 from .source import Source, all_of, called_name, dotted, sole
 
 
@@ -114,7 +114,8 @@ def keep_written(patient: Patient) -> Iterator[Edit]:
             plan.replace(small, lambda old, t=target: cst.Assign([t], old.value))  # type: ignore[misc]
             count += 1
     if count:
-        yield Edit("Keep what write returns: the array with the value in it", plan.text())
+        title = "Keep what write returns: the array with the value in it"
+        yield Edit(title, plan.text(), has_other_value=True)
 
 
 def start_random(patient: Patient) -> Iterator[Edit]:
@@ -140,44 +141,3 @@ def start_random(patient: Patient) -> Iterator[Edit]:
     if count:
         title = "Start the weights from small random numbers in place of zeros"
         yield Edit(title, plan.text(), is_estimate=True)
-
-
-_METRICS = {
-    "Mean": "{tf}.reduce_mean({a})",
-    "Sum": "{tf}.reduce_sum({a})",
-    "MeanSquaredError": "{tf}.reduce_mean({tf}.square({a} - {b}))",
-    "MeanAbsoluteError": "{tf}.reduce_mean({tf}.abs({a} - {b}))",
-}
-
-
-def compute_beside_metric(patient: Patient) -> Iterator[Edit]:
-    """``loss = metric.result()`` → the same mean, taken of the tensors themselves."""
-    source = patient.source
-    for line in patient.lines():
-        for call in source.calls(line, "update_state"):
-            metric = dotted(call.func).rsplit(".", 1)[0]
-            form = _METRICS.get(_class_of(source, metric), "")
-            given = [source.code(enclosed(one.value)) for one in call.args]
-            if not form or not given:
-                continue
-            a = source.code(call.args[0].value) if len(given) == 1 else given[0]
-            value = form.format(tf=source.tf, a=a, b=given[-1])
-            plan = Plan(source)
-            results = [
-                one
-                for one in all_of(source.module, cst.Call)
-                if dotted(one.func) == f"{metric}.result" and source.line(one) >= line
-            ]
-            for result in results[:1]:
-                plan.replace(result, value)
-                title = "Compute the loss from the tensors; the metric only reports"
-                yield Edit(title, plan.text())
-
-
-def _class_of(source: Source, name: str) -> str:
-    """The class that a name was made with, where it is bound."""
-    for assign in all_of(source.module, cst.Assign):
-        is_it = any(dotted(one.target) == name for one in assign.targets)
-        if is_it and isinstance(assign.value, cst.Call):
-            return called_name(assign.value)
-    return ""

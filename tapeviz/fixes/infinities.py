@@ -66,6 +66,19 @@ def safe_norm(patient: Patient) -> Iterator[Edit]:
         yield Edit("A norm that is smooth at zero", plan.text())
 
 
+def safe_deviation(patient: Patient) -> Iterator[Edit]:
+    """``tf.math.reduce_std(x)`` → ``tf.sqrt(tf.math.reduce_variance(x) + 1e-12)``."""
+    source = patient.source
+    plan = Plan(source)
+    calls = source.calls(patient.cause.line, "reduce_std")
+    for call in calls:
+        given = ", ".join(source.code(one).rstrip(", ") for one in call.args)
+        variance = f"{source.tf}.math.reduce_variance({given})"
+        plan.replace(call, f"{source.tf}.sqrt({variance} + {_TINY})")
+    if calls:
+        yield Edit("A deviation that is smooth at zero", plan.text())
+
+
 def stable_log(patient: Patient) -> Iterator[Edit]:
     """``log(softmax(x))`` → ``log_softmax(x)``, ``log(sigmoid(x))`` → ``log_sigmoid(x)``."""
     source = patient.source
@@ -125,8 +138,8 @@ def away_from_edge(patient: Patient) -> Iterator[Edit]:
         "rsqrt": f"{tf}.maximum({{x}}, {_TINY})",
         "log": f"{tf}.maximum({{x}}, 1e-7)",
         "pow": f"{tf}.maximum({{x}}, {_TINY})",
-        "acos": f"{tf}.clip_by_value({{x}}, -1 + 1e-6, 1 - 1e-6)",
-        "asin": f"{tf}.clip_by_value({{x}}, -1 + 1e-6, 1 - 1e-6)",
+        "acos": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
+        "asin": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
         "exp": f"{tf}.minimum({{x}}, 80.0)",
     }
     plan = Plan(source)

@@ -62,7 +62,8 @@ def has_same_numbers(before: Outcome, after: Outcome, place: Place, edit: Edit) 
     if old is None or new is None:
         return False
     agrees = edit.has_other_shape or bool(edit.part) or _agrees(before, old, after, new)
-    return agrees and (edit.is_estimate or has_same_targets(before, after, place))
+    may_differ = edit.is_estimate or edit.has_other_value
+    return agrees and (may_differ or has_same_targets(before, after, place))
 
 
 def _agrees(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool:

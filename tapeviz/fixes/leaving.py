@@ -30,6 +30,8 @@ from .source import (
     read_names,
 )
 
+_MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
+
 
 def call_model(patient: Patient) -> Iterator[Edit]:
     """``model.predict(x)`` → ``model(x)``."""
@@ -52,7 +54,7 @@ def stay_in_tensorflow(patient: Patient) -> Iterator[Edit]:
     for whole in (False, True):
         translated = _Translated(patient, set(_region(patient, whole)))
         if translated.count:
-            yield Edit("Stay in TensorFlow: " + translated.words(), translated.text())
+            yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
 
 
 def call_directly(patient: Patient) -> Iterator[Edit]:
@@ -122,7 +124,6 @@ class _Translated:
         self.source = patient.source
         self.plan = Plan(self.source)
         self.count = 0
-        self._said: list[str] = []
         for node in nodes:
             if isinstance(node, cst.Call):
                 self._call(node)
@@ -138,9 +139,6 @@ class _Translated:
     def text(self) -> str:
         return self.plan.text()
 
-    def words(self) -> str:
-        return ", ".join(sorted(dict.fromkeys(self._said)))
-
     def _call(self, call: cst.Call) -> None:
         name = called_name(call)
         module, _, function = dotted(call.func).partition(".")
@@ -148,29 +146,39 @@ class _Translated:
             self._do(
                 call,
                 lambda old: fitting(self.source, call, bare(old.func.value)),
-                f"without .{name}()",
             )
         elif dotted(call.func) in LEAVING_FUNCTIONS and len(call.args) == 1:
             self._do(
                 call,
                 lambda old: self._given(call, old),
-                f"without {name}()",
             )
+        elif module == self.source.np and function in _MAKING and self._is_filled(call):
+            self._do(call, lambda old: cst.parse_expression(f"list({self.source.code(old)})"))
         elif module in (self.source.np, "math") and function in FUNCTIONS and call.args:
-            self._do(call, lambda old: self._function(old, function), f"tf for {module}.{function}")
+            self._do(call, lambda old: self._function(old, function))
         elif module == self.source.tf and function in ENTERING and len(call.args) == 1:
             self._do(
                 call,
                 lambda old: self._given(call, old),
-                f"without tf.{function}()",
             )
         elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
-            self._do(call, self._method, f"tf for .{name}()")
+            self._do(call, self._method)
 
-    def _do(self, call: cst.Call, change: object, words: str) -> None:
+    def _do(self, call: cst.Call, change: object) -> None:
         self.plan.replace(call, change)  # type: ignore[arg-type]
-        self._said.append(words)
         self.count += 1
+
+    def _is_filled(self, call: cst.Call) -> bool:
+        """Whether the array gets its elements one by one: a list can keep tensors."""
+        assign = self.source.parent(call)
+        if not isinstance(assign, cst.Assign):
+            return False
+        name = self.source.code(assign.targets[0].target)
+        targets = (one.target for one in all_of(self.source.module, cst.AssignTarget))
+        return any(
+            isinstance(one, cst.Subscript) and self.source.code(one.value) == name
+            for one in targets
+        )
 
     def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
         return fitting(self.source, place, _unformatted(call.args[0].value))

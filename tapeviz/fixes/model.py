@@ -17,6 +17,7 @@ class Edit:
     ``is_estimate``: the forward value or the derivative is another one than was written.
     ``part``: the subscript that picks the source's part of the result (``[0]``), else empty.
     ``has_other_shape``: the gradient asked for now is that of a tensor of another shape.
+    ``has_other_value``: the target was not what was meant, and is another one now.
     """
 
     title: str
@@ -24,6 +25,7 @@ class Edit:
     is_estimate: bool = False
     part: str = ""
     has_other_shape: bool = False
+    has_other_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)

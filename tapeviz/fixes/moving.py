@@ -33,6 +33,8 @@ def _from_before(source: Source, block: Block, outside: Statement) -> Iterator[E
     siblings = source.siblings(block.node)
     between = siblings[_place(siblings, outside) : _place(siblings, block.node)]
     moved = _dependents(between, outside)
+    if any(isinstance(one, (cst.ClassDef, cst.FunctionDef)) for one in moved):
+        return
     plan = Plan(source)
     for statement in moved:
         plan.remove(statement)

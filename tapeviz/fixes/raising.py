@@ -99,7 +99,7 @@ def make_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
     failure = trace.failure
     call = trace.calls[-1] if trace.calls and not trace.calls[-1].ended else None
     block = block_of_call(source, trace, call) if call is not None else None
-    if failure is None or call is None or block is None or "_id" not in failure.message:
+    if failure is None or call is None or block is None or call.line not in failure.lines:
         return
     names = [one.text for one in call.sources if one.kind == "other" and one.text.isidentifier()]
     if not names:

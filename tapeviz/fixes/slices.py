@@ -128,6 +128,22 @@ def _joined(tf: str, name: str, axes: Sequence[Axis], value: str, place: int) ->
     return f"{tf}.concat([{', '.join(kept)}], {place})" if len(kept) > 1 else inner
 
 
+def stepped(
+    tf: str, name: str, subscript: cst.Subscript, shape: Sequence[int | None] | None, value: str
+) -> str:
+    """The tensor with ``value`` at ``[start:end:step]`` of its first axis; empty if it is other."""
+    part = subscript.slice[0].slice
+    size = shape[0] if shape else None
+    if len(subscript.slice) != 1 or not isinstance(part, cst.Slice) or part.step is None:
+        return ""
+    start, step = _code(part.lower) if part.lower else "0", _code(part.step)
+    end = _code(part.upper) if part.upper else str(size) if size is not None else ""
+    if not end or step.startswith("-"):
+        return ""
+    places = f"{tf}.range({start}, {end}, {step})[:, {tf}.newaxis]"
+    return f"{tf}.tensor_scatter_nd_update({name}, {places}, {value})"
+
+
 def _plus_one(index: str) -> str:
     """The end of a slice that holds this one index; empty for the last one of an axis."""
     try:

@@ -13,7 +13,7 @@ from .model import Edit, Patient
 from .plan import Plan
 from .regions import region_after
 from .renaming import rename_reads
-from .source import Source, argument, bound_names, sole
+from .source import Source, all_of, argument, bound_names, dotted, sole
 
 
 def ask_for_whole(patient: Patient) -> Iterator[Edit]:
@@ -54,6 +54,33 @@ def ask_for_original(patient: Patient) -> Iterator[Edit]:
             yield Edit(title, plan.text(), part=part)
             return
         title = f"Ask for {original}, which the target was computed from"
+        yield Edit(title, plan.text(), has_other_shape=True)
+
+
+def ask_for_called(patient: Patient) -> Iterator[Edit]:
+    """``second.trainable_variables`` → those of what the tape's block calls."""
+    source = patient.source
+    call = gradient_call(source, patient.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    block = block_of_call(source, patient.trace, patient.call)
+    if asked is None or block is None or not isinstance(asked.value, cst.Attribute):
+        return
+    weights = asked.value
+    if weights.attr.value not in (
+        "trainable_variables",
+        "trainable_weights",
+        "variables",
+        "weights",
+    ):
+        return
+    called = dict.fromkeys(dotted(one.func) for one in all_of(block.node.body, cst.Call))
+    for name in called:
+        root = name.split(".")[0]
+        if not name or name == dotted(weights.value) or root in (source.tf, source.np, block.name):
+            continue
+        plan = Plan(source)
+        plan.replace(weights.value, name)
+        title = f"Ask for {name}, which the target was computed with"
         yield Edit(title, plan.text(), has_other_shape=True)
 
 

@@ -18,7 +18,6 @@ from .estimates import (
     straight_through,
 )
 from .functions import (
-    compute_beside_metric,
     differentiate_itself,
     keep_written,
     pass_upstream,
@@ -27,6 +26,7 @@ from .functions import (
 )
 from .infinities import (
     away_from_edge,
+    safe_deviation,
     safe_division,
     safe_norm,
     safe_where,
@@ -35,11 +35,15 @@ from .infinities import (
     wider_floats,
 )
 from .integers import make_float, take_cast_away, write_floats
+from .kept import compute_anew, compute_in_call
 from .leaving import call_directly, call_model, stay_in_tensorflow
+from .metrics import compute_beside_metric, unstack_values
 from .model import Edit, ErrorFixFunction, FixFunction, Patient
 from .moving import compute_target_inside, forget_nothing, move_in, record_again
+from .positions import soft_accuracy, take_values
 from .source import Source
 from .sources import (
+    ask_for_called,
     ask_for_original,
     ask_for_whole,
     keep_first,
@@ -80,17 +84,26 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         watch_by_itself,
         make_trainable,
     ),
-    "outside-tape": (compute_target_inside, record_again, forget_nothing, move_in),
+    "outside-tape": (
+        compute_target_inside,
+        record_again,
+        forget_nothing,
+        compute_in_call,
+        compute_anew,
+        move_in,
+    ),
     "stop-gradient": (take_away,),
     "not-differentiable": (
         straight_through,
         divide_exactly,
+        soft_accuracy,
         soften_comparison,
         soften_argmax,
+        take_values,
         take_cast_away,
         call_directly,
     ),
-    "integer": (take_cast_away, write_floats, make_float, soften_argmax),
+    "integer": (take_cast_away, write_floats, make_float, soften_argmax, take_values),
     "replaced-source": (
         ask_for_whole,
         use_copy_inside,
@@ -99,10 +112,11 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         keep_variable,
         watch_lost,
         ask_for_original,
+        compute_anew,
     ),
-    "not-connected": (compute_target_inside,),
+    "not-connected": (compute_target_inside, ask_for_called),
     "custom-gradient": (return_computed, differentiate_itself, pass_upstream),
-    "stateful": (keep_written, compute_beside_metric),
+    "stateful": (keep_written, compute_beside_metric, unstack_values),
     "saturated": (straight_through, smooth_activation, smooth_maximum),
     "flat-op": (smooth_activation, smooth_maximum, straight_through),
     "multiplied-by-zero": (start_random,),
@@ -111,6 +125,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         stable_log,
         safe_norm,
         safe_where,
+        safe_deviation,
         shifted_exponential,
         safe_division,
         away_from_edge,

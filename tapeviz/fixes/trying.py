@@ -13,8 +13,18 @@ from ..analysis.model import Diagnosis, Finding
 from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Array, Trace
-from .ailments import MOST_EDITS, MOST_KEPT, Ailment, ailments_of, distinct, part_of, with_fixes
-from .crossing import cross_numpy
+from .ailments import (
+    MOST_EDITS,
+    MOST_KEPT,
+    Ailment,
+    ailments_of,
+    distinct,
+    part_of,
+    with_fixes,
+    with_words,
+)
+from .crossing import cross_cuts
+from .folders import Folder
 from .judging import Outcome, Place, has_come_out, has_same_numbers, is_repeatable
 from .model import Edit, Patient
 from .source import Source
@@ -24,6 +34,9 @@ MOST_RUNS = 12
 AT_ONCE = 2
 _FEWEST_SECONDS = 10.0
 _PATIENCE = 60.0
+_SLOWEST = 20.0
+"""Seconds of a run; of a longer one too few trials would be over in time."""
+TOO_SLOW = "not tried: the snippet takes too long to be run again"
 _DEEPEST = 3
 
 
@@ -45,7 +58,9 @@ def try_fixes(
         return diagnosis
     like = like or Snippet(trace.source, trace.filename)
     like = replace(like, options={**like.options, "seed": trace.seed})
-    diagnosis = cross_numpy(Outcome(trace, diagnosis), recorder, like)
+    if trace.ending.seconds > _SLOWEST:
+        return with_words(diagnosis, TOO_SLOW)
+    diagnosis = cross_cuts(Outcome(trace, diagnosis), recorder, like)
     ward = _Ward(Outcome(trace, diagnosis), recorder, like)
     ward.on_progress = on_progress
     ward.should_stop = should_stop
@@ -60,6 +75,13 @@ class _Trial:
     edits: list[tuple[Ailment, Edit]]
     depth: int = 1
     live: LiveRecording | None = None
+    folder: Folder | None = None
+
+    def release(self) -> None:
+        if self.live is not None:
+            self.live.release()
+        if self.folder is not None:
+            self.folder.remove()
 
 
 class _Wakes(Silent):
@@ -78,7 +100,7 @@ class _Ward:
         self.like = replace(like, timeout=max(_FEWEST_SECONDS, 3 * seconds))
         self.on_progress: Callable[[int, int], None] | None = None
         self.should_stop: Callable[[], bool] | None = None
-        self._until = time.monotonic() + max(_PATIENCE, 4 * seconds)
+        self._until = time.monotonic() + _PATIENCE
         self._waiting: deque[_Trial] = deque()
         self._running: list[_Trial] = []
         self._known: dict[str, _Trial] = {before.trace.source: _Trial("", [])}
@@ -144,7 +166,9 @@ class _Ward:
             ailment.tried += 1
         self._runs += 1
         listener = _Wakes(self._woken)
-        trial.live = self.recorder.record(replace(self.like, text=trial.text), listener)
+        trial.folder = Folder(self.like.directory)
+        like = replace(self.like, text=trial.text, directory=trial.folder.path)
+        trial.live = self.recorder.record(like, listener)
         self._running.append(trial)
 
     def _look_at(self, trial: _Trial) -> None:
@@ -157,7 +181,7 @@ class _Ward:
         try:
             self._judge(trial, Outcome(trace, diagnose(trace)))
         finally:
-            trial.live.release()
+            trial.release()
         self._done += 1
         if self.on_progress is not None:
             self.on_progress(self._done, self._done + len(self._running) + len(self._waiting))
@@ -167,7 +191,7 @@ class _Ward:
         for trial in self._running:
             if trial.live is not None:
                 trial.live.stop()
-                trial.live.release()
+            trial.release()
         self._running.clear()
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
@@ -202,7 +226,9 @@ class _Ward:
     def _repeats(self, place: Place) -> bool:
         """Whether the text as it was gives the same numbers each time; run again to learn that."""
         if self._again is None:
-            live = self.recorder.record(self.like_before)
+            folder = Folder(self.like.directory)
+            text = self.before.trace.source
+            live = self.recorder.record(replace(self.like, text=text, directory=folder.path))
             try:
                 trace = live.wait(self.like.timeout)
                 self._again = Outcome(trace, diagnose(trace))
@@ -210,11 +236,8 @@ class _Ward:
                 return True
             finally:
                 live.release()
+                folder.remove()
         return is_repeatable(self.before, self._again, place)
-
-    @property
-    def like_before(self) -> Snippet:
-        return replace(self.like, text=self.before.trace.source)
 
     def _values(
         self, trial: _Trial, after: Outcome, ailment: Ailment, edit: Edit

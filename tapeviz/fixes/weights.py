@@ -46,6 +46,25 @@ def _stateless(source: Source, call: cst.Call, model: str, weights: str) -> cst.
     return cst.parse_expression(f"{model}.stateless_call({state}, {given})[0]")
 
 
+def call_with_one_weight(
+    plan: Plan, receiver: cst.BaseExpression, new: str, region: Iterable[cst.CSTNode]
+) -> int:
+    """Calls of the layer or model that ``receiver`` is a weight of take ``new`` in its place."""
+    source, code = plan.source, plan.source.code(receiver)
+    count = 0
+    for statement in region:
+        for call in all_of(statement, cst.Call):
+            owner = source.code(call.func)
+            if code.startswith((f"{owner}.", f"{owner}[")):
+                weights = f"[{new} if v is {code} else v for v in {owner}.trainable_variables]"
+                plan.replace(
+                    call,
+                    lambda old, o=owner, w=weights: _stateless(source, old, o, w),  # type: ignore[misc]
+                )
+                count += 1
+    return count
+
+
 def call_with_set_weights(patient: Patient) -> Iterator[Edit]:
     """``model.set_weights(ws)`` → the model is called with ``ws``; they are set afterwards."""
     source = patient.source

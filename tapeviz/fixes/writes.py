@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..trace.model import Trace, VariableId
 from .plan import as_term
-from .slices import axes_of, updated
+from .slices import axes_of, stepped, updated
 from .source import Source, Statement, all_of, argument, called_name, dotted
 
 METHODS = (
@@ -111,8 +111,12 @@ def new_value(source: Source, write: Write, now: str, trace: Trace) -> cst.BaseE
     last = write.values[-1]
     if write.method == "assign":
         if write.subscript is not None:
-            axes = axes_of(write.subscript, _shape(trace, write))
-            text = updated(tf, now, axes, code(last)) if axes is not None else ""
+            shape = _shape(trace, write)
+            axes = axes_of(write.subscript, shape)
+            if axes is None:
+                text = stepped(tf, now, write.subscript, shape, code(last))
+            else:
+                text = updated(tf, now, axes, code(last))
             return cst.parse_expression(text) if text else None
         if isinstance(last, (cst.List, cst.Tuple)):
             return cst.parse_expression(f"{tf}.convert_to_tensor({code(last)})")

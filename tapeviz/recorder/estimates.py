@@ -181,6 +181,11 @@ def _arithmetic(op: Flat, upstream: Any) -> list[Any]:
     return _both(op, upstream + tf.zeros_like(b), sign * upstream + tf.zeros_like(a))
 
 
+def _own_sign(op: Flat, upstream: Any) -> list[Any]:
+    sign = tf.sign(op.inputs[0]) if op.type == "Abs" else -tf.ones_like(op.inputs[0])
+    return [tf.cast(upstream, _real(upstream)) * tf.cast(sign, _real(upstream))]
+
+
 def _squared(op: Flat, upstream: Any) -> list[Any]:
     return [2.0 * tf.cast(op.inputs[0], _real(upstream)) * tf.cast(upstream, _real(upstream))]
 
@@ -204,4 +209,6 @@ _RULES: dict[str, Rule] = {
 _WHOLE: dict[str, Rule] = {
     **dict.fromkeys(("AddV2", "Add", "Sub", "Mul", "Pow"), _arithmetic),
     "Square": _squared,
+    "Abs": _own_sign,
+    "Neg": _own_sign,
 }

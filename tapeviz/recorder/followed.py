@@ -111,7 +111,7 @@ class Followed(np.lib.mixins.NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, new: Any) -> None:
         key = value_of(key)
         self.value[key] = value_of(new)
-        if not is_linked(new) and self.tensor is None:
+        if not is_linked(new) and not private.is_tensor_like(new) and self.tensor is None:
             return
         shape = np.shape(self.value)
         places = np.arange(np.size(self.value)).reshape(shape)[key]

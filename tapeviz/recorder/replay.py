@@ -133,11 +133,21 @@ class _Walk:
         """What TensorFlow's gradient function gives."""
         if any(isinstance(one, Picks) for one in upstream):
             raise NoGradient("the gradient of a position cannot go on from here")
+        if self._how == "estimate" and not self._leave_positions(op, upstream):
+            return ()
         welcome = _NONE_WELCOME.get(op.type, set())
         for index, identity in enumerate(op.outputs):
             if upstream[index] is None and index not in welcome:
                 upstream[index] = private.zeros_like(self._kept(identity))
         return listed(self._call(op, upstream))
+
+    def _leave_positions(self, op: KeptOp, upstream: list[Any]) -> bool:
+        """Of an op that gives numbers and their positions only the numbers pass a gradient on."""
+        reals = [private.is_real(self._kept(identity)) for identity in op.outputs]
+        if any(reals):
+            for place, is_real in enumerate(reals):
+                upstream[place] = upstream[place] if is_real else None
+        return any(one is not None for one in upstream)
 
     def _is_estimated(self, op: KeptOp) -> bool:
         return op.backward is None and (

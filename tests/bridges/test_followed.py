@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.fixes import Outcome, cross_numpy
+from tapeviz.fixes import Outcome, cross_cuts
 from tapeviz.recording import Snippet
 
 if TYPE_CHECKING:
@@ -204,10 +204,10 @@ def bridge_of(recorder: Recorder, text: str) -> Finding:
     trace = live.wait(60)
     live.release()
     before = Outcome(trace, diagnose(trace))
-    return cross_numpy(before, recorder, Snippet(trace.source)).calls[-1].findings[0]
+    return cross_cuts(before, recorder, Snippet(trace.source)).calls[-1].findings[0]
 
 
-def test_the_gradient_across_numpy_is_found_and_checked(recorder: Recorder) -> None:
+def test_the_gradient_across_cuts_is_found_and_checked(recorder: Recorder) -> None:
     """Weights that nobody seeded are the same in the other run."""
     found = bridge_of(
         recorder,

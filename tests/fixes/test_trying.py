@@ -29,7 +29,11 @@ MENDED = [case for case in CASES if case.kind is not None and case.kind not in B
 
 
 def record(recorder: Recorder, text: str) -> tuple[Trace, Diagnosis]:
-    live = recorder.record(Snippet(text))
+    return diagnosed(recorder, Snippet(text))
+
+
+def diagnosed(recorder: Recorder, snippet: Snippet) -> tuple[Trace, Diagnosis]:
+    live = recorder.record(snippet)
     trace = live.wait(60)
     live.release()
     return trace, diagnose(trace)
@@ -169,3 +173,14 @@ def test_what_flows_is_not_run_again(recorder: Recorder) -> None:
     assert try_fixes(
         replace(trace, ending=replace(trace.ending, how="timeout")), diagnosis, recorder
     )
+
+
+def test_a_slow_snippet_is_not_run_again(recorder: Recorder) -> None:
+    trace, diagnosis = record(recorder, WRONG)
+    slow = replace(trace, ending=replace(trace.ending, seconds=60.0))
+    began = time.monotonic()
+    finding = try_fixes(slow, diagnosis, recorder).calls[-1].findings[0]
+    assert time.monotonic() - began < 1
+    assert not finding.fixes
+    assert "too long" in finding.not_tried
+    assert not record(recorder, WRONG)[1].calls[-1].findings[0].not_tried

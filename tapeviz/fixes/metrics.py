@@ -1,0 +1,91 @@
+"""A loss that a metric, a dataset or an array was to carry in, the tensors themselves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from .model import Edit, Patient
+from .plan import Plan, enclosed
+from .source import Source, all_of, called_name, dotted
+
+_FORMS = {
+    "Mean": "{tf}.reduce_mean({a})",
+    "Sum": "{tf}.reduce_sum({a})",
+    "MeanSquaredError": "{tf}.reduce_mean({tf}.square({a} - {b}))",
+    "MeanAbsoluteError": "{tf}.reduce_mean({tf}.abs({a} - {b}))",
+}
+# Metrics that are the mean of the loss of the same name (keras.metrics and keras.losses, 2 and 3).
+_LOSSES = frozenset(
+    {"BinaryCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "Poisson"}
+    | {"KLDivergence", "Hinge", "SquaredHinge", "CategoricalHinge", "MeanSquaredLogarithmicError"}
+    | {"MeanAbsolutePercentageError", "MeanSquaredError", "MeanAbsoluteError"}
+)
+_TITLE = "Compute the loss from the tensors; the metric only reports"
+
+
+def compute_beside_metric(patient: Patient) -> Iterator[Edit]:
+    """``loss = metric.result()``, or ``metric(y, p)`` → the same mean of the tensors themselves."""
+    source = patient.source
+    for line in patient.lines():
+        for call in source.calls(line, "update_state"):
+            metric = dotted(call.func).rsplit(".", 1)[0]
+            value = _value(source, metric, call)
+            results = [
+                one
+                for one in all_of(source.module, cst.Call)
+                if dotted(one.func) == f"{metric}.result" and source.line(one) >= line
+            ]
+            if value and results:
+                plan = Plan(source)
+                plan.replace(results[0], value)
+                yield Edit(_TITLE, plan.text())
+        statement = source.statement(line)
+        for call in all_of(statement, cst.Call) if statement is not None else ():
+            value = _value(source, dotted(call.func), call)
+            if value:
+                plan = Plan(source)
+                plan.replace(call, value)
+                yield Edit(_TITLE, plan.text())
+
+
+def _value(source: Source, metric: str, call: cst.Call) -> str:
+    """What the metric is of these values, as code; empty if it is not known."""
+    made = _made(source, metric)
+    name = called_name(made) if made is not None else ""
+    given = [source.code(enclosed(one.value)) for one in call.args if one.keyword is None]
+    if made is None or not given:
+        return ""
+    if name in _FORMS:
+        a = source.code(call.args[0].value) if len(given) == 1 else given[0]
+        return _FORMS[name].format(tf=source.tf, a=a, b=given[-1])
+    if name not in _LOSSES or ".metrics." not in dotted(made.func):
+        return ""
+    loss = dotted(made.func).replace(".metrics.", ".losses.")
+    kept = (one for one in made.args if one.keyword is None or one.keyword.value != "name")
+    settings = ", ".join(source.code(one).rstrip(", ") for one in kept)
+    return f"{loss}({settings})({', '.join(source.code(one.value) for one in call.args)})"
+
+
+def _made(source: Source, name: str) -> cst.Call | None:
+    """The call that a name was made with, where it is bound."""
+    for assign in all_of(source.module, cst.Assign):
+        is_it = any(dotted(one.target) == name for one in assign.targets)
+        if name and is_it and isinstance(assign.value, cst.Call):
+            return assign.value
+    return None
+
+
+def unstack_values(patient: Patient) -> Iterator[Edit]:
+    """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``."""
+    source = patient.source
+    for line in patient.lines():
+        for call in source.calls(line, "from_tensor_slices", "from_tensors"):
+            if len(call.args) != 1:
+                continue
+            value = source.code(call.args[0].value)
+            is_whole = called_name(call) == "from_tensors"
+            plan = Plan(source)
+            plan.replace(call, f"[{value}]" if is_whole else f"{source.tf}.unstack({value})")
+            yield Edit("Walk through the tensor itself in place of a dataset", plan.text())

@@ -1,0 +1,230 @@
+"""Broken snippets in various styles, run in real kernels: the line that mends each, the number."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tapeviz.fixes import try_fixes
+
+from .test_trying import record
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+# Text, a line of the mended text, the gradient.
+BROKEN = {
+    "a call over several lines, with comments": (
+        """
+        def train(x, w):
+            state = tf.Variable(tf.zeros_like(x))
+            with tf.GradientTape() as tape:
+                # update the state first
+                state.assign(
+                    w * x,  # scaled
+                )
+                loss = tf.reduce_sum(state ** 2)
+            return tape.gradient(loss, w)
+        train(tf.constant([1.0, 2.0]), tf.Variable(3.0))
+        """,
+        "loss = tf.reduce_sum(state_new ** 2)",
+        30.0,
+    ),
+    "elements of a list": (
+        """
+        params, k = [tf.Variable(1.0), tf.Variable(2.0)], tf.Variable(0.5)
+        with tf.GradientTape() as t:
+            params[0].assign(k * 3.0)  # first
+            params[1].assign_sub(k)
+            loss = params[0] * params[1]
+        t.gradient(loss, k)
+        """,
+        "params_new[0] = k * 3.0  # first",
+        3.0,
+    ),
+    "a slice with a step": (
+        """
+        v, p = tf.Variable(tf.zeros((6,))), tf.Variable([1.0, 2.0, 3.0])
+        with tf.GradientTape() as tape:
+            v[::2].assign(p)
+            loss = tf.reduce_sum(v ** 2)
+        tape.gradient(loss, p)
+        """,
+        "v_new = tf.tensor_scatter_nd_update(v, tf.range(0, 6, 2)[:, tf.newaxis], p)",
+        [2.0, 4.0, 6.0],
+    ),
+    "a layer's weight": (
+        """
+        layer = tf.keras.layers.Dense(1, use_bias=False)
+        layer.build((None, 2))
+        k, x = tf.Variable(0.5), tf.constant([[1.0, 2.0]])
+        with tf.GradientTape() as tape:
+            layer.kernel.assign(k * tf.ones((2, 1)))
+            loss = tf.reduce_sum(layer(x) ** 2)
+        tape.gradient(loss, k)
+        """,
+        "loss = tf.reduce_sum(layer.stateless_call([kernel_new if v is layer.kernel else v "
+        "for v in layer.trainable_variables], layer.non_trainable_variables, x)[0] ** 2)",
+        9.0,
+    ),
+    "an array that is filled": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            out = np.zeros(2, dtype=np.float32)
+            for i in range(2):
+                out[i] = w[i] * 3.0
+            loss = tf.reduce_sum(out)
+        tape.gradient(loss, w)
+        """,
+        "out = list(np.zeros(2, dtype=np.float32))",
+        [3.0, 3.0],
+    ),
+    "the positions of top_k": (
+        """
+        scores = tf.Variable([0.1, 0.9, 0.5])
+        with tf.GradientTape() as tape:
+            vals, idx = tf.math.top_k(scores, k=2)
+            loss = tf.reduce_sum(tf.cast(idx, tf.float32))
+        tape.gradient(loss, scores)
+        """,
+        "loss = tf.reduce_sum(tf.cast(vals, tf.float32))",
+        [0.0, 1.0, 1.0],
+    ),
+    "the positions of where": (
+        """
+        x = tf.Variable([1.0, -2.0, 3.0])
+        with tf.GradientTape() as tape:
+            idx = tf.where(x > 0)
+            n = tf.reduce_sum(tf.cast(idx, tf.float32))
+        tape.gradient(n, x)
+        """,
+        "idx = tf.boolean_mask(x, x > 0)",
+        [1.0, 0.0, 1.0],
+    ),
+    "an accuracy": (
+        """
+        p = tf.Variable([0.8, 0.4])
+        with tf.GradientTape() as tape:
+            acc = tf.reduce_mean(tf.cast(tf.equal(tf.round(p), [1.0, 1.0]), tf.float32))
+        tape.gradient(acc, p)
+        """,
+        "acc = tf.reduce_mean(1.0 - tf.abs(p - [1.0, 1.0]))",
+        [0.5, 0.5],
+    ),
+    "a cache": (
+        """
+        w, cache = tf.Variable(2.0), {}
+        def feature():
+            if "f" not in cache:
+                cache["f"] = w * 3.0  # costly
+            return cache["f"]
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = feature() ** 2
+            tape.gradient(loss, w)
+        """,
+        'cache["f"] = w * 3.0  # costly',
+        36.0,
+    ),
+    "computed in __init__": (
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                super().__init__()
+                self.w = tf.Variable(2.0)
+                self.scaled = self.w * 3.0
+            def __call__(self, x):
+                return x * self.scaled
+        net = Net()
+        with tf.GradientTape() as tape:
+            y = net(tf.constant(5.0))
+        tape.gradient(y, net.w)
+        """,
+        "self.scaled = self.w * 3.0",
+        15.0,
+    ),
+    "a metric that is called": (
+        """
+        metric = tf.keras.metrics.BinaryCrossentropy(name="m")
+        w = tf.Variable([0.5])
+        with tf.GradientTape() as tape:
+            loss = metric([1.0], w)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.keras.losses.BinaryCrossentropy()([1.0], w)",
+        [-2.0],
+    ),
+    "a write whose array is dropped": (
+        """
+        @tf.function
+        def f(w):
+            ta = tf.TensorArray(tf.float32, size=3)
+            for i in tf.range(3):
+                ta.write(i, w * tf.cast(i, tf.float32))
+            return tf.reduce_sum(ta.stack())
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            y = f(w)
+        tape.gradient(y, w)
+        """,
+        "ta = ta.write(i, w * tf.cast(i, tf.float32))",
+        3.0,
+    ),
+    "a dataset": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = 0.0
+            for v in tf.data.Dataset.from_tensor_slices(w * 2.0):
+                loss += v * v
+        tape.gradient(loss, w)
+        """,
+        "for v in tf.unstack(w * 2.0):",
+        [8.0, 16.0],
+    ),
+    "a deviation at zero": (
+        """
+        x = tf.Variable([1.0, 1.0])
+        with tf.GradientTape() as tape:
+            s = tf.math.reduce_std(x)
+        tape.gradient(s, x)
+        """,
+        "s = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)",
+        [0.0, 0.0],
+    ),
+    "weights of another model": (
+        """
+        first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
+        x = tf.ones((1, 2))
+        first(x), second(x)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(first(x))
+        tape.gradient(loss, second.trainable_variables)
+        """,
+        "tape.gradient(loss, first.trainable_variables)",
+        [[1.0], [1.0]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_mended(name: str, recorder: Recorder) -> None:
+    text, line, gradient = BROKEN[name]
+    whole = "import numpy as np\nimport tensorflow as tf\n" + dedent(text).strip() + "\n"
+    trace, diagnosis = record(recorder, whole)
+    assert diagnosis.calls[-1].findings[0].status != "flows"
+    fixes = try_fixes(trace, diagnosis, recorder).calls[-1].findings[0].fixes
+    assert 1 <= len(fixes) <= 3
+    assert line in [one.strip() for one in fixes[0].text.splitlines()]
+    np.testing.assert_allclose(fixes[0].value, gradient, rtol=1e-4)  # type: ignore[arg-type]
+
+
+def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
+    text, _, _ = BROKEN["computed in __init__"]
+    trace, diagnosis = record(recorder, "import tensorflow as tf\n" + dedent(text).strip() + "\n")
+    fixes = try_fixes(trace, diagnosis, recorder).calls[-1].findings[0].fixes
+    assert not any("    class Net" in one.text for one in fixes)
