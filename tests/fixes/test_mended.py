@@ -152,10 +152,10 @@ BROKEN = {
         metric = tf.keras.metrics.BinaryCrossentropy(name="m")
         w = tf.Variable([0.5])
         with tf.GradientTape() as tape:
-            loss = metric([1.0], w)
+            loss = metric(tf.constant([1.0]), w)
         tape.gradient(loss, w)
         """,
-        "loss = tf.keras.losses.BinaryCrossentropy()([1.0], w)",
+        "loss = tf.keras.losses.BinaryCrossentropy()(tf.constant([1.0]), w)",
         [-2.0],
     ),
     "a write whose array is dropped": (
