@@ -9,11 +9,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..trace.model import Op, Operand, TensorId, Variable, VariableId
+from ..trace.model import NOWHERE, Op, Operand, TensorId, Variable, VariableId
 from .blocks import line_beside
 from .dataflow import Place
 from .evidence import Evidence
 from .model import Cause
+from .python_text import read_text
 
 _VIEWS = frozenset(
     {"StridedSlice", "Identity", "Reshape", "GatherV2", "ExpandDims", "Squeeze", "Slice", "Cast"}
@@ -71,12 +72,24 @@ def lost_variable(evidence: Evidence, source: Operand) -> Cause | None:
             held, line = (known.id if known.trainable else None), 0
         elif bound == tensor and held is not None and not line:
             line = bound_on
-    if not line or held is None or tensor is None:
+    if held is None or tensor is None:
+        return None
+    line = line or _put_into(evidence, source.text, tensor)
+    if not line:
         return None
     starts = evidence.flow.places_of_source(TensorId(held))
     if not evidence.flow.ancestry([tensor]).leads_from(starts):
         return None
     return evidence.cause("replaced-source", line, None, how="lost")
+
+
+def _put_into(evidence: Evidence, path: str, tensor: TensorId) -> int:
+    """The line that put the tensor into what ``path`` is a part of, under whatever key it had."""
+    site, _ = evidence.flow.first_seen.get(tensor, (NOWHERE, 0))
+    statement = read_text(evidence.text).statement(site.line)
+    whole = path.partition("[")[0]
+    is_put = statement is not None and whole != path and whole in statement.changes
+    return site.line if is_put else 0
 
 
 def _rebound(case: Replaced) -> Cause | None:

@@ -58,6 +58,8 @@ def _through_file(evidence: Evidence, source: Operand, used: Collection[Place]) 
             continue
         if _is_telling(value) and _had(trace, variable, value, op):
             name = name_of(trace, version.variable)
+            if trace.variables[version.variable].site.line == op.line:  # copy.deepcopy makes it
+                return evidence.cause("replaced-source", op.line, None, how="cloned")
             cause = evidence.cause("assign", op.line, None, variable=name)
             return replace(cause, op=op.type, op_id=op.id, is_probable=True)
     return None

@@ -47,6 +47,33 @@ QUESTIONS: tuple[Case, ...] = (
         """,
     ),
     case(
+        "elements of a dict that were variables",
+        "replaced-source",
+        """
+        ws = {"a": tf.Variable(1.0), "b": tf.Variable(2.0)}
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = (ws["a"] * ws["b"] - 1.0) ** 2
+            steps = tape.gradient(loss, ws)
+            for key in ws:
+                if steps[key] is not None:
+                    ws[key] = ws[key] - 0.1 * steps[key]  # cut
+        """,
+    ),
+    case(
+        "the original of a copied layer",
+        "replaced-source",
+        """
+        import copy
+        dense = tf.keras.layers.Dense(2)
+        dense.build((None, 3))
+        other = copy.deepcopy(dense)  # cut
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(other(tf.ones([1, 3])))
+        tape.gradient(loss, dense.kernel)
+        """,
+    ),
+    case(
         "a variable changed in place",
         None,
         """
