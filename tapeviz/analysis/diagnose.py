@@ -131,7 +131,7 @@ def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None,
     variable = trace.variables.get(VariableId(tensor))
     if variable is not None:
         return variable.dtype, variable.shape
-    known = trace.tensors.get(tensor)
+    known = trace.tensors.get(trace.fetched.get(tensor, tensor))
     return (known.dtype, known.shape) if known else ("", None)
 
 

@@ -7,10 +7,12 @@ spoiled already; the op that received a sound gradient and gave a spoiled one is
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..trace.model import Op, Operand, Stats, Step, TensorId, VariableId
 from .evidence import Evidence
 from .model import Cause, Kind
+from .nonfinite import what_did_it
 
 # Slope 0 over a stretch of their inputs, and something else over another.
 _CLIPPING = frozenset(
@@ -44,7 +46,7 @@ def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
     """The op whose gradient first became zero everywhere, on the way to this source."""
     found = _spoiling(evidence, source, _is_zero)
     if found is None:
-        return _zeros_given(evidence)
+        return _given(evidence, "multiplied-by-zero", _is_zero)
     step, op = found
     if step is None:
         return _caused_by(evidence, "cancelled", op)
@@ -54,7 +56,13 @@ def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
 def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
     """The first op of the backward pass that turned finite into NaN or Inf."""
     found = _spoiling(evidence, source, _is_nonfinite)
-    return _caused_by(evidence, "nonfinite", found[1]) if found else None
+    if found is None:
+        return _given(evidence, "nonfinite", _is_nonfinite)
+    step, op = found
+    cause = _caused_by(evidence, "nonfinite", op)
+    if step is None:
+        return cause
+    return replace(cause, detail={**cause.detail, **what_did_it(evidence, step, op)})
 
 
 def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:
@@ -63,12 +71,13 @@ def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:
     return found[1] if found else None
 
 
-def _zeros_given(evidence: Evidence) -> Cause | None:
-    """The pass began with zeros: those given as ``output_gradients``."""
+def _given(evidence: Evidence, kind: Kind, is_spoiled: _IsSpoiled) -> Cause | None:
+    """The pass began with what was given as ``output_gradients``."""
     given = [one.tensor for one in evidence.call.output_gradients if one.tensor is not None]
-    if not given or not all(_is_zero(evidence.trace.stats(one)) for one in given):
+    spoiled = [is_spoiled(evidence.trace.stats(one)) for one in given]
+    if not (any(spoiled) if kind == "nonfinite" else given and all(spoiled)):
         return None
-    return evidence.cause("multiplied-by-zero", evidence.call.line, None, how="given")
+    return evidence.cause(kind, evidence.call.line, None, how="given")
 
 
 def _caused_by(evidence: Evidence, kind: Kind, op: Op) -> Cause:

@@ -15,4 +15,10 @@ def status_of(trace: Trace, gradient: TensorId | None) -> Status:
         return "flows"
     if stats.nonfinite:
         return "nonfinite"
-    return "zero" if stats.min == 0 and stats.max == 0 else "flows"
+    return "zero" if stats.min == stats.max == 0 or _is_empty(trace, gradient) else "flows"
+
+
+def _is_empty(trace: Trace, tensor: TensorId) -> bool:
+    """Of no elements all are 0."""
+    known = trace.tensors.get(tensor)
+    return known is not None and known.shape is not None and 0 in known.shape

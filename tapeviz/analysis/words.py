@@ -213,6 +213,11 @@ def _replaced(cause: Cause, target: str, source: str) -> str:
             f"Tapes follow trainable variables by themselves, other tensors only after watch. "
             f"Change the variable in place with {source}.assign(…), so that it stays one."
         ),
+        "cloned": (
+            f"Line {cause.line} makes a copy that has variables of its own, and {target} was "
+            f"computed with those of the copy. A change of {source} would not change {target}. "
+            f"Ask for the variables of the copy, or compute with the original."
+        ),
         "kept": (
             f"Line {cause.line} ran under an earlier tape, and its result was kept until now. "
             f"Each tape knows only what ran in its own block, so it sees a constant here. "
@@ -305,10 +310,41 @@ def _by_zero(cause: Cause, target: str, source: str) -> str:
 
 
 def _nonfinite(cause: Cause, target: str, source: str) -> str:
+    how, value = cause.detail.get("how"), cause.detail.get("value")
+    op = f"{_op(cause)} on line {cause.line}"
+    if how == "given":
+        return (
+            f"The output_gradients given on line {cause.line} are NaN or infinite. "
+            f"The backward pass starts from them, and so it spreads to {source}."
+        )
+    if how == "input":
+        return (
+            f"{op} works with a value that is NaN or infinite already: {cause.detail['origin']}. "
+            f"Its backward pass is the first that brings this into the gradient, and from there it "
+            f"spreads to {source}. Look for the value's own cause first."
+        )
+    if how == "overflow":
+        return (
+            f"The gradient that {op} gives is too large for {cause.detail['dtype']}, which ends at "
+            f"{cause.detail['most']}, and becomes infinite. From there it spreads to {source}. "
+            f"Scale the loss down, or compute this part in float32."
+        )
+    got = f" got {value}, where its" if value else "'s"
+    if how == "output":
+        return (
+            f"{op}{got} result is NaN or infinite, and its backward pass is the first to give "
+            f"such numbers. From there they spread to {source}. "
+            f"Keep its input where the result is finite."
+        )
+    remedy = "Keep its input away from that point."
+    if how == "masked":
+        remedy = (
+            "What arrives there is 0, as behind a tf.where that takes its other branch, but 0 "
+            "times infinity is NaN: choose a harmless input before the operation, too."
+        )
     return (
-        f"The backward pass of {_op(cause)} on line {cause.line} is the first to turn finite "
-        f"numbers into NaN or infinity. From there they spread to {source}. "
-        f"Keep its input away from the point where the derivative is infinite or undefined."
+        f"{op}{got} slope is infinite or undefined: its backward pass is the first to turn finite "
+        f"numbers into NaN or infinity. From there they spread to {source}. {remedy}"
     )
 
 

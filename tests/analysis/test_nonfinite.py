@@ -1,0 +1,107 @@
+"""Gradients that are NaN or infinite: the line, and in the message the value that did it."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tapeviz.analysis.diagnose import diagnose
+
+if TYPE_CHECKING:
+    from tapeviz.recording import Recorder
+
+MARK = "# here"
+WORDS = {
+    "a slope at 0": (
+        """
+        q = tf.Variable([4.0, 0.0])
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(tf.sqrt(q))  # here
+        t.gradient(out, q)
+        """,
+        ["got 0.0", "slope"],
+    ),
+    "a branch not taken": (
+        """
+        q = tf.Variable([4.0, 0.0])
+        with tf.GradientTape() as t:
+            r = 3.0 / q  # here
+            out = tf.reduce_sum(tf.where(q > 0.0, r, 0.0))
+        t.gradient(out, q)
+        """,
+        ["got 0.0", "tf.where", "0 times infinity"],
+    ),
+    "a result that is infinite": (
+        """
+        q = tf.Variable(200.0)
+        with tf.GradientTape() as t:
+            out = tf.math.log(tf.exp(q) + 1.0)  # here
+        t.gradient(out, q)
+        """,
+        ["got 200", "result"],
+    ),
+    "a value that was NaN before": (
+        """
+        data = tf.constant([1.0, float("nan")])
+        q = tf.Variable([4.0, 5.0])
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(q * data)  # here
+        t.gradient(out, q)
+        """,
+        ["already", "data holds it"],
+    ),
+    "a gradient too large for its dtype": (
+        """
+        q = tf.Variable([0.001], dtype=tf.float16)
+        with tf.GradientTape() as t:
+            r = q * 3000.0  # here
+            out = 500.0 * tf.reduce_sum(r / 100.0) * 20.0
+        t.gradient(out, q)
+        """,
+        ["float16", "65504"],
+    ),
+    "an upstream gradient that is infinite": (
+        """
+        q = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            out = 3.0 * q
+        t.gradient(out, q, output_gradients=tf.constant(float("inf")))  # here
+        """,
+        ["output_gradients"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_nonfinite(name: str, recorder: Recorder) -> None:
+    from tapeviz.recording import Snippet
+
+    text, said = WORDS[name]
+    text = "import tensorflow as tf\n" + dedent(text).strip() + "\n"
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    finding = diagnose(trace).calls[-1].findings[0]
+    line = next(n for n, line in enumerate(text.splitlines(), 1) if MARK in line)
+    assert finding.status == "nonfinite"
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == ("nonfinite", line)
+    missing = [one for one in said if one.lower() not in finding.message.lower()]
+    assert not missing, finding.message
+
+
+def test_a_gradient_without_elements_is_zero(recorder: Recorder) -> None:
+    """All of its elements are 0, as there are none."""
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(
+        Snippet(
+            "import tensorflow as tf\nq = tf.Variable(tf.zeros([0, 3]))\n"
+            "with tf.GradientTape() as t:\n    out = q * 2.0\nt.gradient(out, q)\n"
+        )
+    )
+    trace = live.wait(60)
+    live.release()
+    assert diagnose(trace).calls[0].findings[0].status == "zero"
