@@ -14,6 +14,7 @@ from ..layout.model import Rect
 from ..scene.changes import change_group
 from ..scene.model import Box, Change, Mark, Wire
 from ..scene.primitives import Group, Path, Style, TextRun
+from ..scene.sizes import PADDING, cell_size
 from ..scene.strokes import box_group, label_group, mark_group, wire_group
 from ..scene.theme import Theme
 from .long_wires import cut_group, is_long
@@ -94,13 +95,13 @@ class NearPainter:
             rect = box.rect
             size = min(TITLE_PX / scale, rect.height * 0.62)
             font = qfont("mono", round(size), 500)
-            beside = 0.0
-            if box.picture is not None or box.gradient_picture is not None:
-                beside = min(rect.height, rect.width / 3)
-            room = QRectF(rect.left, rect.top, rect.width - beside, rect.height)
+            room = QRectF(rect.left, rect.top, rect.width - _picture_room(box), rect.height)
             room.adjust(4, 0, -4, 0)
             metrics = QFontMetricsF(font)
-            text = metrics.elidedText(box.title, Qt.TextElideMode.ElideRight, room.width())
+            with_value = f"{box.title}  {box.value}"
+            has_room = bool(box.value) and metrics.horizontalAdvance(with_value) <= room.width()
+            words = with_value if has_room else box.title
+            text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room.width())
             is_quiet = box.is_pale or box.is_dashed or box.shape == "chip"
             painter.setFont(font)
             painter.setPen(QColor(self.theme.text_muted if is_quiet else self.theme.text))
@@ -136,6 +137,15 @@ class NearPainter:
         if isinstance(shape, Mark):
             return mark_group(shape, self.theme)
         return (label_group if kind == "label" else wire_group)(shape, self.theme)
+
+
+def _picture_room(box: Box) -> float:
+    """What the picture takes on the right of a box, border included."""
+    picture = box.gradient_picture or box.picture
+    if picture is None:
+        return 0.0
+    rows, columns = len(picture.rows), len(picture.rows[0])
+    return cell_size(rows, columns) * columns + PADDING[box.shape]
 
 
 def compile_group(group: Group) -> Drawn:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
-from ..analysis.comparing import GradientPair
+from ..analysis.comparing import Asked, GradientPair
 from ..document import Document
 from ..document.comparing import Both
 from ..scene.model import ChangeKind
@@ -82,11 +82,17 @@ def said_of(both: Both) -> Iterator[str]:
 def _gradient(pair: GradientPair) -> str:
     known = pair.after or pair.before
     assert known is not None
-    name = f"∂{known.finding.target}/∂{known.finding.source}"
+    name = _name(known)
     if pair.before is None or pair.after is None:
         return f"{name}: only {'before' if pair.after is None else 'after'}"
+    if _name(pair.before) != name:
+        return f"{_name(pair.before)} → {name}"
     was, now = (STATUS_TEXTS[one.finding.status] for one in (pair.before, pair.after))
     return f"{name}: {was} → {now}" if was != now else f"{name}: other numbers"
+
+
+def _name(asked: Asked) -> str:
+    return f"∂{asked.finding.target}/∂{asked.finding.source}"
 
 
 def _signs(both: Both) -> str:
