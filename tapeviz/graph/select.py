@@ -70,9 +70,14 @@ def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
 
 
 def _entries(ops: Iterable[Op]) -> dict[OpId, Op]:
-    """A function's call inside of its own entry does not count: see ``_makers``."""
+    """A function's call inside of its own entry does not count: see ``_makers``; and one that asks
+    for gradients itself is no group: what the picture is about is in there."""
+    ops = list(ops)
+    asking = {op.id for op in ops if op.call is not None}
     around: dict[OpId, Op] = {}
     for op in ops:
+        if op.is_compiled_call and not asking.isdisjoint(op.body):
+            continue
         for inside in op.body:
             around.setdefault(inside, op)
     return around

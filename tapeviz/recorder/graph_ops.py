@@ -56,6 +56,9 @@ def put_into_graph(
             del told[1:]
         recording.append((recording.encoder.runs, told, fields["graph"]))
     recording.append((recording.encoder.graph_op, fields))
+    if isinstance(graph, private.FuncGraph) and not call:
+        recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))
+        recording.traced_names.look_around(recording, sys._getframe(2))
     if kind == "Const" and attrs:
         array = private.constant_array(attrs)
         recording.append((recording.encoder.constant, given[0], array))

@@ -82,12 +82,25 @@ class Inside:
             scope.names[self._symbols.id(inner)] = outer._id
         for place, (inner, outer) in enumerate(zip(call.graph.outputs, call.outputs, strict=False)):
             if place < self._returned(call.graph):
-                scope.names.setdefault(self._symbols.id(inner), outer._id)
+                self._name_returned(scope, inner, outer._id)
             scope.real.setdefault(_key(inner), outer)
         self._run(scope)
         number = self._symbols.graph(call.graph)
         event = {"e": "inside", "graph": number, "whole": self._is_whole}
         self._recording.append((self._encoder.event, event))
+
+    def _name_returned(self, scope: _Scope, output: Any, name: int) -> None:
+        """An output by its name outside, and what only went through an ``Identity`` to become it.
+
+        As the reader of the events does it: there is no op for that ``Identity``.
+        """
+        if self._symbols.id(output) >= 0 or self._symbols.id(output) in scope.names:
+            return
+        scope.names[self._symbols.id(output)] = name
+        if output.op.type == "Identity":
+            behind = self._symbols.id(output.op.inputs[0])
+            if behind < 0 and behind not in scope.names:
+                scope.names[behind] = name
 
     def _returned(self, graph: Any) -> int:
         return self._recording.returned.get(self._symbols.graph(graph), 0)
@@ -173,7 +186,7 @@ class Inside:
                 inner.names[self._symbols.id(one)] = self._name(scope, outer)
             returned = graph.outputs[: self._returned(graph)]
             for one, outer in zip(returned, op.outputs, strict=False):
-                inner.names.setdefault(self._symbols.id(one), self._name(scope, outer))
+                self._name_returned(inner, one, self._name(scope, outer))
         self._run(inner)
         return [self._value(inner, one) for one in graph.outputs]
 

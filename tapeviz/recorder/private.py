@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
+from tensorflow.python.autograph.core import function_wrappers
 from tensorflow.python.client import session as session_module
 from tensorflow.python.distribute import values as distributed
 from tensorflow.python.eager import backprop, context, execute, forwardprop, record
@@ -65,6 +66,7 @@ TRACE_BODY = "func_graph_from_py_func"
 RUN_BODY = "call_flat"
 
 Function = polymorphic_function.Function
+FunctionScope = function_wrappers.FunctionScope
 CompiledFunction = atomic_function.AtomicFunction
 TensorArray = tf.TensorArray
 GradientTape = tf.GradientTape

@@ -14,6 +14,7 @@ from .definitions import Definitions
 from .log import Log
 from .sites import Sites
 from .symbols import Symbols
+from .traced_names import TracedNames
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -36,6 +37,7 @@ class Recording:
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
         self.bodies: dict[str, Any] = {}
         """Graphs that branches and loops run, by the names that ops know them by."""
+        self.traced_names = TracedNames()
         self.runs: dict[tuple[int, str], list[Any]] = {}
         """Graphs that an op runs, by the graph that it is in and its name."""
         self.returned: dict[int, int] = {}

@@ -31,6 +31,7 @@ from . import (
     private,
     program,
     tapes,
+    traced_names,
     variables,
 )
 from .encode import Encoder
@@ -157,6 +158,7 @@ class Session:
             lambda: bodies.install(recording, installed, self._first_calls),
             lambda: leaving.install(recording, installed),
             lambda: functions.install(recording, installed),
+            lambda: traced_names.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),
             lambda: self._install_ending(installed),
             lambda: self._make_functions_eager(installed),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -41,7 +42,7 @@ class Told(NamedTuple):
     about: e.BodyTraced | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class _Body:
     """The events of one graph, and how its tracing ended."""
 
@@ -50,11 +51,21 @@ class _Body:
     ended: e.BodyTraced = _NOT_ENDED
     has_run: bool = False
 
+    @cached_property
+    def returned(self) -> dict[int, int]:
+        """What goes through an ``Identity``, by what comes out."""
+        return {
+            one.outputs[0]: one.inputs[0]
+            for one in self.events
+            if isinstance(one, e.OpRan) and one.type == "Identity" and one.outputs and one.inputs
+        }
+
 
 @dataclass(slots=True)
 class _Run:
     """One run of a body. ``tensors``, ``ops``: its own names, by those of the tracing; ``numbers``:
     of its ops, where it does not go by those of the tracing; ``given``: the graph's inputs;
+    ``skipped``: outputs of its that are not made by an op of their own;
     ``traced``, ``called``: where the function was traced and is called now."""
 
     within: int
@@ -64,6 +75,7 @@ class _Run:
     tensors: dict[int, int] = field(default_factory=dict)
     ops: dict[int, int] = field(default_factory=dict)
     given: frozenset[int] = frozenset()
+    skipped: set[int] = field(default_factory=set)
     traced: int = 0
     called: int | None = None
 
@@ -196,25 +208,28 @@ class Bodies:
             run.tensors.update(zip(body.ended.inputs, op.inputs, strict=False))
             results = list(zip(body.ended.outputs, op.outputs, strict=False))
             for symbol, value in results:
-                if symbol < 0:
-                    run.tensors.setdefault(symbol, value)
+                if symbol < 0 and symbol not in run.tensors:
+                    run.tensors[symbol] = value
+                    self._name_returned(body, run, symbol, value)
             if not op.graph and around is None:
                 self.first_calls.setdefault(body.ended.graph, op.id)
                 self._note_values(body, results)
         return run
 
+    def _name_returned(self, body: _Body, run: _Run, symbol: int, value: int) -> None:
+        """What is returned goes through an ``Identity`` (``mark_as_return``), which is left out."""
+        behind = body.returned.get(symbol)
+        if behind is not None and behind < 0 and behind not in run.tensors:
+            run.tensors[behind] = value
+            run.skipped.add(symbol)
+
     def _note_values(self, body: _Body, results: Sequence[tuple[int, int]]) -> None:
-        """What a function returns goes through an ``Identity`` (``mark_as_return``)."""
-        behind = {
-            one.outputs[0]: one.inputs[0]
-            for one in body.events
-            if isinstance(one, e.OpRan) and one.type == "Identity" and one.outputs and one.inputs
-        }
+        """A graph's tensor that goes through an ``Identity`` only has the value that came out."""
         for symbol, value in results:
             at: int | None = symbol
             while at is not None and at < 0:
                 self.values.setdefault(at, value)
-                at = behind.get(at)
+                at = body.returned.get(at)
 
     def _joined(self, op: e.OpRan, bodies: Sequence[_Body], runs: Sequence[_Run]) -> Iterator[Told]:
         """A conditional as one op for each output, which takes what either branch gives.
@@ -258,6 +273,8 @@ class Bodies:
         run.ops[event.id] = number
         # A small eager tensor is captured as a constant, which is an input all the same.
         if event.type == "Placeholder" or any(run.is_given(one) for one in event.outputs):
+            return
+        if event.type == "Identity" and not run.skipped.isdisjoint(event.outputs):
             return
         named = self._operands(event, run)
         yield Told(msgspec.structs.replace(named, id=number, graph=run.graph), run.within)
