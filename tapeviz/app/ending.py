@@ -25,6 +25,7 @@ def end_window(window: Window) -> bool:
     document = window.document
     document.runs.forget()
     document.mending.forget()
+    document.comparing.leave()
     document.runs.pipeline.close()
     return document.background.close(PATIENCE)
 

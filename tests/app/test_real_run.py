@@ -127,3 +127,29 @@ def test_a_recording_is_saved_and_loaded(qtbot: QtBot, window: Window, tmp_path:
     assert finding.tensor is not None
     assert document.value_of(finding.tensor) == 6.0
     assert not window.files.can_save_recording()
+
+
+def test_a_fix_is_recorded_apart_and_shown_beside_the_run(qtbot: QtBot, window: Window) -> None:
+    document = window.document
+    document.open_source(
+        "a = tf.Variable(1.0)\nc = tf.Variable(0.0)\nwith tf.GradientTape() as tape:\n"
+        "    c.assign(3.0 * a)\n    loss = c ** 2\ng = tape.gradient(loss, a)\n"
+    )
+    window.run()
+
+    def fixes() -> list[object]:
+        findings = [one for call in document.diagnosis.calls for one in call.findings]
+        return [fix for one in findings for fix in one.fixes]
+
+    qtbot.waitUntil(lambda: settled(window) and bool(fixes()), timeout=90_000)
+    ran = document.trace
+    finding = document.diagnosis.calls[0].findings[0]
+    window.side_by_side.show_fix("", finding.fixes[0])
+    qtbot.waitUntil(lambda: document.comparing.both is not None, timeout=60_000)
+    both = document.comparing.both
+    assert both is not None
+    assert document.trace is ran
+    assert "None → flows" in window.graph.strip.words.text()
+    after = both.after.diagnosis.calls[0].findings[0]
+    assert after.status == "flows"
+    assert both.scene.changes
