@@ -49,7 +49,11 @@ def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
     kept: list[Call] = []
     lines: set[int] = set()
     open_until = 0
+    calls = list(calls)
+    ran = {call.line for call in calls if call.has_run and call.ended}
     for call in calls:
+        if not call.has_run and call.line in ran:
+            continue
         is_inner = call.when < open_until
         open_until = max(open_until, call.end) if call.ended else open_until
         if not call.ended or (is_inner and not call.is_direct):

@@ -129,7 +129,7 @@ def _number(trace: Trace, tensor: TensorId) -> str:
         return _printed(value)
     known, stats = trace.tensors.get(tensor), trace.stats(tensor)
     if known is None or stats is None:
-        return "(known only when a session computes it)"
+        return "(a tensor of a graph: no value of it is known)"
     low, high = stats.min, stats.max
     return f"{known.dtype} {list(known.shape or ())}, min {low:g}, max {high:g}"
 

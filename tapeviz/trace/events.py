@@ -297,13 +297,15 @@ class ReplayRan(_Event, frozen=True, tag="replay"):
     The backward pass for ``call`` over the recording, across state and tapes: ``steps`` as in
     :class:`StepRan` with an ``error`` in words where TensorFlow has no gradient to give;
     ``results``: a tensor for each tensor wanted. ``how``: ``beyond`` what stops gradients on
-    purpose, or ``estimate``: also through what has no slope.
+    purpose, or ``estimate``: also through what has no slope. ``share``: which target alone it
+    started from, by its place, and which element of it (-1: all of it); empty: from all targets.
     """
 
     call: int
     steps: list[ReplayStep]
     results: dict[str, int]
     how: str = ""
+    share: list[int] = []
 
 
 class ReplayStep(msgspec.Struct, frozen=True, omit_defaults=True):

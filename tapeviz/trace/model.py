@@ -254,8 +254,11 @@ class Call:
     """One ``gradient``/``jacobian``/… call. ``results``: one for each source, None for None.
 
     ``ended`` is False when the call raised (``error``) or never came back.
+    ``has_run`` is False when it was made for the graph of a function that then never ran: TensorFlow
+    traces a function that makes variables twice.
     ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
     gradients; ``estimates``: of one through what has no slope, too.
+    ``shares``: results of replays from one target alone, by its place and an element (-1: all).
     ``checks``: by source, of those results that were compared with finite differences;
     ``doubts``: by op and input, of what custom gradients gave.
     """
@@ -274,11 +277,13 @@ class Call:
     results: tuple[TensorId | None, ...] = ()
     steps: tuple[Step, ...] = ()
     ended: bool = False
+    has_run: bool = True
     error: str = ""
     replay: Replay | None = None
     beyond: Mapping[str, TensorId] = field(default_factory=dict)
     estimates: Mapping[str, TensorId] = field(default_factory=dict)
     checks: Mapping[TensorId, Check] = field(default_factory=dict)
+    shares: Mapping[tuple[int, ...], Mapping[str, TensorId]] = field(default_factory=dict)
     doubts: Mapping[tuple[OpId, TensorId], Check] = field(default_factory=dict)
 
     @property

@@ -82,6 +82,7 @@ class Reader:
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
+        self._runs_no_more = False
         self._entries: dict[OpId, OpId] = {}
         self._derived_of: dict[OpId, tuple[bool, ...]] = {}
         self._bodies = Bodies(self._sites, self._copy_tensor)
@@ -349,6 +350,7 @@ class Reader:
             is_direct=event.direct,
             when=self._when,
             end=FOREVER,
+            has_run=not self._runs_no_more,
         )
 
     def _call_ended(self, event: e.CallEnded) -> None:
@@ -380,6 +382,10 @@ class Reader:
         if call is None:
             return
         results = {key: TensorId(tensor) for key, tensor in event.results.items()}
+        if event.share:
+            shares = {**call.shares, tuple(event.share): results}
+            self._calls[call.id] = replace(call, shares=shares)
+            return
         if event.how == "beyond":
             self._calls[call.id] = replace(call, beyond=results)
             return
@@ -447,6 +453,7 @@ class Reader:
         self._notes.append(event.message)
 
     def _ended(self, event: e.Ended) -> None:
+        self._runs_no_more = True
         for told in self._bodies.rest():
             self._take(told)
         self._facts["ending"] = Ending(event.how, event.seconds, event.detail)
