@@ -62,6 +62,10 @@ def _leaving(how: str) -> str:
         "str": "into text",
         "predict": "by predict(), which gives NumPy arrays",
         "get_weights": "by get_weights(), which gives NumPy arrays",
+        "predict_on_batch": "by predict_on_batch(), which gives NumPy arrays",
+        "evaluate": "by evaluate(), which gives plain numbers",
+        "test_on_batch": "by test_on_batch(), which gives plain numbers",
+        "train_on_batch": "by train_on_batch(), which gives plain numbers",
         "numpy_function": "into tf.numpy_function",
         "buffer": "into a NumPy function",
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -30,9 +31,12 @@ _WAYS = {
 # A variable gives its value by methods of the same names, which ask its tensor in turn.
 _RELAYS = frozenset((*_WAYS, "_numpy"))
 _PREDICT = "predict"
-# Methods of Keras that give the snippet arrays.
+# Methods of Keras that give the snippet arrays and numbers; some take tensors apart, too.
+_HANDING_OUT = frozenset(
+    {"get_weights", "predict_on_batch", "evaluate", "test_on_batch", "train_on_batch"}
+)
+_TAKING_IN = (_PREDICT, "evaluate")
 _FRAMES_TO_SNIPPET = 8
-_HANDING_OUT = frozenset({"get_weights"})
 
 
 def install(recording: Recording, installed: Installed) -> None:
@@ -54,11 +58,9 @@ def install(recording: Recording, installed: Installed) -> None:
             "predict_step",
             lambda step: private.do_not_convert(_remembering(predicted, step)),
         )
-        installed.replace(
-            private.owner_of(model, _PREDICT),
-            _PREDICT,
-            lambda predict: _predicting(recording, predicted, predict),
-        )
+        for method in _TAKING_IN:
+            answer = partial(_answering, recording, predicted, method)
+            installed.replace(private.owner_of(model, method), method, answer)
 
 
 def tell_left(recording: Recording, tensor: Any, how: str, frame: FrameType, value: Any) -> None:
@@ -140,27 +142,28 @@ def _remembering(predicted: list[Any], step: Callable[..., Any]) -> Callable[...
     return predict_step
 
 
-def _predicting(
-    recording: Recording, predicted: list[Any], predict: Callable[..., Any]
+def _answering(
+    recording: Recording, predicted: list[Any], method: str, run: Callable[..., Any]
 ) -> Callable[..., Any]:
+    """``predict`` and ``evaluate``: they make arrays of what they get, and of what they give."""
     traced: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
     @recording.guarded
-    def left(results: list[Any], value: Any, frame: FrameType) -> None:
-        for result in results:
-            for _, tensor in private.flatten_with_paths(result):
-                if isinstance(tensor, private.Tensor):
-                    tell_left(recording, tensor, _PREDICT, frame, value)
+    def left(given: Any, value: Any, frame: FrameType) -> None:
+        for _, one in private.flatten_with_paths(given):
+            tensor = recording.tensor_of(one)
+            if tensor is not None:
+                tell_left(recording, tensor, method, frame, value)
 
-    def predicting(self: Any, *args: Any, **named: Any) -> Any:
+    def answering(self: Any, *args: Any, **named: Any) -> Any:
         predicted.clear()
-        value = predict(self, *args, **named)
+        value = run(self, *args, **named)
         # The step is compiled: later calls come from the same tensors of its graph.
         results = predicted[:] or traced.get(self, [])
         if not recording.local.hidden and recording.is_snippet(caller()):
-            left(results, value, caller())
+            left([list(args), *named.values(), *results], value, caller())
         traced[self] = results
         predicted.clear()
         return value
 
-    return predicting
+    return answering

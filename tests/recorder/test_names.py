@@ -154,3 +154,19 @@ def test_what_a_model_predicts_leaves(record: Record) -> None:
     (bound,) = [one for one in seen.of(e.NameBound) if one.name == "out"]
     assert left.object == bound.object
     assert seen.tensor(left.tensor).shape == [3, 2]
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_on_batch"])
+def test_what_a_model_is_asked_for_leaves_with_what_it_is_given(
+    method: str, record: Record
+) -> None:
+    how = "verbose=0" if method == "predict" else ""
+    seen = record(
+        f"""
+        import tensorflow as tf
+        model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+        given = tf.ones([3, 4])
+        out = model.{method}(given, {how})
+        """
+    )
+    assert method in {one.how for one in seen.of(e.ValueLeft)}
