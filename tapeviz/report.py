@@ -84,8 +84,8 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
 
 
 def _shares(table: ShareTable | None) -> dict[str, Any]:
-    """Of a call with several targets: what each of them gives to each source."""
-    if table is None or len(table.rows) < 2:
+    """What each target, or each element of the only one, gives to each source."""
+    if table is None:
         return {}
     rows: list[dict[str, Any]] = []
     for row in table.rows:

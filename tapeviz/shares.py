@@ -8,6 +8,7 @@ order, started by one target alone, or by one element of it.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ MAX_TARGETS = 64
 MAX_ELEMENTS = 64
 MAX_RESULT = 10_000
 MAX_CALLS = 20
+MAX_SECONDS = 3.0
 Cell = Array | None
 """A gradient; None where the target and the source are not connected."""
 
@@ -85,7 +87,30 @@ def has_shares(trace: Trace, call: Call) -> bool:
     )
 
 
-def share_table(live: LiveRecording, call: Call) -> ShareTable:
+class KeptRecording:
+    """A recording from a file, asked as if it were live: it holds what was computed with it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def wait(self, timeout: float | None = None) -> Trace:
+        return self._trace
+
+    def fetch_tensor(self, tensor: TensorId) -> Array:
+        value = self._trace.value(tensor)
+        if value is None:
+            raise TapevizError("this tensor's values are not in the recording")
+        return value
+
+    def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
+        call = next(one for one in self._trace.calls if one.id == request["call"])
+        found = call.shares.get(tuple(request["share"]))
+        if found is None:
+            raise TapevizError("a recording that was kept cannot be replayed")
+        return {key: self.fetch_tensor(tensor) for key, tensor in found.items()}
+
+
+def share_table(live: LiveRecording | KeptRecording, call: Call) -> ShareTable:
     """The shares of a call for which :func:`has_shares`; asks the kernel, and blocks meanwhile.
 
     :class:`TapevizError` says why there is none: the kernel is gone, the pass too long, or what was
@@ -122,7 +147,7 @@ def adds_up(cells: list[Cell], returned: Cell) -> bool:
 class _Asker:
     """Asks for one backward pass after the other of the same call."""
 
-    def __init__(self, live: LiveRecording, trace: Trace, call: Call) -> None:
+    def __init__(self, live: LiveRecording | KeptRecording, trace: Trace, call: Call) -> None:
         self._live = live
         self._trace = trace
         self._call = call
@@ -135,7 +160,7 @@ class _Asker:
         target = self._call.targets[index]
         given = self._call.output_gradients
         start = value_given(trace, self._call, given[index]) if index < len(given) else 0
-        cells = self._cells(target.tensor, start)
+        cells = self._cells(index, start)
         shape = _shape(trace, target)
         widest = max((cell.size for cell in cells if cell is not None), default=0)
         size = math.prod(shape)
@@ -143,12 +168,13 @@ class _Asker:
         if not is_small or not _is_sum(self._call) or target.tensor is None:
             return ShareRow(target.text, cells, shape)
         elements = tuple(
-            ShareRow(_element_label(target.text, place), self._cells(target.tensor, 0, number))
+            ShareRow(_element_label(target.text, place), self._cells(index, 0, number))
             for number, place in enumerate(np.ndindex(*shape))
         )
         return ShareRow(target.text, cells, shape, elements)
 
-    def _cells(self, target: TensorId | None, *start: int) -> tuple[Cell, ...]:
+    def _cells(self, place: int, *start: int) -> tuple[Cell, ...]:
+        target = self._call.targets[place].tensor
         if target is None:
             return (None,) * len(self._call.sources)
         request: dict[str, Any] = {
@@ -156,6 +182,8 @@ class _Asker:
             "program": self._program,
             "wanted": self._wanted,
             "brief": True,
+            "call": self._call.id,
+            "share": [place, start[1] if len(start) > 1 else -1],
         }
         found = self._live.replay(request)
         return tuple(found.get(str(one.tensor)) for one in self._call.sources)
@@ -166,7 +194,7 @@ def _is_sum(call: Call) -> bool:
     return not any(one.tensor for one in call.output_gradients)
 
 
-def _returned(live: LiveRecording, call: Call, tensor: TensorId | None) -> Cell:
+def _returned(live: LiveRecording | KeptRecording, call: Call, tensor: TensorId | None) -> Cell:
     return None if tensor is None else live.fetch_tensor(tensor)
 
 
@@ -187,17 +215,15 @@ def _element_label(name: str, place: tuple[int, ...]) -> str:
     return f"{name}[{', '.join(map(str, place))}]"
 
 
-def share_tables(live: LiveRecording, *, only_lists: bool = False) -> Mapping[CallId, ShareTable]:
-    """The shares of the first calls that have some, where they can be had.
-
-    ``only_lists``: of calls with several targets, not of those with one that has elements.
-    """
+def share_tables(live: LiveRecording | KeptRecording) -> Mapping[CallId, ShareTable]:
+    """The shares of the first calls that have some, where they can be had in a short time."""
     trace = live.wait(0)
     tables: dict[CallId, ShareTable] = {}
+    until = time.monotonic() + MAX_SECONDS
     for call in trace.calls:
-        if len(tables) == MAX_CALLS:
+        if len(tables) == MAX_CALLS or time.monotonic() > until:
             break
-        if has_shares(trace, call) and (len(call.targets) > 1 or not only_lists):
+        if has_shares(trace, call):
             with suppress(TapevizError):
                 tables[call.id] = share_table(live, call)
     return tables

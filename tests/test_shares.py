@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tapeviz.recording import LiveRecording, Snippet
-from tapeviz.shares import ShareTable, adds_up, has_shares, share_table
+from tapeviz.errors import TapevizError
+from tapeviz.recording import LiveRecording, Snippet, trace_of
+from tapeviz.shares import (
+    KeptRecording,
+    ShareTable,
+    adds_up,
+    has_shares,
+    share_table,
+    share_tables,
+)
 from tapeviz.trace.model import Trace
 
 if TYPE_CHECKING:
@@ -144,3 +152,26 @@ def test_the_recording_stays_whole_after_it_was_asked(live: LiveRecording) -> No
         for tensor in call.results:
             if tensor is not None:
                 np.testing.assert_array_equal(kept.value(tensor), trace.value(tensor))
+
+
+def test_a_kept_recording_has_the_shares_that_were_computed_with_it(recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\nx = tf.Variable([1.0, 2.0])\n"
+        "with tf.GradientTape(persistent=True) as tape:\n    a, b = x * x, tf.reduce_sum(x)\n"
+        "tape.gradient([a, b], x)\ntape.gradient(a, x)\n"
+    )
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    table = share_table(live, trace.calls[0])
+    kept = KeptRecording(trace_of(live.recording()))
+    live.release()
+    found = share_tables(kept)
+    assert list(found) == [trace.calls[0].id]  # nobody computed those of the other
+    again = found[table.call]
+    assert again.columns == table.columns
+    for row, other in zip(table.rows, again.rows, strict=True):
+        assert row.label == other.label
+        assert len(row.elements) == len(other.elements)
+        np.testing.assert_array_equal(row.cells[0], other.cells[0])  # type: ignore[arg-type]
+    with pytest.raises(TapevizError, match="cannot be replayed"):
+        share_table(kept, kept.wait().calls[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ..bugs import told_in_a_line
 from ..errors import TapevizError
@@ -50,11 +50,9 @@ def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
     return int(any(call.is_troubled for call in diagnosis.calls))
 
 
-def _explained(
-    opened: Inputs, name: str, fixes: bool, shares: Literal["lists", "all"]
-) -> Explained:
+def _explained(opened: Inputs, name: str, fixes: bool) -> Explained:
     with told_in_a_line():
-        explained = opened.record(name, shares)
+        explained = opened.record(name, with_shares=True)
         return opened.try_fixes(explained, _tell_progress) if fixes else opened.cross(explained)
 
 
@@ -73,7 +71,7 @@ def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
 
     about: dict[str, object] = {"file": name} if is_one_of_many else {}
     try:
-        explained = _explained(opened, name, fixes, "lists")
+        explained = _explained(opened, name, fixes)
         repairs = explained.recording.repairs
         about |= report(explained.trace, explained.diagnosis, repairs, explained.shares)
         status = exit_status(explained.trace, explained.diagnosis)
@@ -94,7 +92,7 @@ def _explain_text(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
     if is_one_of_many:
         print(f"== {name}")
     try:
-        explained = _explained(opened, name, fixes, "all")
+        explained = _explained(opened, name, fixes)
     except TapevizError as error:
         if not is_one_of_many:
             raise

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
@@ -16,7 +15,7 @@ from ..errors import TapevizError
 from ..kernel import KernelChoice, KernelPool, choose_interpreter, choose_kernel, own_interpreter
 from ..notebook import read_notebook
 from ..recording import Recorder, Silent, Snippet, trace_of
-from ..shares import ShareTable, share_tables
+from ..shares import KeptRecording, ShareTable, share_tables
 from ..trace.file import Recording, load
 from ..trace.model import CallId, Trace
 
@@ -91,18 +90,19 @@ class Inputs:
         self._files = files
         self._pool: KernelPool | None = None
 
-    def record(self, name: str, shares: Literal["none", "lists", "all"] = "none") -> Explained:
+    def record(self, name: str, *, with_shares: bool = False) -> Explained:
         """Run the file ``name`` (``-``: standard input), or load it if it is a ``.tape``.
 
-        ``shares``: also those of calls with several targets, or with one that has elements, too.
-        A recording that was kept cannot be asked for them.
+        ``with_shares``: also what each target gives to each source; a recording that was kept has
+        the shares that were computed with it.
         """
         if name.endswith(".tape"):
             recording = load(Path(name))
             trace = trace_of(recording)
-            return Explained(recording, trace, diagnose(trace))
+            tables = share_tables(KeptRecording(trace)) if with_shares else {}
+            return Explained(recording, trace, diagnose(trace), shares=tables)
         asked = snippet(name, self._options)
-        recording, trace, tables = self._run(asked, shares)
+        recording, trace, tables = self._run(asked, with_shares)
         return Explained(recording, trace, diagnose(trace), asked, tables)
 
     def try_fixes(
@@ -134,7 +134,7 @@ class Inputs:
         return replace(explained, diagnosis=cross_cuts(before, Recorder(self._kernels()), like))
 
     def _run(
-        self, asked: Snippet, shares: str
+        self, asked: Snippet, with_shares: bool
     ) -> tuple[Recording, Trace, Mapping[CallId, ShareTable]]:
         live = Recorder(self._kernels()).record(asked, self._listener)
         try:
@@ -148,7 +148,7 @@ class Inputs:
                 )
             if trace.ending.how == "failed":
                 raise TapevizError(trace.ending.detail)
-            tables = share_tables(live, only_lists=shares == "lists") if shares != "none" else {}
+            tables = share_tables(live) if with_shares else {}
             return live.recording(), trace, tables
         except KeyboardInterrupt:
             live.stop()

@@ -27,6 +27,6 @@ def run(options: argparse.Namespace) -> int:
     from .inputs import inputs
 
     with inputs(options) as opened:
-        explained = opened.record(options.file)
+        explained = opened.record(options.file, with_shares=True)
     save(explained.recording, output)
     return exit_status(explained.trace, explained.diagnosis)
