@@ -74,6 +74,18 @@ def missing_packages(platform: str | None = None) -> tuple[str, ...]:
     )
 
 
+def missing_words(platform: str | None = None) -> str:
+    """What to install before Qt can start, in one line; empty when nothing is missing."""
+    missing = missing_packages(platform)
+    if not missing:
+        return ""
+    packages = " ".join(missing)
+    return (
+        "Qt misses system libraries; on Debian and Ubuntu install them with  "
+        f"sudo apt install {packages}"
+    )
+
+
 def _can_be_loaded(library: str) -> bool:
     try:
         ctypes.CDLL(library)

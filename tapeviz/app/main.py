@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TapevizError
-from ..system_libraries import missing_packages, platform_in_use
+from ..system_libraries import missing_words, platform_in_use
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -43,12 +43,9 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
 
 def check_screen() -> None:
     """Qt aborts the process where it cannot start: say in one line what is missing, before."""
-    missing = missing_packages()
+    missing = missing_words()
     if missing:
-        raise TapevizError(
-            "Qt misses system libraries; on Debian and Ubuntu install them with  "
-            f"sudo apt install {' '.join(missing)}"
-        )
+        raise TapevizError(missing)
     has_screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     is_chosen = os.environ.get("QT_QPA_PLATFORM")
     if sys.platform.startswith("linux") and not has_screen and not is_chosen:

@@ -12,8 +12,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from ..errors import TapevizError
-from ..export import Drawing, render, write_animation, write_picture
-from ..export.gif import steps_filmed
+from ..export import Drawing, render, steps_filmed, write_animation, write_picture
 
 if TYPE_CHECKING:
     from .window import Window

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _GROUPS_TOLD = 12
 
-_GROUPS_TOLD = 12
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".py, .ipynb, .tape, or -")
@@ -104,8 +102,7 @@ def _write_steps(
 ) -> None:
     """The backward pass as a film, a frame a step."""
     from ..drawing import shown_call
-    from ..export import write_animation
-    from ..export.gif import steps_filmed
+    from ..export import steps_filmed, write_animation
 
     shown = shown_call(explained.diagnosis, view.overlay)
     steps = steps_filmed(len(shown.steps)) if shown else [None]
@@ -159,18 +156,6 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
         shows_all=options.all,
         overlay=overlay,
     )
-
-
-def _check_groups(explained: Explained, view: View) -> None:
-    """A group to fold or unfold that is not there is told, with those that are."""
-    from ..drawing import group_paths
-
-    named = view.folded | view.unfolded
-    paths = group_paths(explained.trace, view) if named else []
-    if unknown := sorted(named.difference(paths)):
-        known = ", ".join(paths[:_GROUPS_TOLD]) + (", …" if len(paths) > _GROUPS_TOLD else "")
-        told = f"there are {known}" if paths else "the picture has none (see --group)"
-        raise TapevizError(f"no group {unknown[0]!r}; {told}")
 
 
 def _check_groups(explained: Explained, view: View) -> None:

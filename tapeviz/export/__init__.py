@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from .drawing import Drawing, Options
-from .writing import WRITERS, check_suffix, render, write_animation, write_picture
+from .writing import (
+    WRITERS,
+    check_suffix,
+    render,
+    steps_filmed,
+    write_animation,
+    write_picture,
+)
 
 __all__ = [
     "WRITERS",
@@ -11,6 +18,7 @@ __all__ = [
     "Options",
     "check_suffix",
     "render",
+    "steps_filmed",
     "write_animation",
     "write_picture",
 ]

@@ -15,8 +15,6 @@ from .png import paint_image
 
 _SECONDS, _LAST_SECONDS = 1.0, 3.0
 _COLOURS = 256
-MOST_FRAMES = 240
-"""A film of more takes too long to look at, and its file is too large to send."""
 Told = Callable[[int, int], None]
 """Hears how much of how much is done; what it raises ends the work."""
 Pixels = NDArray[np.uint32]
@@ -25,12 +23,6 @@ Pixels = NDArray[np.uint32]
 
 def write(drawing: Drawing, options: Options) -> bytes:
     return animate([drawing], options)
-
-
-def steps_filmed(count: int) -> list[int]:
-    """After which of ``count`` steps there is a frame: the beginning, and all or evenly many."""
-    shown = np.linspace(0, count, min(count + 1, MOST_FRAMES))
-    return [int(step) for step in np.unique(shown.round())]
 
 
 def _never_mind(done: int, known: int) -> None:

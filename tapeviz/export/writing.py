@@ -6,11 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ..errors import TapevizError
+from ..system_libraries import missing_words
 from .drawing import Drawing, Options
 from .files import write_whole
 
+MOST_FRAMES = 240
+"""A film of more takes too long to look at, and its file is too large to send."""
 Writer = Callable[[Drawing, Options], bytes]
 
 
@@ -18,10 +22,19 @@ def _in(module: str) -> Writer:
     """``write`` of a module that is loaded when it is first needed: only PNG and PDF need Qt."""
 
     def write(drawing: Drawing, options: Options) -> bytes:
-        made: bytes = import_module(f".{module}", __package__).write(drawing, options)
+        made: bytes = _loaded(module).write(drawing, options)
         return made
 
     return write
+
+
+def _loaded(module: str) -> Any:
+    """:class:`TapevizError` where Qt misses libraries of the system."""
+    try:
+        return import_module(f".{module}", __package__)
+    except ImportError as error:
+        missing = missing_words("offscreen")
+        raise (TapevizError(missing) if missing else error) from error
 
 
 WRITERS: Mapping[str, Writer] = {
@@ -95,14 +108,20 @@ def write_animation(
     All have the same layout; the picture is as large as the largest. ``told(done, known)`` hears
     of the progress; what it raises ends the work. Else like `write_picture`.
     """
-    from .gif import animate
-
     if not drawings:
         raise TapevizError("there is nothing to animate: no backward pass was walked")
     _check_scale(scale)
     options = Options(scale, False, title, legend)
+    animate = _loaded("gif").animate
     made = animate(drawings, options, told) if told else animate(drawings, options)
     write_whole(Path(path), made)
+
+
+def steps_filmed(count: int) -> list[int]:
+    """After which of ``count`` steps there is a frame: the beginning, and all or evenly many."""
+    if count < MOST_FRAMES:
+        return list(range(count + 1))
+    return [round(frame * count / (MOST_FRAMES - 1)) for frame in range(MOST_FRAMES)]
 
 
 def _check_scale(scale: float) -> None:

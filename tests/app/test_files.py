@@ -232,7 +232,7 @@ def test_processes_are_known_to_live_or_not() -> None:
 
 
 def test_without_a_display_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tapeviz.app.main.missing_packages", lambda: ())
+    monkeypatch.setattr("tapeviz.app.main.missing_words", lambda: "")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(TapevizError, match="no display"):
@@ -243,7 +243,7 @@ def test_without_a_display_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tapeviz.app.main.missing_packages", lambda: ("libxcb-cursor0",))
+    monkeypatch.setattr("tapeviz.system_libraries.missing_packages", lambda _: ("libxcb-cursor0",))
     with pytest.raises(TapevizError, match="apt install libxcb-cursor0"):
         check_screen()
 

@@ -4,12 +4,13 @@ import os
 import stat
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from tapeviz.errors import TapevizError
-from tapeviz.export import WRITERS, check_suffix, render, write_picture
+from tapeviz.export import WRITERS, check_suffix, render, write_picture, writing
 from tapeviz.export import files as module
 
 from .drawn import drawing
@@ -117,3 +118,24 @@ def test_formats_without_pixels_need_no_qt() -> None:
         "assert not [name for name in sys.modules if name.startswith('PySide6')]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_missing_libraries_of_qt_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: str, package: str) -> None:
+        raise ImportError("libEGL.so.1: cannot open shared object file")
+
+    monkeypatch.setattr(writing, "import_module", load)
+    monkeypatch.setattr(writing, "missing_words", lambda _: "sudo apt install libegl1")
+    with pytest.raises(TapevizError, match="apt install libegl1"):
+        writing.render(drawing(), "png")
+    monkeypatch.setattr(writing, "missing_words", lambda _: "")
+    with pytest.raises(ImportError):
+        writing.render(drawing(), "png")
+
+
+def test_a_long_film_has_evenly_many_frames() -> None:
+    assert writing.steps_filmed(3) == [0, 1, 2, 3]
+    long = writing.steps_filmed(100_000)
+    assert len(long) == writing.MOST_FRAMES
+    assert (long[0], long[-1]) == (0, 100_000)
+    assert len({b - a for a, b in pairwise(long)}) <= 2
