@@ -254,8 +254,8 @@ class Call:
     """One ``gradient``/``jacobian``/… call. ``results``: one for each source, None for None.
 
     ``ended`` is False when the call raised (``error``) or never came back.
-    ``has_run`` is False when it was made for the graph of a function that then never ran: TensorFlow
-    traces a function that makes variables twice.
+    ``has_run`` is False when it was made for the graph of a function that then never ran:
+    TensorFlow traces a function that makes variables twice.
     ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
     gradients; ``estimates``: of one through what has no slope, too.
     ``shares``: results of replays from one target alone, by its place and an element (-1: all).
