@@ -64,7 +64,7 @@ class Calls:
                 tensors.append(tensor)
             if tensor is None:
                 operand |= {"kind": "other", "type": type(leaf).__name__}
-            elif tensor is not leaf:
+            elif tensor is private.handle_of(leaf):
                 operand["kind"] = "variable"
                 operand["name"] = private.variable_name(leaf)
             found.append(operand)

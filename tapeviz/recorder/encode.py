@@ -279,9 +279,13 @@ class Encoder:
         self._lines.append(json.dumps(fields))
 
     def dense(self, gradient: Any) -> Any:
-        """A tensor for a gradient: IndexedSlices are summed into a dense one, once."""
+        """A tensor for a gradient: IndexedSlices are summed into a dense one, once.
+
+        A ragged one has the shape of its source's rows: only its numbers are told.
+        """
         if not _is_sparse(gradient):
-            return gradient
+            numbers = private.values_of(gradient)
+            return gradient if numbers is None else numbers
         values, indices = gradient.values, gradient.indices
         if type(values) is not private.EagerTensor or gradient.dense_shape is None:
             return values

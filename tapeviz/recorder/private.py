@@ -175,6 +175,13 @@ def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
+def values_of(value: Any) -> Any:
+    """The tensor of a ragged or sparse tensor's numbers; else ``None``."""
+    if isinstance(value, tf.RaggedTensor):
+        return value.flat_values
+    return value.values if isinstance(value, tf.SparseTensor) else None
+
+
 def handle_of(value: Any) -> Any:
     """The handle tensor of a ``tf.Variable`` or what wraps one; else ``None``.
 

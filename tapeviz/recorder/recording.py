@@ -67,11 +67,13 @@ class Recording:
         return self.symbols.id(tensor)
 
     def tensor_of(self, value: Any) -> Any:
-        """The tensor that stands for a value: itself, or a variable's handle; else ``None``."""
+        """The tensor that stands for a value: itself, a variable's handle, or the numbers of a
+        ragged or sparse tensor; else ``None``."""
         if isinstance(value, private.Tensor):
             return value
         with contextlib.suppress(Exception):
-            return private.handle_of(value)
+            handle = private.handle_of(value)
+            return private.values_of(value) if handle is None else handle
         return None
 
     def here(self, frame: FrameType | None) -> int:

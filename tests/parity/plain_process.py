@@ -163,6 +163,8 @@ def _value(tf: Any, leaf: Any, fetched: dict[int, Any]) -> Any:
         leaf = fetched[id(leaf)][1]
     elif isinstance(leaf, tf.IndexedSlices):
         leaf = tf.convert_to_tensor(leaf)
+    elif isinstance(leaf, tf.RaggedTensor):
+        leaf = leaf.flat_values
     if hasattr(leaf, "numpy"):
         leaf = leaf.numpy()
     if not hasattr(leaf, "tobytes"):

@@ -723,4 +723,16 @@ SNIPPETS = (
         print(tape.gradient(b, b), tape.gradient(y, y))
         """,
     ),
+    snippet(
+        "ragged source",
+        """
+        import tensorflow as tf
+
+        rows = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
+        with tf.GradientTape() as tape:
+            tape.watch(rows.flat_values)
+            y = tf.reduce_sum(rows * rows)
+        print(tape.gradient(y, [rows, rows.flat_values]))
+        """,
+    ),
 )
