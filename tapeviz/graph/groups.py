@@ -102,7 +102,7 @@ def _grouped(graph: nx.MultiDiGraph, trace: Trace, grouping: Grouping) -> Paths:
     paths = dict(grouping(graph, trace))
     if grouping is not by_recorded_operation:
         for node, inside in by_recorded_operation(graph, trace).items():
-            paths[node] = f"{paths[node]}/{inside}" if node in paths else inside
+            paths[node] = _merged(paths[node], inside) if node in paths else inside
     if not paths:
         return {}
     if grouping is not by_recorded_operation:
@@ -111,6 +111,20 @@ def _grouped(graph: nx.MultiDiGraph, trace: Trace, grouping: Grouping) -> Paths:
         _take_in(graph, paths, asked_for(trace) if in_sight else frozenset())
     # The update of a weight belongs to its iteration, though state alone links the two.
     return split(graph, paths, connected=grouping is not by_iteration)
+
+
+def _merged(path: str, inside: str) -> str:
+    """A path with recorded operations ``f@5/g@7`` in the place of the functions of that name."""
+    parts, at = path.split("/"), 0
+    for entry in inside.split("/"):
+        name = entry.rpartition("@")[0]
+        if name in parts[at:]:
+            at = parts.index(name, at) + 1
+            parts[at - 1] = entry
+        else:
+            parts.append(entry)
+            at = len(parts)
+    return "/".join(parts)
 
 
 def _ops(graph: nx.MultiDiGraph, trace: Trace) -> Iterator[tuple[NodeId, Op]]:
