@@ -6,6 +6,8 @@ import os
 import signal
 import socket
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier
@@ -27,7 +29,17 @@ def end_window(window: Window) -> bool:
     document.mending.forget()
     document.comparing.leave()
     document.runs.pipeline.close()
-    return document.background.close(PATIENCE)
+    is_quiet = document.background.close(PATIENCE)
+    return is_quiet and _have_ended(PATIENCE)
+
+
+def _have_ended(patience: float) -> bool:
+    """Waits for what else of ours still runs, as the last words of a recording."""
+    until = time.monotonic() + patience
+    ours = [one for one in threading.enumerate() if one.name.startswith("tapeviz")]
+    for thread in ours:
+        thread.join(max(until - time.monotonic(), 0.0))
+    return not any(thread.is_alive() for thread in ours)
 
 
 def leave(window: Window, status: int) -> int:

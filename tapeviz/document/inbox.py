@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from ..trace.model import Trace
 
+OUTLIVES = 10_000
+"""Milliseconds from the end of a run to that of its inbox."""
 MOST_WAITING = 2_000_000
 """Characters of output that wait for the window; what comes above is counted and not kept."""
 
@@ -41,6 +43,11 @@ class Inbox(QObject):
         self._dropped = 0
         self._has_ended = False
         self._is_announced = False
+
+    def retire(self) -> None:
+        """The run reported its end. The thread that did so may still be on its way out of the
+        signal, and other threads may be in it: an object of Qt must outlive them."""
+        QTimer.singleShot(OUTLIVES, self, self.deleteLater)
 
     def connect_to(self, receiver: QObject) -> None:
         self.arrived.connect(receiver.take_batch, Qt.ConnectionType.QueuedConnection)  # type: ignore[attr-defined]

@@ -106,8 +106,8 @@ class Runs(QObject):
         batch = inbox.take()
         if batch.number == self._number:
             self._read_batch(batch)
-        if batch.has_ended or batch.number != self._number:
-            inbox.deleteLater()
+        if batch.has_ended:
+            inbox.retire()
 
     def _read_batch(self, batch: Batch) -> None:
         for stream, text in batch.printed:

@@ -45,7 +45,9 @@ class Run:
         """Interrupt, after 1 s terminate, after 1 s kill; returns at once, ``ended`` follows."""
         if self._withdraw(self):
             end = RunEnd("interrupted", "stopped before it began")
-            threading.Thread(target=self._finish, args=(end,), daemon=True).start()
+            threading.Thread(
+                target=self._finish, args=(end,), name="tapeviz-end", daemon=True
+            ).start()
         elif self._kernel is not None:
             self._kernel.stop()
 

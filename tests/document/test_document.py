@@ -10,12 +10,15 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
 from tapeviz.document.background import Background
+from tapeviz.document.inbox import Inbox
+from tapeviz.document.pipeline import Listener
 from tapeviz.errors import TapevizError
 from tapeviz.trace.model import TensorId
 from tests.document.sample import (
     CAUSE,
     SOURCE,
     SamplePipeline,
+    SampleRecording,
     make_stages,
     make_trace,
 )
@@ -243,3 +246,41 @@ def test_closed_background_work_is_waited_for_and_never_delivered(qtbot: QtBot) 
     background.submit("other", lambda: "too late", answers.append)
     qtbot.wait(20)
     assert answers == []
+
+
+class Flood(SamplePipeline):
+    """Reports progress without end, on threads of its own, whether anybody wants it or not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = threading.Event()
+        self.threads: list[threading.Thread] = []
+
+    def record(self, source: str, filename: str, listener: Listener) -> SampleRecording:
+        self.threads.append(threading.Thread(target=self._flood, args=(listener,)))
+        self.threads[-1].start()
+        return SampleRecording()
+
+    def _flood(self, listener: Listener) -> None:
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            listener.progressed(number)
+
+
+def test_runs_that_were_given_up_may_go_on_reporting(qtbot: QtBot) -> None:
+    """Their inboxes must outlive them: one that was deleted under a report crashed the process."""
+    pipeline = Flood()
+    document = Document(pipeline, make_stages())
+    document.open_source(SOURCE)
+    try:
+        for _ in range(12):
+            document.run()
+            qtbot.wait(30)
+        document.runs.forget()
+        qtbot.wait(30)
+        assert len(document.runs.findChildren(Inbox)) == len(pipeline.threads)
+    finally:
+        pipeline.over.set()
+        for thread in pipeline.threads:
+            thread.join()
