@@ -34,13 +34,13 @@ from .model import (
     Tensor,
     TensorId,
     Trace,
-    Variable,
     VariableId,
     Watch,
 )
+from .nouns import call_of, entry_of, ids_of, op_of, variable_of
 from .operands import OperandWords
 from .state import States, writes_state
-from .tapes import FOREVER, Tapes
+from .tapes import Tapes
 
 
 def read(events: Iterable[e.Event], blob: bytes, source: str, filename: str) -> Trace:
@@ -49,10 +49,6 @@ def read(events: Iterable[e.Event], blob: bytes, source: str, filename: str) -> 
     for event in events:
         reader.feed(event)
     return reader.trace(blob)
-
-
-def _ids(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
-    return tuple(TensorId(tensor) if tensor != e.NONE else None for tensor in tensors)
 
 
 class Reader:
@@ -196,21 +192,7 @@ class Reader:
         self._ran(self._op(event))
 
     def _op(self, event: e.OpRan) -> Op:
-        return Op(
-            id=OpId(event.id),
-            type=event.type,
-            inputs=tuple(map(TensorId, event.inputs)),
-            outputs=tuple(map(TensorId, event.outputs)),
-            attrs=event.attrs,
-            site=self._site(event.site),
-            scope=event.scope,
-            call=CallId(event.call) if event.call else None,
-            paused=event.paused,
-            graph=event.graph,
-            when=self._when,
-            name=event.name,
-            error=event.error,
-        )
+        return op_of(event, self._site(event.site), self._when)
 
     def _ran(self, op: Op) -> None:
         self._states.ran(op, self._handles)
@@ -225,23 +207,8 @@ class Reader:
         body: Sequence[int] = range(event.first, event.id) if event.first else ()
         if call is not None and is_call:
             body = call.body
-        op = Op(
-            id=OpId(event.id),
-            type=event.type,
-            inputs=tuple(map(TensorId, event.inputs)),
-            outputs=tuple(map(TensorId, event.outputs)),
-            attrs={},
-            site=self._site(event.site),
-            scope=event.scope,
-            call=CallId(event.call) if event.call else None,
-            paused=False,
-            graph=0,
-            when=self._when,
-            is_recorded_operation=True,
-            body=tuple(OpId(one) for one in body if OpId(one) in self._ops),
-            function=event.function,
-            function_line=event.line,
-        )
+        inside = tuple(OpId(one) for one in body if OpId(one) in self._ops)
+        op = entry_of(event, self._site(event.site), self._when, inside)
         if call is not None and is_call:
             self._take_over(self._kept_by_tapes(op), call)
             return
@@ -297,22 +264,8 @@ class Reader:
             self._producers.setdefault(tensor, op.id)
 
     def _variable_made(self, event: e.VariableMade) -> None:
-        shape = tuple(event.shape) if event.shape is not None else None
         self._handles.add(TensorId(event.id))
-        self._states.made(
-            Variable(
-                id=VariableId(event.id),
-                name=event.name.split(":")[0],
-                dtype=event.dtype,
-                shape=shape,
-                trainable=event.trainable,
-                initial=TensorId(event.initial) if event.initial else None,
-                site=self._site(event.site),
-                path=event.path,
-                when=self._when,
-                owner=event.owner,
-            )
-        )
+        self._states.made(variable_of(event, self._site(event.site), self._when))
 
     def _tape_opened(self, event: e.TapeOpened) -> None:
         self._tapes.opened(
@@ -338,27 +291,15 @@ class Reader:
 
     def _call_began(self, event: e.CallBegan) -> None:
         self._begun[CallId(event.id)] = event
-        self._calls[CallId(event.id)] = Call(
-            id=CallId(event.id),
-            method=event.method,  # type: ignore[arg-type]  # the recorder's own words
-            tape=TapeId(event.tape) if event.tape else None,
-            targets=(),
-            sources=(),
-            output_gradients=(),
-            unconnected=event.unconnected,
-            site=self._site(event.site),
-            is_direct=event.direct,
-            when=self._when,
-            end=FOREVER,
-            has_run=not self._runs_no_more,
-        )
+        call = call_of(event, self._site(event.site), self._when)
+        self._calls[call.id] = replace(call, has_run=not self._runs_no_more)
 
     def _call_ended(self, event: e.CallEnded) -> None:
         call = CallId(event.call)
         if call in self._calls:
             self._calls[call] = replace(
                 self._calls[call],
-                results=_ids(event.results),
+                results=ids_of(event.results),
                 ended=not event.error,
                 error=event.error,
                 end=self._when,
@@ -372,8 +313,8 @@ class Reader:
                 len(steps),
                 OpId(event.op) if event.op else None,
                 event.type,
-                _ids(event.upstream),
-                _ids(event.downstream),
+                ids_of(event.upstream),
+                ids_of(event.downstream),
             )
             steps.append(step)
 
@@ -397,8 +338,8 @@ class Reader:
                 index,
                 OpId(step.op),
                 self._ops[OpId(step.op)].type if OpId(step.op) in self._ops else "",
-                _ids(step.upstream),
-                _ids(step.downstream),
+                ids_of(step.upstream),
+                ids_of(step.downstream),
                 step.error,
             )
             for index, step in enumerate(event.steps)

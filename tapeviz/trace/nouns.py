@@ -1,0 +1,87 @@
+"""One event in, and where and when it happened; the noun of the trace that it tells of out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import events as e
+from .model import Call, CallId, Op, OpId, Site, TapeId, TensorId, Variable, VariableId
+from .tapes import FOREVER
+
+
+def ids_of(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
+    """Tensors by their ids; None where there is none."""
+    return tuple(TensorId(tensor) if tensor != e.NONE else None for tensor in tensors)
+
+
+def op_of(event: e.OpRan, site: Site, when: int) -> Op:
+    """The op that ran."""
+    return Op(
+        id=OpId(event.id),
+        type=event.type,
+        inputs=tuple(map(TensorId, event.inputs)),
+        outputs=tuple(map(TensorId, event.outputs)),
+        attrs=event.attrs,
+        site=site,
+        scope=event.scope,
+        call=CallId(event.call) if event.call else None,
+        paused=event.paused,
+        graph=event.graph,
+        when=when,
+        name=event.name,
+        error=event.error,
+    )
+
+
+def entry_of(event: e.OperationRecorded, site: Site, when: int, body: tuple[OpId, ...]) -> Op:
+    """The entry of ``record_operation``, around the ops of its inside."""
+    return Op(
+        id=OpId(event.id),
+        type=event.type,
+        inputs=tuple(map(TensorId, event.inputs)),
+        outputs=tuple(map(TensorId, event.outputs)),
+        attrs={},
+        site=site,
+        scope=event.scope,
+        call=CallId(event.call) if event.call else None,
+        paused=False,
+        graph=0,
+        when=when,
+        is_recorded_operation=True,
+        body=body,
+        function=event.function,
+        function_line=event.line,
+    )
+
+
+def variable_of(event: e.VariableMade, site: Site, when: int) -> Variable:
+    """The variable that was made, without its versions."""
+    return Variable(
+        id=VariableId(event.id),
+        name=event.name.split(":")[0],
+        dtype=event.dtype,
+        shape=tuple(event.shape) if event.shape is not None else None,
+        trainable=event.trainable,
+        initial=TensorId(event.initial) if event.initial else None,
+        site=site,
+        path=event.path,
+        when=when,
+        owner=event.owner,
+    )
+
+
+def call_of(event: e.CallBegan, site: Site, when: int) -> Call:
+    """The call that began; the snippet's words for its operands come later."""
+    return Call(
+        id=CallId(event.id),
+        method=event.method,  # type: ignore[arg-type]  # the recorder's own words
+        tape=TapeId(event.tape) if event.tape else None,
+        targets=(),
+        sources=(),
+        output_gradients=(),
+        unconnected=event.unconnected,
+        site=site,
+        is_direct=event.direct,
+        when=when,
+        end=FOREVER,
+    )
