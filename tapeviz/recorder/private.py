@@ -27,6 +27,7 @@ from tensorflow.python.framework import (
     op_callbacks,
     op_def_registry,
     ops,
+    random_seed,
     tensor_conversion_registry,
 )
 from tensorflow.python.ops import (
@@ -50,6 +51,7 @@ parallel_for: Any = control_flow_ops
 script_functions: Any = script_ops
 conversions: Any = tensor_conversion_registry
 function_graphs: Any = func_graph
+random_seeds: Any = random_seed
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 PUBLIC_GRAPH_GRADIENTS: str = gradients_impl.__name__
 
@@ -201,6 +203,11 @@ def handle_of(value: Any) -> Any:
     space = getattr(value, "__dict__", {})
     inner = space.get("_value", space.get("_variable"))  # Keras 3; AutoCastVariable of Keras 2
     return None if inner is None else handle_of(inner)
+
+
+def is_eager() -> bool:
+    """Whether ops run at once, rather than going into a graph."""
+    return bool(context.executing_eagerly())
 
 
 def runs_eagerly(function: Any) -> bool:

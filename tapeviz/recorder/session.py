@@ -6,7 +6,6 @@ import gc
 import logging
 import os
 import platform
-import random
 import secrets
 import sys
 import warnings
@@ -14,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from . import (
@@ -30,6 +28,7 @@ from . import (
     ops,
     private,
     program,
+    seeding,
     tapes,
     traced_names,
     variables,
@@ -48,8 +47,6 @@ from .values import raw_bytes
 FORMAT_VERSION = 1
 _MEGABYTE = 1 << 20
 _MOST_SEED = (1 << 31) - 2
-# A text without these compiles nothing: tf.function, and the loops of Keras.
-_COMPILING = ("function", ".fit(", ".predict(", ".evaluate(")
 
 
 class Session:
@@ -125,19 +122,7 @@ class Session:
             }
         )
 
-    def _sow(self) -> None:
-        """Let a snippet that sets no seed draw other numbers each time, but the same if asked to.
-
-        Processes that were forked from one would else all draw the same from NumPy and Python.
-        Compiled functions draw alike under a seed of TensorFlow's: then that is left alone.
-        """
-        random.seed(self._seed)
-        np.random.seed(self._seed)
-        if self._eager_functions or not any(word in self._source for word in _COMPILING):
-            tf.random.set_seed(self._seed)
-
     def _run_snippet(self, argv: Sequence[str]) -> None:
-        self._sow()
         first = following.Rerouted() if self._follows_numpy else None
         compiled = program.compile_snippet(self._source, self._filename, self._note, first)
         provide = self._options.get("provide", ())
@@ -160,6 +145,7 @@ class Session:
             lambda: functions.install(recording, installed),
             lambda: traced_names.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),
+            lambda: seeding.sow(self._seed, installed),
             lambda: self._install_ending(installed),
             lambda: self._make_functions_eager(installed),
             lambda: _quieten_collector(installed),

@@ -27,6 +27,19 @@ def snippet(
 
 SNIPPETS = (
     snippet(
+        "ops with seeds of their own, and no other",
+        """
+        import tensorflow as tf
+
+        print(tf.random.uniform([2], seed=4), tf.random.uniform([2], seed=4))
+        print(tf.random.normal([2], seed=7), tf.nn.dropout(tf.ones(6), 0.5, seed=3))
+        print(list(tf.data.Dataset.range(6).shuffle(6, seed=5).as_numpy_iterator()))
+        tf.random.uniform([2])
+        tf.random.set_seed(11)
+        print(tf.random.uniform([2]), tf.random.shuffle(tf.range(5)))
+        """,
+    ),
+    snippet(
         "keras fit with a custom train_step",
         """
         import tensorflow as tf

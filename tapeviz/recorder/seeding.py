@@ -1,0 +1,41 @@
+"""The random numbers of a snippet that sets no seed: others in each run, the same if asked to.
+
+Processes forked from one would else all draw the same from Python and NumPy. TensorFlow leaves
+the choice to the op's kernel where neither the snippet nor the op has a seed: ``get_seed`` gives
+two Nones then (``random_seed.py``, 2.15-2.21). Such ops get seeds of ours, and no others: what a
+snippet seeds by itself is drawn as TensorFlow draws it. Ops of a graph are left alone, for under a
+seed each tracing of a function draws alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import private
+from .installed import Installed
+
+Seeds = tuple[Any, Any]
+
+
+def sow(seed: int, installed: Installed) -> None:
+    """``seed``: 31 bits; all that follows is drawn from it."""
+    random.seed(seed)
+    np.random.seed(seed)
+    installed.replace(private.random_seeds, "get_seed", lambda get: _sowing(seed, get))
+
+
+def _sowing(seed: int, get: Callable[..., Seeds]) -> Callable[..., Seeds]:
+    count = itertools.count(1)
+
+    def get_seed(op_seed: Any) -> Seeds:
+        seeds = get(op_seed)
+        if seeds == (None, None) and private.is_eager():
+            return seed, next(count)
+        return seeds
+
+    return get_seed
