@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-import os, signal, sys, time
+import faulthandler, os, signal, sys, time
+faulthandler.dump_traceback_later(100, exit=True)  # where it hangs, if it does
 from PySide6.QtCore import QTimer
 from tapeviz.app import main
 from tapeviz.cli import main as tapeviz
