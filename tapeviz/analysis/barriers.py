@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..trace.expressions import SourceText
-from ..trace.model import Op, Site, Step, Tape
+from ..trace.model import Op, OpId, Site, Step, Tape, TensorId
 from ..trace.tapes import is_differentiable
 from .blocks import line_that_kept, line_to_move
 from .dataflow import REF_ASSIGNS, Way
@@ -173,13 +173,26 @@ def gave_none(crossing: Crossing) -> Cause | None:
     if step is None and op.derived is None:
         is_flat = _is_unreplayed(evidence, op) and op.type in FLAT_OPS
         return evidence.cause("not-differentiable", evidence.line_of(op), way) if is_flat else None
-    if _gave(way, op, step):
+    if _gave(way, op, step) or not _was_asked(evidence, way, op):
         return None
     if op.is_recorded_operation and op.function:
         line = gradient_return_line(evidence.text, op) or op.line
         return evidence.cause("custom-gradient", line, way, function=op.function)
     error = step.error if step is not None else ""
     return evidence.cause("not-differentiable", evidence.line_of(op), way, error=error)
+
+
+def _was_asked(evidence: Evidence, way: Way, op: Op) -> bool:
+    """Whether a gradient for this input was wanted.
+
+    A tape gets None also for inputs that it does not follow. A replay wants them all.
+    """
+    call, trace = evidence.call, evidence.trace
+    replayed = call.replay.steps if call.replay else ()
+    if call.tape is None or op.within is None or any(step.op == op.id for step in replayed):
+        return True
+    maker = trace.ops.get(trace.producers.get(way.tensor or TensorId(0), OpId(0)))
+    return maker is None or call.tape in maker.tapes
 
 
 def _gave(way: Way, op: Op, step: Step | None) -> bool:

@@ -59,10 +59,22 @@ def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
     if found is None:
         return _given(evidence, "nonfinite", _is_nonfinite)
     step, op = found
-    cause = _caused_by(evidence, "nonfinite", op)
-    if step is None:
+    inner = _first_inside(evidence, op)
+    cause = _caused_by(evidence, "nonfinite", inner or op)
+    if step is None or inner is not None:
         return cause
     return replace(cause, detail={**cause.detail, **what_did_it(evidence, step, op)})
+
+
+def _first_inside(evidence: Evidence, call: Op) -> Op | None:
+    """Of a compiled function the first op inside that gave NaN or infinity of finite numbers."""
+    trace = evidence.trace
+    for one in call.body if call.is_compiled_call else ():
+        op = trace.ops[one]
+        gave = any(_is_nonfinite(trace.stats(output)) for output in op.outputs)
+        if gave and not any(_is_nonfinite(trace.stats(taken)) for taken in op.inputs):
+            return op
+    return None
 
 
 def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:
@@ -84,6 +96,8 @@ def _caused_by(evidence: Evidence, kind: Kind, op: Op) -> Cause:
     line = evidence.line_of(op)
     forward = evidence.origins.forward(op)
     words = evidence.words_of(forward) if op is forward else ""
+    if op.is_compiled_call:
+        words = f"{op.function}()"
     detail = {"words": words} if words else {}
     return Cause(kind, line, evidence.text.code(line), op.type, forward.id, detail=detail)
 
