@@ -145,7 +145,7 @@ class Window(QMainWindow):
         document.view_changed.connect(self._show_layout)
         document.failed.connect(trouble.note)
         document.trace_changed.connect(self._turn_to_trouble)
-        self.top_bar.searched.connect(self.graph.view.reveal)
+        self.top_bar.searched.connect(self.graph.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.diagnosis.compare_requested.connect(self.side_by_side.show_fix)
         self.graph.strip.apply_requested.connect(self.apply_fix)

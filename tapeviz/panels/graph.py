@@ -10,6 +10,7 @@ from ..canvas.minimap import Minimap
 from ..canvas.neighbours import Direction, neighbour
 from ..canvas.view import KEY_STEP, GraphView
 from ..document import Document
+from ..document.comparing import BEFORE
 from ..document.pipeline import Arranged
 from ..graph.model import NodeId
 from ..scene.model import Scene
@@ -76,7 +77,7 @@ class GraphPanel(Panel):
         document.comparing.changed.connect(self._show_step)
         document.step_changed.connect(self._show_step)
         document.diagnosis_changed.connect(self._show_step)
-        document.reveal_requested.connect(view.reveal)
+        document.reveal_requested.connect(self.reveal)
         document.selection_changed.connect(self._follow_selection)
 
     def set_theme(self, theme: Theme) -> None:
@@ -181,6 +182,11 @@ class GraphPanel(Panel):
     def _follow_selection(self) -> None:
         self.view.keep_in_sight(self._selected)
         self._describe()
+
+    def reveal(self, nodes: frozenset[NodeId]) -> None:
+        """Nodes of the document's run, large enough to be read; of two runs the first has them."""
+        is_one = self.document.comparing.both is None
+        self.view.reveal(nodes if is_one else frozenset(BEFORE + node for node in nodes))
 
     @property
     def _selected(self) -> frozenset[NodeId]:

@@ -166,3 +166,18 @@ def test_the_picture_of_both_is_exported(qtbot: QtBot, compared: Window, tmp_pat
     compared.pictures.write(file)
     qtbot.waitUntil(file.exists, timeout=10_000)
     assert "slice_assign_repaired.tape" in file.read_text(encoding="utf-8")
+
+
+def test_the_cut_and_what_is_searched_are_found_on_the_side_of_the_run(
+    qtbot: QtBot, compared: Window
+) -> None:
+    view = compared.graph.view
+    compared.show_cut()
+    nodes = compared.document.selection.nodes
+    assert nodes
+    around = view.prepared.bounds_of(frozenset(BEFORE + node for node in nodes))
+    sight = view.camera.sight
+    assert around is not None
+    assert sight.left < around.x < sight.right
+    assert sight.top < around.y < sight.bottom
+    assert view.camera.scale > 0.9
