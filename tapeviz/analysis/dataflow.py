@@ -150,10 +150,14 @@ class DataFlow:
         return found
 
     def place_left(self, leave: Leave) -> Place:
-        """A tensor, or what a variable held when NumPy read it."""
+        """A tensor, or what a variable held when NumPy read it.
+
+        A symbol of a compiled function, as ``predict`` gives, stands for the value of a run.
+        """
         variable = self.trace.variables.get(VariableId(leave.tensor))
         if variable is None:
-            return leave.tensor
+            is_made = leave.tensor in self.trace.producers
+            return leave.tensor if is_made else self.trace.fetched.get(leave.tensor, leave.tensor)
         held = [version for version in variable.versions if version.when < leave.when]
         return place_of(held[-1] if held else variable.versions[0])
 
