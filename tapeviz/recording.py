@@ -23,6 +23,7 @@ from .analysis.replays import (
     further_calls,
     further_ways,
     request,
+    rows_of_jacobian,
 )
 from .errors import TapevizError
 from .kernel import KernelPool, Run, RunEnd, RunRequest
@@ -261,6 +262,7 @@ class LiveRecording:
             if not all(self._ask_replay(flow, call, "") for call in calls):
                 return
             trace = self._reader.trace(bytes(self._blob))
+            self._replay_jacobians(trace)
         further = further_calls(trace)
         if further:
             flow = DataFlow(trace)
@@ -278,6 +280,14 @@ class LiveRecording:
     def _is_following(self) -> bool:
         """Whether NumPy values are followed: then the tape's own gradients are in question, too."""
         return bool(self.snippet.options.get("follow_numpy", False))
+
+    def _replay_jacobians(self, trace: Trace) -> None:
+        flow = DataFlow(trace)
+        for call in trace.calls:
+            if call.method == "jacobian" and call.replay is not None:
+                for asked in rows_of_jacobian(flow, call):
+                    if not self._ask("replay", asked):
+                        return
 
     def _ask_replay(self, flow: DataFlow, call: Call, how: How) -> bool:
         try:

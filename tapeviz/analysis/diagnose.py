@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from ..trace.expressions import SourceText
-from ..trace.model import Call, Operand, TensorId, Trace, VariableId
+from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
 from .dataflow import DataFlow
 from .errors import explain_error
 from .evidence import Evidence
@@ -96,6 +98,7 @@ def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
         cause=causes[0] if causes else None,
         others=causes[1:],
         bridged=bridged,
+        bridged_value=_bridged_jacobian(evidence, index),
         is_estimated=is_estimated,
         check=None if is_estimated else call.checks.get(source.tensor or TensorId(0)),
     )
@@ -118,6 +121,24 @@ def _bridged(evidence: Evidence, index: int, status: Status) -> tuple[TensorId |
     exact = call.replay.results.get(key) if call.replay is not None else None
     exact = exact or call.beyond.get(key)
     return (exact, False) if exact is not None else (estimated, estimated is not None)
+
+
+def _bridged_jacobian(evidence: Evidence, index: int) -> Array | None:
+    """A jacobian across the cut, of shape target × source, from one replay for each element."""
+    call, trace = evidence.call, evidence.trace
+    source, target = call.sources[index].tensor, call.targets[0].tensor if call.targets else None
+    known = trace.tensors.get(target) if target is not None else None
+    if call.method != "jacobian" or call.results[index] is not None or not call.shares:
+        return None
+    if known is None or known.size != len(call.shares):
+        return None
+    found = (call.shares[0, row].get(str(source)) for row in range(known.size))
+    rows = [trace.value(one) if one is not None else None for one in found]
+    some = next((one for one in rows if one is not None), None)
+    if some is None:
+        return None
+    whole = np.stack([np.zeros_like(some) if one is None else one for one in rows])
+    return whole.reshape(*(size or 0 for size in known.shape or ()), *some.shape)
 
 
 def _plain(status: Status) -> str:

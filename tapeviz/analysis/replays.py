@@ -20,6 +20,8 @@ How = Literal["", "beyond", "estimate"]
 MAX_OPS = 20_000
 MAX_CALLS = 50
 MAX_CHECKS = 12
+MAX_ROWS = 64
+"""Elements of a target whose jacobian across a cut is computed, one by one."""
 
 
 def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
@@ -150,6 +152,21 @@ def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
         yield "beyond"
     if call.replay is not None or any(_is_signing(trace.ops[op]) for op in ops):
         yield "estimate"
+
+
+def rows_of_jacobian(flow: DataFlow, call: Call) -> Iterator[dict[str, Any]]:
+    """The arguments of a ``replay`` for each element of the target of a jacobian with None."""
+    target = call.targets[0].tensor if len(call.targets) == 1 else None
+    known = flow.trace.tensors.get(target) if target is not None else None
+    size = known.size if known is not None else None
+    is_lacking = any(one is None for one in call.results)
+    if call.method != "jacobian" or call.replay is None or not is_lacking or size is None:
+        return
+    asked = request(flow, call)
+    if size > MAX_ROWS or size * len(asked["program"]) > MAX_OPS or not call.replay.results:
+        return
+    for row in range(size):
+        yield asked | {"seeds": [[target, 0, row]], "share": [0, row], "brief": True}
 
 
 def _lacks(trace: Trace, call: Call, place: int) -> bool:

@@ -198,6 +198,28 @@ def rebind_name(patient: Patient) -> Iterator[Edit]:
         yield Edit(f"Let {name} mean the tensor itself while the tape records", plan.text())
 
 
+def rebind_attribute(patient: Patient) -> Iterator[Edit]:
+    """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state."""
+    source = patient.source
+    for write in writes_on(source, patient.cause.line, patient.cause.op == SLICE_OP):
+        receiver = write.receiver
+        if not isinstance(receiver, cst.Attribute):
+            continue
+        name = source.code(receiver)
+        is_slice = write.subscript is not None
+        plan = Plan(source)
+        every = list(writes_to(source, receiver, [source.module], is_slice))
+        for one in every:
+            value = new_value(source, one, name, patient.trace)
+            small = sole(one.statement)
+            if value is None or not isinstance(small, cst.Expr) or small.value is not one.call:
+                return
+            target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
+            plan.replace(small, cst.Assign([target], value))
+        if every:
+            yield Edit(f"Keep the tensor itself as {name}, in place of a variable", plan.text())
+
+
 def return_tensor(patient: Patient) -> Iterator[Edit]:
     """A function that only writes a variable returns the tensor, and its caller uses that."""
     source, trace = patient.source, patient.trace

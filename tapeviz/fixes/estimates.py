@@ -140,6 +140,10 @@ def _soften_argmax(patient: Patient, plan: Plan, call: cst.Call) -> bool:
             values = source.code(enclosed(weights.value))
             plan.replace(user, f"{tf}.reduce_sum({soft} * {values}{along})")
             return True
+    for picked in _subscripts(source, call):
+        values = source.code(enclosed(picked.value))
+        plan.replace(picked, f"{tf}.reduce_sum({soft} * {values}{along})")
+        return True
     last = len(shape) - 1
     if not shape or shape[-1] is None or axis_code not in ("-1", str(last)):
         return False
@@ -172,6 +176,17 @@ def _users(source: Source, call: cst.Call) -> Iterator[cst.Call]:
     for user in all_of(source.module, cst.Call):
         if any(target.deep_equals(given.value) for given in user.args):
             yield user
+
+
+def _subscripts(source: Source, call: cst.Call) -> Iterator[cst.Subscript]:
+    """``values[i]``: what the result picks as the only subscript."""
+    assign = source.enclosing(call, cst.Assign)
+    name = assign.targets[0].target if assign is not None and assign.value is call else None
+    for node in all_of(source.module, cst.Subscript):
+        part = node.slice[0].slice
+        if len(node.slice) == 1 and isinstance(part, cst.Index):
+            if part.value is call or (name is not None and name.deep_equals(part.value)):
+                yield node
 
 
 def smooth_activation(patient: Patient) -> Iterator[Edit]:

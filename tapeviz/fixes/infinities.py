@@ -80,10 +80,15 @@ def safe_deviation(patient: Patient) -> Iterator[Edit]:
 
 
 def stable_log(patient: Patient) -> Iterator[Edit]:
-    """``log(softmax(x))`` → ``log_softmax(x)``, ``log(sigmoid(x))`` → ``log_sigmoid(x)``."""
+    """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``."""
     source = patient.source
     plan = Plan(source)
     count = 0
+    for call in source.calls(patient.cause.line, "log", "log1p"):
+        raised = _of_one_and_exp(source, call)
+        if raised:
+            plan.replace(call, f"{source.tf}.math.softplus({raised})")
+            count += 1
     for call in source.calls(patient.cause.line, "log"):
         given = _meant(source, call.args[0].value) if call.args else None
         if isinstance(given, cst.Call) and called_name(given) in ("softmax", "sigmoid"):
@@ -93,6 +98,24 @@ def stable_log(patient: Patient) -> Iterator[Edit]:
             count += 1
     if count:
         yield Edit("Take the logarithm and what is inside it in one step", plan.text())
+
+
+def _of_one_and_exp(source: Source, call: cst.Call) -> str:
+    """``x`` of ``log(1 + exp(x))`` and of ``log1p(exp(x))``; else empty."""
+    inside = _meant(source, call.args[0].value) if call.args else None
+    terms = [inside]
+    if called_name(call) == "log":
+        is_sum = isinstance(inside, cst.BinaryOperation) and isinstance(inside.operator, cst.Add)
+        pair = [inside.left, inside.right] if isinstance(inside, cst.BinaryOperation) else []
+        ones = [
+            one for one in pair if isinstance(one, cst.BaseNumber) and float(source.code(one)) == 1
+        ]
+        terms = [one for one in pair if one not in ones] if is_sum and ones else []
+    for term in terms:
+        exponential = _meant(source, term) if term is not None else None
+        if isinstance(exponential, cst.Call) and called_name(exponential) == "exp":
+            return source.code(exponential.args[0].value)
+    return ""
 
 
 def _meant(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
@@ -152,7 +175,7 @@ def away_from_edge(patient: Patient) -> Iterator[Edit]:
             names.append(called_name(call))
     statement = source.statement(patient.cause.line)
     for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
-        if isinstance(node.operator, cst.Power):
+        if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
             _keep_off(plan, node.left, forms["pow"])
             names.append("the power")
     if names:

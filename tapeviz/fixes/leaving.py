@@ -99,11 +99,21 @@ def _region(patient: Patient, whole: bool) -> Iterator[cst.CSTNode]:
             for one in (around, *((function,) if function is not None else ())):
                 yield from nodes_in(one)
             continue
-        names = set(bound_names(statement))
+        names = set(bound_names(statement)) | _filled_by(statement)
         for following in region_after(source, statement, block).statements:
             if names & read_names(following) and not _is_print(following):
                 names |= bound_names(following)
                 yield from nodes_in(following)
+
+
+def _filled_by(statement: cst.CSTNode) -> set[str]:
+    """``out`` of ``out.append(…)``."""
+    calls = (one.func for one in all_of(statement, cst.Call))
+    return {
+        dotted(one.value)
+        for one in calls
+        if isinstance(one, cst.Attribute) and one.attr.value in ("append", "extend", "insert")
+    }
 
 
 def _without_body(statement: cst.CSTNode) -> list[cst.CSTNode]:
@@ -141,7 +151,7 @@ class _Translated:
 
     def _call(self, call: cst.Call) -> None:
         name = called_name(call)
-        module, _, function = dotted(call.func).partition(".")
+        module, _, function = self._meant(dotted(call.func)).partition(".")
         if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
             self._do(
                 call,
@@ -164,6 +174,18 @@ class _Translated:
         elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
             self._do(call, self._method)
 
+    def _meant(self, name: str) -> str:
+        """``math.sqrt`` of ``sqrt``, where the text says ``from math import sqrt``."""
+        for line in all_of(self.source.module, cst.ImportFrom):
+            module = dotted(line.module) if line.module is not None else ""
+            if module not in ("math", "numpy") or isinstance(line.names, cst.ImportStar):
+                continue
+            for one in line.names:
+                local = self.source.code(one.asname.name) if one.asname else dotted(one.name)
+                if local == name:
+                    return f"{'math' if module == 'math' else self.source.np}.{dotted(one.name)}"
+        return name
+
     def _do(self, call: cst.Call, change: object) -> None:
         self.plan.replace(call, change)  # type: ignore[arg-type]
         self.count += 1
@@ -178,6 +200,14 @@ class _Translated:
         return any(
             isinstance(one, cst.Subscript) and self.source.code(one.value) == name
             for one in targets
+        )
+
+    def _is_list(self, name: str) -> bool:
+        """Whether a name is bound to a list in the text."""
+        return any(
+            isinstance(assign.value, (cst.List, cst.ListComp))
+            and any(self.source.code(one.target) == name for one in assign.targets)
+            for assign in all_of(self.source.module, cst.Assign)
         )
 
     def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
@@ -201,7 +231,7 @@ class _Translated:
             axis=code(axis.value) if axis is not None else "0",
         )
         if function in ("array", "asarray") and isinstance(call.args[0].value, cst.Name):
-            text = plain[0]
+            text = f"{self.source.tf}.stack({plain[0]})" if self._is_list(plain[0]) else plain[0]
         return cst.parse_expression(text)
 
     def _method(self, call: cst.Call) -> cst.BaseExpression:

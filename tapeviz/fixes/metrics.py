@@ -71,10 +71,17 @@ def _value(source: Source, metric: str, call: cst.Call) -> str:
 def _made(source: Source, name: str) -> cst.Call | None:
     """The call that a name was made with, where it is bound."""
     for assign in all_of(source.module, cst.Assign):
-        is_it = any(dotted(one.target) == name for one in assign.targets)
+        is_it = any(_is_same(dotted(one.target), name) for one in assign.targets)
         if name and is_it and isinstance(assign.value, cst.Call):
             return assign.value
     return None
+
+
+def _is_same(bound: str, name: str) -> bool:
+    """``self.mean`` inside the class is what is ``model.mean`` outside."""
+    if bound.startswith("self.") and "." in name:
+        return bound.partition(".")[2] == name.partition(".")[2]
+    return bound == name
 
 
 def unstack_values(patient: Patient) -> Iterator[Edit]:

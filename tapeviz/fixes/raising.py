@@ -94,6 +94,37 @@ def keep_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
         yield Edit("Keep the tensor: take its number only to show it", plan.text())
 
 
+def ask_for_given(trace: Trace, source: Source) -> Iterator[Edit]:
+    """``model.input`` as a source, which is symbolic → the tensor that the model was given."""
+    failure = trace.failure
+    if failure is None or "KerasTensor" not in failure.message:
+        return
+    for asked in _asked_on(source, failure.lines or (failure.line,)):
+        given = argument(asked, 1, "sources")
+        node = given.value if given is not None else None
+        if not isinstance(node, cst.Attribute) or node.attr.value not in ("input", "inputs"):
+            continue
+        model = source.code(node.value)
+        for call in all_of(source.module, cst.Call):
+            if source.code(call.func) == model and call.args:
+                x = source.code(call.args[0].value)
+                plan = Plan(source)
+                plan.replace(node, x)
+                yield Edit(f"Ask for {x}, which {model} was called with", plan.text())
+                break
+
+
+def use_jacobian(trace: Trace, source: Source) -> Iterator[Edit]:
+    """``batch_jacobian`` of tensors without a common first axis → ``jacobian``."""
+    failure = trace.failure
+    for line in (failure.lines or (failure.line,)) if failure is not None else ():
+        for call in source.calls(line, "batch_jacobian"):
+            if isinstance(call.func, cst.Attribute):
+                plan = Plan(source)
+                plan.replace(call.func, f"{source.code(call.func.value)}.jacobian")
+                yield Edit("Ask for the whole jacobian: these have no batch in common", plan.text())
+
+
 def make_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
     """A source that is an array or a number: make it a tensor in front of the block, and watch."""
     failure = trace.failure

@@ -42,7 +42,7 @@ def ask_for_original(patient: Patient) -> Iterator[Edit]:
         return
     if patient.cause.detail.get("how") != "copy":
         return
-    if isinstance(asked.value, (cst.Name, cst.Attribute)):
+    if isinstance(asked.value, (cst.Name, cst.Attribute, cst.Call)):
         small = sole(source.statement(patient.cause.line))
         made = small.value if isinstance(small, cst.Assign) else None
         plan = Plan(source)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ..trace.model import Trace
 from . import raising
 from .assigned_lists import use_new_list
-from .assigns import rebind_name, return_tensor, use_new_tensor
+from .assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
 from .estimates import (
     divide_exactly,
     smooth_activation,
@@ -74,6 +74,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         compute_beside_metric,
         rebind_name,
         return_tensor,
+        rebind_attribute,
     ),
     "new-variable": (keep_tensor,),
     "left-tensorflow": (call_model, stay_in_tensorflow, call_directly),
@@ -139,6 +140,8 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.watch_value,
     raising.make_tensor,
     raising.keep_tensor,
+    raising.ask_for_given,
+    raising.use_jacobian,
 )
 
 

@@ -53,7 +53,7 @@ class Followed(np.lib.mixins.NDArrayOperatorsMixin):
             result = result.item() if isinstance(result, np.generic) else result
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         new = followed(result, name, inputs, named)
-        if isinstance(out[0], Followed):
+        if isinstance(out[0], Followed) and isinstance(out[0].value, np.ndarray):
             out[0].value[...] = result
             out[0].tensor = new.tensor if isinstance(new, Followed) else None
             return out[0]

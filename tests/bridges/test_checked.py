@@ -190,3 +190,19 @@ def test_the_words_of_an_error() -> None:
     assert check_words(Check(3.2e-6, True)) == "agrees with finite differences to 3e-06"
     assert check_words(Check(0.0, True)) == "agrees with finite differences to 1e-12"
     assert check_words(Check(words="too long")) == "not checked: too long"
+
+
+def test_a_jacobian_across_a_cut(recorder: Recorder) -> None:
+    _, (found,) = ask(
+        recorder,
+        """
+        x, v = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0])
+        with tf.GradientTape() as t:
+            v.assign(x * x)
+            y = tf.stack([v[0] * v[1], v[1], v[0]])
+        t.jacobian(y, x)
+        """,
+    )
+    assert found.status == "none"
+    assert found.bridged_value is not None
+    assert found.bridged_value.tolist() == [[8.0, 4.0], [0.0, 4.0], [2.0, 0.0]]

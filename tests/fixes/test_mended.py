@@ -196,6 +196,97 @@ BROKEN = {
         "s = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)",
         [0.0, 0.0],
     ),
+    "a state of an object": (
+        """
+        class RNN:
+            def __init__(self):
+                self.w = tf.Variable(0.5)
+                self.h = tf.Variable(1.0, trainable=False)
+            def step(self):
+                self.h.assign(self.h * self.w)  # the next state
+                return self.h
+        rnn = RNN()
+        with tf.GradientTape() as tape:
+            for _ in range(3):
+                out = rnn.step()
+            loss = out * 2.0
+        tape.gradient(loss, rnn.w)
+        """,
+        "self.h = self.h * self.w  # the next state",
+        1.5,
+    ),
+    "a list of numbers": (
+        """
+        p, weights = tf.Variable([0.5, 0.25]), np.array([1.0, 2.0], np.float32)
+        with tf.GradientTape() as tape:
+            logs = []
+            for i in range(2):
+                logs.append(np.log(p[i]))
+            loss = tf.reduce_sum(np.array(logs) * weights)
+        tape.gradient(loss, p)
+        """,
+        "loss = tf.reduce_sum(tf.stack(logs) * weights)",
+        [2.0, 8.0],
+    ),
+    "functions by their names": (
+        """
+        from math import exp, sqrt as root
+        r = tf.Variable([1.0, 4.0])
+        def area(v):
+            return np.float32(root(v[0]) * exp(v[1]))
+        with tf.GradientTape() as tape:
+            out = tf.numpy_function(area, [r], tf.float32)
+        tape.gradient(out, r)
+        """,
+        "return tf.cast(tf.sqrt(v[0]) * tf.exp(v[1]), tf.float32)",
+        [np.exp(4.0) / 2, np.exp(4.0)],
+    ),
+    "what an argmax picks": (
+        """
+        logits, values = tf.Variable([0.0, 0.0]), tf.constant([10.0, 20.0])
+        with tf.GradientTape() as tape:
+            i = tf.argmax(logits)
+            y = values[i]
+        tape.gradient(y, logits)
+        """,
+        "y = tf.reduce_sum(tf.nn.softmax(logits) * values)",
+        [-2.5, 2.5],
+    ),
+    "the value of a variable": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(w ** 2)
+        tape.gradient(y, w.value())
+        """,
+        "tape.gradient(y, w)",
+        [2.0, 4.0],
+    ),
+    "a metric of a model": (
+        """
+        class M:
+            def __init__(self):
+                self.w = tf.Variable([3.0, 5.0])
+                self.mean = tf.keras.metrics.Mean()
+        m = M()
+        with tf.GradientTape() as tape:
+            m.mean.update_state(m.w * m.w)
+            loss = m.mean.result()
+        tape.gradient(loss, m.w)
+        """,
+        "loss = tf.reduce_mean(m.w * m.w)",
+        [3.0, 5.0],
+    ),
+    "a softplus by hand": (
+        """
+        x = tf.Variable([100.0, 0.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.math.log(1.0 + tf.exp(x)))
+        tape.gradient(y, x)
+        """,
+        "y = tf.reduce_sum(tf.math.softplus(x))",
+        [1.0, 0.5],
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
@@ -228,3 +319,46 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
     trace, diagnosis = record(recorder, "import tensorflow as tf\n" + dedent(text).strip() + "\n")
     fixes = try_fixes(trace, diagnosis, recorder).calls[-1].findings[0].fixes
     assert not any("    class Net" in one.text for one in fixes)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            """
+            x = tf.Variable([1.0, 2.0])
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(x ** 2)
+            tape.batch_jacobian(y, x)
+            """,
+            "tape.jacobian(y, x)",
+        ),
+        (
+            """
+            given = tf.keras.Input((2,))
+            model = tf.keras.Model(given, tf.keras.layers.Dense(1)(given))
+            x = tf.ones((1, 2))
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = model(x)
+            tape.gradient(y, model.input)
+            """,
+            "tape.gradient(y, x)",
+        ),
+        (
+            """
+            x = 3.0
+            with tf.GradientTape() as tape:
+                y = x * tf.constant(2.0)
+            tape.gradient(y, x)
+            """,
+            "x = tf.convert_to_tensor(x)",
+        ),
+    ],
+)
+def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:
+    trace, diagnosis = record(recorder, "import tensorflow as tf\n" + dedent(text).strip() + "\n")
+    error = try_fixes(trace, diagnosis, recorder).error
+    assert error is not None
+    assert error.fixes
+    assert line in [one.strip() for one in error.fixes[0].text.splitlines()]
