@@ -190,7 +190,7 @@ def chosen_kernel(options: argparse.Namespace) -> KernelChoice:
 
 def snippet(name: str, options: argparse.Namespace) -> Snippet:
     """The text of a file, a notebook's code cells, or standard input."""
-    settings = {"eager_functions": not options.compiled}
+    settings = {"eager_functions": True if options.eager else False if options.compiled else None}
     if name == "-":
         text, filename, directory = sys.stdin.read(), "<stdin>", Path.cwd()
     else:
