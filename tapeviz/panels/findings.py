@@ -40,6 +40,9 @@ class FindingCard(Card):
         self._add_gradient(finding)
         self._add_bridge(finding)
         self.add_fixes(finding.fixes, title_of(finding), asks)
+        if finding.not_tried:
+            words = f"Fixes were {finding.not_tried}."
+            self.column.addWidget(plain_label(words, "muted", wraps=True))
 
     def mousePressEvent(self, event: object) -> None:
         self._document.select_call(self.call.call.id)

@@ -1,0 +1,53 @@
+"""The gradient across a cut on its card: how far it can be trusted, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tapeviz.document import Document
+from tapeviz.panels.cards import Asks
+from tapeviz.panels.findings import FindingCard
+from tapeviz.panels.look import Theme
+from tapeviz.trace.model import Check
+
+from .test_diagnosis import words
+
+
+def card(qtbot: QtBot, document: Document, theme: Theme, **changes: Any) -> str:
+    qtbot.waitUntil(lambda: bool(document.diagnosis.calls))
+    call = document.diagnosis.calls[0]
+    finding = replace(call.findings[0], **changes)
+    ignored = Asks(lambda *_: None, lambda *_: None, lambda *_: None)
+    shown = FindingCard(document, theme, call, finding, ignored)
+    qtbot.addWidget(shown)
+    return words(shown)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"check": Check(3.2e-6, True)}, "agrees with finite differences to 3e-06"),
+        ({"check": Check(0.25)}, "finite differences give another number: 25% off"),
+        ({"check": Check(words="a kink")}, "not checked: a kink"),
+        ({"is_estimated": True}, "Across the cut, estimated (straight-through), it would be"),
+        ({"bridged": None, "no_bridge": "it is text"}, "No gradient across the cut: it is text."),
+        ({"not_tried": "not tried: too slow"}, "Fixes were not tried: too slow."),
+    ],
+)
+def test_it_tells(
+    qtbot: QtBot, ran: Document, light: Theme, changes: dict[str, Any], told: str
+) -> None:
+    assert told not in card(qtbot, ran, light)
+    assert told in card(qtbot, ran, light, **changes)
+
+
+def test_a_value_of_another_run_is_shown(qtbot: QtBot, ran: Document, light: Theme) -> None:
+    value = np.arange(60.0).reshape(10, 6)
+    text = card(qtbot, ran, light, bridged=None, bridged_value=value)
+    assert "Across the cut it would be" in text
+    assert "the first of" in text
