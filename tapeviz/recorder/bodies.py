@@ -16,6 +16,9 @@ from .inside import FirstCall
 from .installed import Installed
 from .recording import Recording, caller
 
+# What the variables of one call held is kept until the end of the snippet.
+_MOST_BYTES = 1 << 28
+
 
 def install(recording: Recording, installed: Installed, calls: list[FirstCall]) -> None:
     """``calls`` gets the first call of each function, so that its inside can be computed again."""
@@ -121,5 +124,7 @@ def _states(recording: Recording, inputs: Sequence[Any]) -> dict[int, Any]:
     """What the variables among a call's inputs hold now, by their handles' ids."""
     with recording.log.hiding():
         handles = [one for one in inputs if private.is_resource(one._datatype_enum())]
+        if sum(map(private.size_behind, handles)) > _MOST_BYTES:
+            return {}
         held = {one._id: private.read_handle(one) for one in handles}
     return {handle: value for handle, value in held.items() if value is not None}
