@@ -209,7 +209,17 @@ def _is_unreplayed(evidence: Evidence, op: Op) -> bool:
     return op.graph != 0 or op.within is not None or evidence.call.replay is None
 
 
+def captured(crossing: Crossing) -> Cause | None:
+    """A custom gradient is asked for the gradients of its arguments and variables alone."""
+    way, evidence, op = crossing.way, crossing.evidence, crossing.op
+    if op is None or way.kind != "captured":
+        return None
+    line = op.function_line or op.line
+    return evidence.cause("custom-gradient", line, way, function=op.function, how="captured")
+
+
 DETECTORS: tuple[Detector, ...] = (
+    captured,
     changed_state,
     made_variable,
     left_tensorflow,

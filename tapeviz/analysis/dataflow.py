@@ -28,7 +28,7 @@ from ..trace.state import keeps_prior_state
 
 Place = TensorId | str
 """A tensor, or a version of a variable (``v5:1``)."""
-WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python"]
+WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python", "captured"]
 
 
 REF_VARIABLES = frozenset({"Variable", "VariableV2", "TemporaryVariable"})
@@ -51,6 +51,7 @@ def place_of(version: Version) -> str:
 class Way:
     """A value went from ``start`` to ``end``.
 
+    ``captured``: by the body of a custom gradient, not as its argument.
     ``op``: the op that took it (an assign for ``assign`` and ``state``, the one that filled a
     stateful object for ``object``, None for ``python``);
     ``tensor``: the tensor that it took, ``position`` among its inputs. ``leave``: for ``python``
@@ -95,7 +96,7 @@ class DataFlow:
             reader = self.trace.producers.get(place)
             return (Way("read", place_of(version), place, reader),)
         producer = self.trace.producers.get(place)
-        if producer is None:
+        if producer is None or place in self._left:
             return tuple(
                 Way("python", self.place_left(one), place, None, one.tensor, leave=one)
                 for one in self._left.get(place, ())
@@ -113,10 +114,22 @@ class DataFlow:
             for filler in self._fillers.get(tensor, ()):
                 if filler.when < op.when:
                     ways.extend(self._filled(filler, tensor, place))
+        if op.is_recorded_operation and op.body and not op.is_open:
+            ways.extend(self._captured(op, place))
         if op.type in REF_VARIABLES:
             for assign in self._ref_assigns.get(place, ()):
                 ways.append(Way("assign", assign.inputs[-1], place, assign.id, assign.inputs[-1]))
         return tuple(ways)
+
+    def _captured(self, entry: Op, place: TensorId) -> Iterator[Way]:
+        """What the body of a custom gradient used without being given it."""
+        body = [self.trace.ops[one] for one in entry.body]
+        known = {*entry.inputs, *(tensor for op in body for tensor in op.outputs)}
+        for op in body:
+            for tensor in op.inputs:
+                if tensor not in known and VariableId(tensor) not in self.trace.variables:
+                    known.add(tensor)
+                    yield Way("captured", tensor, place, entry.id, tensor)
 
     @cached_property
     def _ref_assigns(self) -> Mapping[TensorId, Sequence[Op]]:

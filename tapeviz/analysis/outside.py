@@ -64,26 +64,25 @@ def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:
     happened.extend(trace.calls)
     for one in sorted(happened, key=lambda one: one.when):
         tensors = _tensors_of(one)
-        constants = [
-            tensor
-            for tensor in tensors
-            if tensor not in trace.producers and _is_constant(trace, tensor)
-        ]
+        constants = [tensor for tensor in tensors if _is_constant(trace, tensor)]
         if constants and one.site.line:
             yield constants, one.site, one.when
 
 
 def _tensors_of(one: Binding | Op | Call) -> Sequence[TensorId]:
     if isinstance(one, Op):
-        return one.inputs
+        return one.outputs if one.type == "Const" else one.inputs
     if isinstance(one, Call):
         return [source.tensor for source in one.sources if source.tensor is not None]
     return [tensor for tensor, _ in one.tensors]
 
 
 def _is_constant(trace: Trace, tensor: TensorId) -> bool:
-    known = trace.tensors.get(tensor)
-    return known is not None and not known.is_handle and tensor > 0
+    """Whether it came from Python: no op made it, or one that stands for it in a graph."""
+    known, producer = trace.tensors.get(tensor), trace.producers.get(tensor)
+    if known is None or known.is_handle:
+        return False
+    return tensor > 0 if producer is None else trace.ops[producer].type == "Const"
 
 
 def _made_of(

@@ -267,6 +267,12 @@ def _not_connected(cause: Cause, target: str, source: str) -> str:
 
 def _custom(cause: Cause, target: str, source: str) -> str:
     name = cause.detail.get("function", "the function")
+    if cause.detail.get("how") == "captured":
+        return (
+            f"{name} brings its own gradient, and what it makes of {source} it uses without being "
+            f"given it as an argument. TensorFlow asks such a function for the gradients of its "
+            f"arguments and variables only. Make it an argument of {name}."
+        )
     return (
         f"The tf.custom_gradient function {name} gave None for this input (line {cause.line}). "
         f"TensorFlow takes what that function returns as it is. "

@@ -454,4 +454,58 @@ CASES = (
         t.gradient(total, x)
         """,
     ),
+    case(
+        "a number given to a compiled function",
+        "left-tensorflow",
+        """
+        x = tf.Variable(2.0)
+        @tf.function
+        def halved(a):
+            return a / 2.0
+        with tf.GradientTape() as t:
+            y = halved(float(x))  # cut
+        t.gradient(y, x)
+        """,
+    ),
+    case(
+        "a number given to a compiled function beside the tensor",
+        None,
+        """
+        x = tf.Variable(2.0)
+        @tf.function
+        def scaled(a, b):
+            return a * b
+        with tf.GradientTape() as t:
+            y = scaled(x, float(x))
+        t.gradient(y, x)
+        """,
+    ),
+    case(
+        "a tensor that a custom gradient uses without being given it",
+        "custom-gradient",
+        """
+        x, w = tf.constant(2.0), tf.constant(3.0)
+        @tf.custom_gradient
+        def weighed(a):  # cut
+            return a * w, lambda upstream: upstream * w
+        with tf.GradientTape() as t:
+            t.watch([x, w])
+            y = weighed(x)
+        t.gradient(y, w)
+        """,
+    ),
+    case(
+        "a tensor that a custom gradient uses and the rest, too",
+        None,
+        """
+        x, w = tf.constant(2.0), tf.constant(3.0)
+        @tf.custom_gradient
+        def weighed(a):
+            return a * w, lambda upstream: upstream * w
+        with tf.GradientTape() as t:
+            t.watch([x, w])
+            y = weighed(x) + w
+        t.gradient(y, w)
+        """,
+    ),
 )
