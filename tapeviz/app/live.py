@@ -30,7 +30,7 @@ class LivePipeline:
         self.directory: Path | None = None
         self.arguments: tuple[str, ...] = ()
         self.timeout: float | None = None
-        self.runs_eagerly = False
+        self.eager_functions: bool | None = None
         self._last: LiveRecording | None = None
 
     def record(self, source: str, filename: str, listener: Listener) -> LiveRecording:
@@ -41,7 +41,7 @@ class LivePipeline:
         return self._last
 
     def _snippet(self, source: str, filename: str) -> Snippet:
-        options = {"eager_functions": self.runs_eagerly}
+        options = {"eager_functions": self.eager_functions}
         return Snippet(source, filename, self.arguments, self.directory, self.timeout, options)
 
     def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:

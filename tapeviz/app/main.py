@@ -117,7 +117,9 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     pipeline.arguments = tuple(getattr(options, "args", None) or ())
     window = Window(Document(pipeline, live_stages()), settings, pipeline)
     if getattr(options, "eager", False):
-        pipeline.runs_eagerly = True
+        pipeline.eager_functions = True
+    elif getattr(options, "compiled", False):
+        pipeline.eager_functions = False
     collector = make_application().findChild(GarbageCollector)
     if collector is not None:
         window.document.run_ended.connect(collector.note_run)

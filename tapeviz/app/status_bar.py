@@ -122,6 +122,8 @@ class StatusBar(QWidget):
             return
         done, known = self._counts(kinds[0])
         counted = f" {done} of {known}" if known else ""
+        self.bar.setRange(0, known)
+        self.bar.setValue(done)
         self.busy_words.setText(WORDS.get(kinds[0], "Running") + counted + " …")
         for widget in (self.busy_words, self.bar, self.cancel_button):
             widget.show()

@@ -236,13 +236,13 @@ class Window(QMainWindow):
         self.document.run()
 
     @property
-    def runs_eagerly(self) -> bool:
-        return self.settings.flag("eager")
+    def keeps_compiled(self) -> bool:
+        return self.settings.flag("compiled")
 
-    def toggle_eager(self) -> None:
-        self.settings.keep("eager", not self.runs_eagerly)
+    def toggle_compiled(self) -> None:
+        self.settings.keep("compiled", not self.keeps_compiled)
         if self._pipeline is not None:
-            self._pipeline.runs_eagerly = self.runs_eagerly
+            self._pipeline.eager_functions = False if self.keeps_compiled else None
         self.document.say("Takes effect at the next run")
 
     def _turn_to_trouble(self) -> None:
@@ -311,7 +311,7 @@ class Window(QMainWindow):
         self.stage.keeps_shares = not has_places or self.settings.flag("shares")
         self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
         if self._pipeline is not None:
-            self._pipeline.runs_eagerly = self.runs_eagerly
+            self._pipeline.eager_functions = False if self.keeps_compiled else None
         self.document.mending.tries_fixes = self.settings.flag("fixes", True)
         self._restore_view()
 
