@@ -1,0 +1,153 @@
+"""Compiled functions in; links, names and values of their inside out, as if their ops had run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tapeviz.trace import events as e
+from tapeviz.trace.model import Op, Trace
+from tapeviz.trace.read import read
+
+from .conftest import FILENAME, Recorded
+
+Record = Callable[..., Recorded]
+
+NESTED = """
+v = tf.Variable([0.5, -0.25])
+@tf.function
+def inner(z):
+    return tf.sin(z) * v
+@tf.function
+def f(x):
+    y = inner(x)
+    if tf.reduce_sum(y) > 0.0:
+        y = tf.exp(y)
+    else:
+        y = tf.cos(y)
+    v.assign_add(y)
+    return tf.reduce_max(v)
+x = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    top = f(x)
+v.assign([9.0, 9.0])
+"""
+TRAIN = """
+v = tf.Variable([1.0, 2.0])
+@tf.function
+def train(x):
+    with tf.GradientTape() as tape:
+        scaled = tf.tanh(x * v)
+        loss = tf.reduce_sum(scaled)
+    slope = tape.gradient(loss, v)
+    v.assign_sub(slope)
+train(tf.constant([0.5, 0.25]))
+"""
+
+
+def _trace(seen: Recorded) -> Trace:
+    assert not seen.of(e.Noted)
+    return read(seen.events, seen.blob, "", FILENAME)
+
+
+def _forward(trace: Trace) -> list[Op]:
+    """Ops that do something, in their order."""
+    hidden = ("Const", "Identity", "StatelessIf", "VarHandleOp", "AssignVariableOp", "NoOp")
+    ops = (op for op in trace.ops.values() if op.call is None and op.type not in hidden)
+    return [op for op in ops if not op.body and not op.is_recorded_operation]
+
+
+@pytest.mark.parametrize("text", [NESTED, TRAIN], ids=["nested", "train"])
+def test_the_inside_is_what_runs_eagerly(record: Record, text: str) -> None:
+    compiled = _trace(record(text, eager_functions=False))
+    eager = _trace(record(text, eager_functions=True))
+    taken = {"Cos"}  # of the branch that was not chosen there is the op, and no value
+    inside = [op for op in _forward(compiled) if op.type not in taken]
+    expected = _forward(eager)
+    assert [op.type for op in inside] == [op.type for op in expected]
+    assert [op.line for op in inside] == [op.line for op in expected]
+    for mine, theirs in zip(inside, expected, strict=True):
+        for one, other in zip(mine.outputs, theirs.outputs, strict=True):
+            np.testing.assert_array_equal(compiled.value(one), eager.value(other), mine.type)
+
+
+def test_a_call_is_linked_to_its_graph(record: Record) -> None:
+    trace = _trace(record(NESTED, eager_functions=False))
+    inner, entry = (op for op in trace.ops.values() if op.is_recorded_operation)
+    assert (inner.function, inner.within) == ("inner", entry.id)
+    assert (entry.function, entry.line, entry.is_open) == ("f", 17, True)
+    body = [trace.ops[one] for one in entry.body]
+    assert all(op.within == entry.id for op in body)
+    assert inner in body
+    assert trace.ops[trace.producers[entry.outputs[0]]].type == "Max"
+    first, second, third = next(iter(trace.variables.values())).versions
+    assert trace.ops[second.op or entry.id].type == "AssignAddVariableOp"
+    assert len(first.reads) == len(second.reads) == 1
+    assert not third.reads
+
+
+def test_names_inside(record: Record) -> None:
+    trace = _trace(record(TRAIN, eager_functions=False))
+    named = {
+        name: trace.ops[trace.producers[one]] for one, (name,) in trace.names.items() if one < 0
+    }
+    assert named["scaled"].type == "Tanh"
+    assert named["loss"].type == "Sum"
+    assert named["slope"].call is not None
+
+
+def test_a_gradient_that_a_function_asks_for_has_its_value(record: Record) -> None:
+    seen = record(TRAIN, eager_functions=False)
+    trace = _trace(seen)
+    (call,) = trace.calls
+    (slope,) = call.results
+    expected = record(TRAIN, eager_functions=True)
+    (result,) = expected.one(e.CallEnded).results
+    assert slope is not None
+    np.testing.assert_array_equal(trace.value(slope), expected.value(result))
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        "x + tf.random.normal([2])",
+        "tf.numpy_function(np.sin, [x], tf.float32)",
+        "tf.py_function(lambda one: one * 2.0, [x], tf.float32)",
+    ],
+)
+def test_what_cannot_be_computed_again_stays_unknown(
+    record: Record, run_plainly: Record, unknown: str
+) -> None:
+    text = f"""
+        ran = []
+        @tf.function
+        def f(x):
+            y = tf.sin(x)
+            z = {unknown}
+            return tf.reduce_sum(y), tf.reduce_mean(z)
+        one, two = f(tf.constant([1.0, 2.0]))
+        """
+    seen = record(text, eager_functions=False, wanted=("one",))
+    assert seen.values == run_plainly(text, wanted=("one",)).values
+    trace = _trace(seen)
+    assert not seen.one(e.InsideComputed).whole
+    (sine,) = (op for op in trace.ops.values() if op.type == "Sin")
+    np.testing.assert_allclose(trace.value(sine.outputs[0]), np.sin([1.0, 2.0]), rtol=1e-6)
+
+
+def test_messages_name_no_file_of_ours(record: Record) -> None:
+    seen = record(
+        """
+        @tf.function
+        def f(x):
+            return tf.gather(x, tf.cast(x[0], tf.int32))
+        f(tf.constant([7.0, 1.0]))
+        """,
+        eager_functions=False,
+    )
+    message = seen.one(e.Raised).message
+    assert "snippet.py" in message
+    assert "recorder" not in message
