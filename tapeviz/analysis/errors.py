@@ -259,6 +259,29 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         ),
     ),
     (
+        r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
+        say(
+            "The tf.function that line {line} calls makes a tf.Variable on every call, and a "
+            "compiled function may make one at its first call only. "
+            "Make the variable outside, or keep it: if self.w is None: self.w = tf.Variable(…)."
+        ),
+    ),
+    (
+        r"InaccessibleTensorError|is out of scope",
+        say(
+            "Line {line} uses a tensor from the inside of a tf.function that is done. "
+            "Such a tensor is a part of the function's graph and has no value outside of it. "
+            "Return it from the function, and use what comes back."
+        ),
+    ),
+    (
+        r"^(?:SyntaxError|IndentationError|TabError)",
+        say(
+            "Python cannot read line {line}, so nothing of the snippet ran and no gradient was "
+            "asked for. Mend the line and run it again."
+        ),
+    ),
+    (
         r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",
         say(
             "Line {line} reads a variable that has no value yet. "

@@ -171,6 +171,17 @@ RAISING = {
         "from tensorflow.keras.optimizers import adam_v2",
         ["tensorflow.keras.optimizers has no adam_v2"],
     ),
+    "variable made on each call": (
+        "import tensorflow as tf\n@tf.function\ndef f(x):\n    return tf.Variable(1.0) * x\n"
+        "f(tf.constant(1.0))",
+        ["line 5", "every call"],
+    ),
+    "tensor of a function's inside": (
+        "import tensorflow as tf\nkept = []\n@tf.function\ndef f(x):\n    kept.append(2 * x)\n"
+        "    return x\nf(tf.constant(1.0))\nkept[0] + 1.0",
+        ["Line 8", "Return it"],
+    ),
+    "what Python cannot read": ("import tensorflow as tf\nx = (1,", ["cannot read line 2"]),
     "tensor as key": (TAPE + "{y: 1}", ["Line 6", "ref()"]),
     "placeholder": (
         "import tensorflow.compat.v1 as tf\ntf.disable_eager_execution()\n"
