@@ -67,6 +67,7 @@ def _through_file(evidence: Evidence, source: Operand, used: Collection[Place]) 
 
 _NONE = TensorId(0)
 _MOST_NUMBERS = 1000
+_MOST_LEAVES = 64
 _LARGEST = 1e15
 
 
@@ -99,7 +100,8 @@ def _number_came_back(evidence: Evidence, source: Operand, used: Collection[Plac
     trace, flow = evidence.trace, evidence.flow
     starts = evidence.paths.starts(source.tensor or _NONE)
     constants = list(_unexplained(evidence, used))
-    for leave in reversed(trace.leaves if constants else ()):
+    left = [one for one in trace.leaves if constants and one.when < evidence.call.when]
+    for leave in left[: -_MOST_LEAVES - 1 : -1]:
         number = trace.value(leave.tensor)
         if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
             continue
