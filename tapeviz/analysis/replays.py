@@ -7,6 +7,7 @@ The kernel runs TensorFlow's own gradient functions over the tensors it kept
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Literal
 
 from ..errors import TapevizError
@@ -19,6 +20,7 @@ from .paths import Paths
 How = Literal["", "beyond", "estimate"]
 MAX_OPS = 20_000
 MAX_CALLS = 50
+MAX_FURTHER = 20
 MAX_CHECKS = 12
 MAX_ROWS = 64
 """Elements of a target whose jacobian across a cut is computed, one by one."""
@@ -126,7 +128,7 @@ def further_calls(trace: Trace) -> tuple[Call, ...]:
         and (call.replay is not None or is_signing)
         and any(_lacks(trace, call, place) for place in range(len(call.results)))
     )
-    return tuple(wanted)[:MAX_CALLS]
+    return tuple(islice(wanted, MAX_FURTHER))
 
 
 def _is_signing(op: Op) -> bool:

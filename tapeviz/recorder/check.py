@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import private
+from . import private, tensor_ops
 from .encode import Encoder
 from .sweep import CannotSweep, Sweep
 from .values import array_of
@@ -98,10 +98,10 @@ class _Check:
 
     def _total(self, delta: Any) -> float:
         """The weighted sum of the targets, which is what the gradient is of."""
-        value_of = self._sweep.run(private.constant(delta))
+        value_of = self._sweep.run(tensor_ops.constant(delta))
         total = 0.0
         for target, given in self._seeds:
-            value = array_of(private.wider(value_of(target))).astype(np.float64)
+            value = array_of(tensor_ops.wider(value_of(target))).astype(np.float64)
             weights = array_of(self._sweep.kept(given)).astype(np.float64) if given else 1.0
             total += float(np.sum(value * weights))
         return total

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import private
+from . import private, tensor_ops
 from .followed_ops import REARRANGING, counterpart
 
 _PYTHON = (bool, int, float)
@@ -68,10 +68,10 @@ class Followed(np.lib.mixins.NDArrayOperatorsMixin):
     # As TensorFlow asks.
 
     def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
-        plain = private.constant(self.value, dtype)
-        if self.tensor is None or not private.is_real(plain):
+        plain = tensor_ops.constant(self.value, dtype)
+        if self.tensor is None or not tensor_ops.is_real(plain):
             return plain
-        return private.reshaped(private.cast_like(self.tensor, plain), plain.shape)
+        return tensor_ops.reshaped(tensor_ops.cast_like(self.tensor, plain), plain.shape)
 
     # As Python asks.
 
@@ -115,9 +115,9 @@ class Followed(np.lib.mixins.NDArrayOperatorsMixin):
             return
         shape = np.shape(self.value)
         places = np.arange(np.size(self.value)).reshape(shape)[key]
-        whole = self.tensor if self.tensor is not None else private.constant(self.value)
-        part = private.cast_like(tensor_of(new), whole)
-        self.tensor = private.with_part(whole, places, part)
+        whole = self.tensor if self.tensor is not None else tensor_ops.constant(self.value)
+        part = tensor_ops.cast_like(tensor_of(new), whole)
+        self.tensor = tensor_ops.with_part(whole, places, part)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -190,10 +190,10 @@ def value_of(given: Any) -> Any:
 def tensor_of(given: Any) -> Any:
     """The tensor of a value, a constant for one that has none; lists one by one."""
     if isinstance(given, Followed):
-        return given.tensor if given.tensor is not None else private.constant(given.value)
+        return given.tensor if given.tensor is not None else tensor_ops.constant(given.value)
     if private.is_tensor_like(given):
-        return private.as_tensor(given)
-    return private.constant(np.asarray(given))
+        return tensor_ops.as_tensor(given)
+    return tensor_ops.constant(np.asarray(given))
 
 
 def followed(result: Any, name: str, args: Any, named: Any) -> Any:
@@ -244,7 +244,7 @@ def rearranged(source: Followed, result: Any, move: Callable[[Any], Any]) -> Any
     if source.tensor is None:
         return Followed(result) if isinstance(result, np.ndarray) else result
     places = move(np.arange(np.size(source.value)).reshape(np.shape(source.value)))
-    return Followed(result, private.picked(source.tensor, np.asarray(places)))
+    return Followed(result, tensor_ops.picked(source.tensor, np.asarray(places)))
 
 
 def _as_python(given: Any) -> Any:
@@ -271,10 +271,10 @@ def array_from(given: Any, dtype: Any = None, **named: Any) -> Any:
     result = np.array(value_of(given), dtype, **named)
     if result.dtype.kind not in "fc" or not is_linked(given):
         return Followed(result)
-    return Followed(result, private.cast_to(_packed(given), result.dtype))
+    return Followed(result, tensor_ops.cast_to(_packed(given), result.dtype))
 
 
 def _packed(given: Any) -> Any:
     if isinstance(given, (list, tuple)):
-        return private.stacked([_packed(one) for one in given])
-    return private.cast_to(tensor_of(given), np.dtype("float64"))
+        return tensor_ops.stacked([_packed(one) for one in given])
+    return tensor_ops.cast_to(tensor_of(given), np.dtype("float64"))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import followed, private
+from . import followed, private, tensor_ops
 from .followed import Followed, array_from, is_linked, tensor_of, value_of
 from .installed import Installed
 from .recording import Recording
@@ -93,12 +93,12 @@ class _Caller:
         owner: Any = getattr(function, "__self__", None)
         name = getattr(function, "__name__", "")
         if private.is_tensor_like(owner) and name in _LEAVING:
-            return Followed(function(*args, **named), private.as_tensor(owner))
+            return Followed(function(*args, **named), tensor_ops.as_tensor(owner))
         if name == "predict" and hasattr(owner, "predict_step"):
             return Followed(function(*args, **named), owner(args[0], training=False))
         if name == "get_weights" and hasattr(owner, "weights"):
             weights = zip(function(), owner.weights, strict=True)
-            return [Followed(value, private.as_tensor(one)) for value, one in weights]
+            return [Followed(value, tensor_ops.as_tensor(one)) for value, one in weights]
         module = getattr(function, "__module__", None) or type(owner).__module__ or ""
         if function is float or function is int:
             return self._number(function, *args)
@@ -134,7 +134,7 @@ class _Caller:
         if kind is int:
             self.lost("int()")
             return result
-        return Followed(result, private.reshaped(tensor_of(given), []))
+        return Followed(result, tensor_ops.reshaped(tensor_of(given), []))
 
     def _math(self, function: Any, args: Any) -> Any:
         result = function(*map(value_of, map(_plain, args)))
@@ -163,12 +163,14 @@ class _Caller:
         if name == "constant" and is_linked(args[:1]):
             dtype = named.get("dtype", args[1] if len(args) > 1 else None)
             return array_from(args[0]).__tf_tensor__(dtype)
-        dtype = private.float_dtype_among(args)
+        dtype = tensor_ops.float_dtype_among(args)
         args = tuple(_entering(one, dtype) for one in args)
         return function(*args, **{key: _entering(one, dtype) for key, one in named.items()})
 
     def _python_function(self, func: Any, inp: Any, Tout: Any, **named: Any) -> Any:
-        given = [Followed(private.as_tensor(one).numpy(), private.as_tensor(one)) for one in inp]
+        given = [
+            Followed(tensor_ops.as_tensor(one).numpy(), tensor_ops.as_tensor(one)) for one in inp
+        ]
         result = func(*given)
         if isinstance(Tout, (list, tuple)):
             kinds = zip(result, Tout, strict=True)
@@ -183,7 +185,7 @@ def _plain(given: Any) -> Any:
 def _linked(given: Any) -> Any:
     """Tensors as the arrays that NumPy takes them for, linked."""
     if private.is_tensor_like(given):
-        tensor = private.as_tensor(given)
+        tensor = tensor_ops.as_tensor(given)
         return Followed(np.asarray(tensor), tensor)
     if type(given) in (list, tuple):
         return type(given)(map(_linked, given))

@@ -425,13 +425,7 @@ def zeros_like(tensor: Any) -> Any:
     return tf.zeros_like(tensor)
 
 
-# Ops of a state of their own that draw numbers; of the second kind only whole ones come out.
-DRAWING = frozenset(
-    {"RandomGamma", "StatelessRandomGammaV2", "RandomPoisson", "RandomPoissonV2"}
-    | {"ParameterizedTruncatedNormal", "StatefulRandomBinomial", "RandomShuffle"}
-)
-DRAWING_WHOLE = frozenset({"Multinomial", "StatelessMultinomial", "RandomUniformInt"})
-_WIDER = {1: 2, 19: 2, 14: 2, 8: 18}  # DataType: float, half, bfloat16; complex64
+WIDER = {1: 2, 19: 2, 14: 2, 8: 18}  # DataType: float, half, bfloat16; complex64
 
 
 def run_op(op_type: str, inputs: Sequence[Any], attrs: Any, count: int) -> Sequence[Any]:
@@ -458,25 +452,7 @@ def wider_attrs(op_type: str, attrs: Any) -> Any:
 def _widest(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_widest(one) for one in value)
-    return _WIDER.get(value, value)
-
-
-def wider(tensor: Any) -> Any:
-    """In double precision, if it is of a real or complex dtype."""
-    wide = _WIDER.get(tensor._datatype_enum())
-    return tensor if wide is None else tf.cast(tensor, tf.dtypes.as_dtype(wide))
-
-
-def cast_like(tensor: Any, like: Any) -> Any:
-    return tensor if tensor.dtype == like.dtype else tf.cast(tensor, like.dtype)
-
-
-def cast_to(tensor: Any, dtype: Any) -> Any:
-    return tf.cast(tensor, dtype)
-
-
-def constant(array: Any, dtype: Any = None) -> Any:
-    return tf.constant(array, dtype)
+    return WIDER.get(value, value)
 
 
 def is_tensor_like(value: Any) -> bool:
@@ -484,46 +460,3 @@ def is_tensor_like(value: Any) -> bool:
     if isinstance(value, (EagerTensor, BaseVariable)):
         return True
     return hasattr(type(value), "_should_act_as_resource_variable") and hasattr(value, "numpy")
-
-
-def as_tensor(value: Any) -> Any:
-    return tf.convert_to_tensor(value)
-
-
-def is_real(tensor: Any) -> bool:
-    """Whether gradients exist for its dtype."""
-    return bool(tensor.dtype.is_floating or tensor.dtype.is_complex)
-
-
-def reshaped(tensor: Any, shape: Any) -> Any:
-    return tensor if tensor.shape == shape else tf.reshape(tensor, shape)
-
-
-def stacked(parts: Sequence[Any]) -> Any:
-    return tf.stack(parts)
-
-
-def picked(tensor: Any, places: Any) -> Any:
-    """The elements with these flat numbers."""
-    return tf.gather(tf.reshape(tensor, [-1]), places)
-
-
-def with_part(tensor: Any, places: Any, part: Any) -> Any:
-    """The tensor with a part, broadcast, at these flat numbers."""
-    places = np.asarray(places)
-    flat = tf.reshape(tf.broadcast_to(part, places.shape), [-1])
-    new = tf.tensor_scatter_nd_update(tf.reshape(tensor, [-1]), places.reshape(-1, 1), flat)
-    return tf.reshape(new, tensor.shape)
-
-
-def float_dtype_among(values: Sequence[Any]) -> Any:
-    """The dtype of the first tensor of real numbers; None if there is none."""
-    for value in values:
-        if is_tensor_like(value) and tf.as_dtype(value.dtype).is_floating:
-            return tf.as_dtype(value.dtype)
-    return None
-
-
-def variable_of(state: Any) -> Any:
-    """A variable that holds this, for an op that wants a handle."""
-    return tf.Variable(state, trainable=False)

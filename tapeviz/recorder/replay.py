@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import private
+from . import private, tensor_ops
 from .assigns import Assign, NoGradient, split
 from .encode import Encoder, listed
 from .estimates import STOPS, Flat, Picks, estimate
@@ -144,7 +144,7 @@ class _Walk:
 
     def _leave_positions(self, op: KeptOp, upstream: list[Any]) -> bool:
         """Of an op that gives numbers and their positions only the numbers pass a gradient on."""
-        reals = [private.is_real(self._kept(identity)) for identity in op.outputs]
+        reals = [tensor_ops.is_real(self._kept(identity)) for identity in op.outputs]
         if any(reals):
             for place, is_real in enumerate(reals):
                 upstream[place] = upstream[place] if is_real else None

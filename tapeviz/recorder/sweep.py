@@ -10,15 +10,24 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import private
+from . import private, tensor_ops
 from .assigns import Assign, after, is_write
 from .encode import Encoder
 from .history import KeptOp
 
+_MOST_OPS = 20_000
 _READ = "ReadVariableOp"
 _ANEW = frozenset({"AssignVariableOp", "VarHandleOp", "DestroyResourceOp"})
 # Ops that hand values to Python, which must not be called a second time.
 _PYTHON = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+
+
+# Ops of a state of their own that draw numbers; of the second kind only whole ones come out.
+_DRAWING = frozenset(
+    {"RandomGamma", "StatelessRandomGammaV2", "RandomPoisson", "RandomPoissonV2"}
+    | {"ParameterizedTruncatedNormal", "StatefulRandomBinomial", "RandomShuffle"}
+)
+_DRAWING_WHOLE = frozenset({"Multinomial", "StatelessMultinomial", "RandomUniformInt"})
 
 
 class CannotSweep(Exception):
@@ -51,6 +60,8 @@ class Sweep:
         self._attrs: dict[int, Any] = {}
         lines, history = encoder.history.lines, encoder.history
         first, last = span
+        if last - first > _MOST_OPS:
+            raise CannotSweep("the recording is too long to be run again")
         numbers = (n for n in range(first, last + 1) if isinstance(lines[n - 1], str))
         ops = [op for number in numbers if (op := history.op(number)) is not None]
         self._plan = _leading_to(targets, list(self._dependent(ops)))
@@ -79,7 +90,9 @@ class Sweep:
                 self._narrow.add(place)
                 self.is_narrow = True
         given = [
-            one if private.is_opaque(one._datatype_enum()) else private.cast_like(one, self.kept(i))
+            one
+            if private.is_opaque(one._datatype_enum())
+            else tensor_ops.cast_like(one, self.kept(i))
             for i, one in zip(op.inputs, inputs, strict=True)
         ]
         try:
@@ -90,7 +103,7 @@ class Sweep:
     def _in_float64(self, place: int, op: KeptOp, inputs: Sequence[Any]) -> Sequence[Any]:
         if place not in self._attrs:
             self._attrs[place] = private.wider_attrs(op.type, op.attrs)
-        given = [private.wider(one) for one in inputs]
+        given = [tensor_ops.wider(one) for one in inputs]
         return private.run_op(op.type, given, self._attrs[place], len(op.outputs))
 
     def _dependent(self, ops: Sequence[KeptOp]) -> Iterator[KeptOp]:
@@ -118,7 +131,7 @@ class Sweep:
     def _leads_on(self, op: KeptOp, moved: set[int], states: set[int]) -> bool:
         if moved.isdisjoint(op.inputs) and states.isdisjoint(op.inputs):
             return False
-        return not (op.type in private.DRAWING_WHOLE or self.source in op.outputs)
+        return not (op.type in _DRAWING_WHOLE or self.source in op.outputs)
 
 
 def _leading_to(targets: Sequence[int], ops: Sequence[KeptOp]) -> list[KeptOp]:
@@ -143,7 +156,7 @@ class _Pass:
         self._variables: list[Any] = []  # alive while their handles are used
         start = sweep.kept(sweep.source)
         if not private.is_opaque(start._datatype_enum()):
-            self._values[sweep.source] = private.wider(start) + delta
+            self._values[sweep.source] = tensor_ops.wider(start) + delta
 
     def value(self, identity: int) -> Any:
         """A moved tensor, or else the one that was kept; of a handle the state."""
@@ -159,7 +172,7 @@ class _Pass:
             self._write(op)
         elif op.type in _PYTHON:
             raise CannotSweep("a Python function stands on the way, and is not called again")
-        elif op.type in private.DRAWING:
+        elif op.type in _DRAWING:
             raise CannotSweep("random numbers that depend on it cannot be drawn again")
         elif op.type not in _ANEW and op.outputs:
             inputs = [self._input(identity) for identity in op.inputs]
@@ -170,13 +183,13 @@ class _Pass:
         """The source's own move is seen by each read of it, as a tape adds up over its reads."""
         state = self._states.get(handle)
         if state is None:
-            state = self._states[handle] = private.wider(self._sweep.kept(output))
-        return private.wider(state) + self._delta if handle == self._sweep.source else state
+            state = self._states[handle] = tensor_ops.wider(self._sweep.kept(output))
+        return tensor_ops.wider(state) + self._delta if handle == self._sweep.source else state
 
     def _write(self, op: KeptOp) -> None:
         handle = op.inputs[0]
         attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
-        operands = [private.wider(self.value(identity)) for identity in op.inputs[1:]]
+        operands = [tensor_ops.wider(self.value(identity)) for identity in op.inputs[1:]]
         now = after(Assign(op.type, operands, attrs), self._states.get(handle))
         if now is None:
             raise CannotSweep(f"{op.type} writes what cannot be computed again")
@@ -190,6 +203,6 @@ class _Pass:
             raise CannotSweep("what a variable held then is not known")
         if identity == self._sweep.source:
             state = state + self._delta
-        variable = private.variable_of(state)
+        variable = tensor_ops.variable_of(state)
         self._variables.append(variable)
         return private.handle_of(variable)
