@@ -1,7 +1,8 @@
 """Functions whose body would behave otherwise if it ran op by op: what they print, raise, compute.
 
 TensorFlow runs the Python of a ``tf.function`` when it traces it, with symbolic tensors, and then
-the optimised graph.
+the optimised graph. Most are left compiled without being told so; ``compiled=True`` stands where
+only AutoGraph, the optimiser or the number of passes would tell.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return (*powers, *roots, x * 2.0 + x * 3.0, (x * 0.1) * 0.3, x + 0.1 + 0.2)
         for t in f(x): print(t.numpy().tobytes().hex()[:800])
         """,
+        compiled=True,
     ),
     snippet(
         "a dense layer in a function",
@@ -108,6 +110,25 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             l = f(x)
         gs = t.gradient(l, [w, b])
         print([one.numpy().tobytes().hex()[:200] for one in (l, *gs)])
+        """,
+        compiled=True,
+    ),
+    snippet(
+        "a mean in a function is divided otherwise",
+        """
+        import tensorflow as tf
+
+        x = tf.random.stateless_normal([16, 8], seed=[1, 2])
+        w = tf.Variable(tf.random.stateless_normal([8, 8], seed=[1, 3]))
+
+        @tf.function
+        def loss_of(x):
+            h = tf.nn.relu(tf.matmul(x, w))
+            return tf.reduce_mean(tf.nn.softmax(h / 3.0) ** 2)
+
+        with tf.GradientTape() as tape:
+            loss = loss_of(x)
+        print(loss, tape.gradient(loss, w)[0])
         """,
     ),
     snippet(
@@ -176,6 +197,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return sum([v for v in x])
         print(f(tf.constant([1.0, 2.0])))
         """,
+        compiled=True,
     ),
     snippet(
         "branches of two dtypes",
@@ -190,6 +212,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return y
         print(f(tf.constant(1.0)))
         """,
+        compiled=True,
     ),
     snippet(
         "a name that one branch does not bind",
@@ -202,6 +225,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return y
         print(f(tf.constant(1.0)))
         """,
+        compiled=True,
     ),
     snippet(
         "a loop that changes a shape",
@@ -214,6 +238,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return x
         print(f(tf.constant([1.0])))
         """,
+        compiled=True,
     ),
     snippet(
         "a function that changes its argument",
@@ -299,6 +324,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         a = 5.0
         print(f(tf.constant(1.0)))
         """,
+        compiled=True,
     ),
     snippet(
         "a compiled function gives zeros for None",
@@ -312,6 +338,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             a, b = f(x, z)
         print(tape.gradient(a, z))
         """,
+        compiled=True,
     ),
     snippet(
         "keras compiles its train_step",
@@ -350,6 +377,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return tf.linalg.matmul(x, tf.ones([3, 3]))
         print(f(tf.ones([2, 2])))
         """,
+        compiled=True,
     ),
     snippet(
         "a train step with a tape of its own",
@@ -365,5 +393,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return l, g
         for i in range(3): print(step(tf.constant(1.0)))
         """,
+        compiled=True,
     ),
 )
