@@ -7,6 +7,8 @@ Seen alike on TensorFlow 2.15.1, 2.17.1 and 2.21.0. Where a version lacks a name
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import math
 import sys
 import threading
@@ -215,6 +217,30 @@ def runs_eagerly(function: Any) -> bool:
     return bool(function._run_functions_eagerly) and bool(context.executing_eagerly())
 
 
+def python_code(function: Any) -> Any:
+    """The code of a ``tf.function``'s Python; ``None`` for an object that is called."""
+    python = inspect.unwrap(function.python_function)
+    while isinstance(python, functools.partial):
+        python = python.func
+    return getattr(getattr(python, "__func__", python), "__code__", None)
+
+
+def python_module(function: Any) -> str:
+    return str(getattr(function.python_function, "__module__", ""))
+
+
+def is_told_how_to_trace(function: Any) -> bool:
+    """Whether a signature, XLA or the lack of AutoGraph make tracing differ from running."""
+    return bool(
+        function.input_signature is not None or function._jit_compile or not function._autograph
+    )
+
+
+def has_seed() -> bool:
+    """Whether ``tf.random.set_seed`` was called."""
+    return context.global_seed() is not None
+
+
 def graph_behind(function: Any) -> Any:
     """The graph that an ``AtomicFunction`` was made of; ``None`` if that is gone."""
     return function._cached_graph
@@ -376,9 +402,14 @@ def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
 
     ``(file, line)`` to ``(file, line, function)``: ``StackTraceMapper`` in autograph/impl/api.py.
     """
-    stack = tf_stack._source_mapper_stacks.get(threading.get_ident())
+    stacks = tf_stack._source_mapper_stacks
+    own = stacks.get(threading.get_ident())
     lines: Mapping[tuple[str, int], tuple[str, int, str]]
-    lines = stack[-1].get_effective_source_map() if stack else {}
+    lines = own[-1].get_effective_source_map() if own else {}
+    if not lines and threading.current_thread() is not threading.main_thread():
+        # A replica's thread runs code that was made on the thread that waits for it.
+        waiting = stacks.get(threading.main_thread().ident)
+        lines = waiting[-1].get_effective_source_map() if waiting else {}
     return lines
 
 
