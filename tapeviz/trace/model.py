@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NewType
 
-import numpy as np
 from numpy.typing import NDArray
 
 OpId = NewType("OpId", int)
@@ -397,13 +396,3 @@ class Trace:
 
 EMPTY_TRACE = Trace("")
 """In place of ``None``: nothing has run yet."""
-
-
-def as_numpy_dtype(name: str) -> np.dtype[Any]:
-    """NumPy's dtype of a TensorFlow dtype name (bfloat16: raw uint16); else ``ValueError``."""
-    if name == "bfloat16":
-        return np.dtype("uint16")
-    try:
-        return np.dtype(name)
-    except TypeError as error:
-        raise ValueError(f"no NumPy dtype for {name}") from error

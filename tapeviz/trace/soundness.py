@@ -21,7 +21,7 @@ from .events import (
     TensorSeen,
     decode,
 )
-from .model import as_numpy_dtype
+from .values import as_numpy_dtype
 
 MOST_ID = 1 << 62
 MOST_OPS = 5_000_000

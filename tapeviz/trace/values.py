@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .model import Array, Stats, TensorId, Trace, as_numpy_dtype
+from .model import Array, Stats, TensorId, Trace
 
 
 def array_of(raw: bytes | memoryview, dtype: str, shape: tuple[int, ...]) -> Array:
@@ -64,3 +64,13 @@ def measure(value: Array) -> Stats | None:
         nan,
         inf,
     )
+
+
+def as_numpy_dtype(name: str) -> np.dtype[Any]:
+    """NumPy's dtype of a TensorFlow dtype name (bfloat16: raw uint16); else ``ValueError``."""
+    if name == "bfloat16":
+        return np.dtype("uint16")
+    try:
+        return np.dtype(name)
+    except TypeError as error:
+        raise ValueError(f"no NumPy dtype for {name}") from error
