@@ -17,12 +17,12 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--compiled",
         action="store_true",
-        help="tf.function stays compiled, as it is without tapeviz (the default)",
+        help="keep every tf.function compiled: one node that unfolds",
     )
     how.add_argument(
         "--eager",
         action="store_true",
-        help="run the bodies of tf.function op by op: what they print, and last digits, may differ",
+        help="run every tf.function op by op (default: those that only call ops)",
     )
     parser.add_argument(
         "--args",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..analysis.diagnose import diagnose
-from ..analysis.model import Diagnosis, Finding
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding
 from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Snippet
 from ..trace.model import Array, TensorId
@@ -40,7 +40,7 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
     live = recorder.record(replace(asked, options=options))
     try:
         trace = live.wait(seconds + _FEWEST_SECONDS)
-        after = Outcome(trace, diagnose(trace))
+        after = _aligned(before, Outcome(trace, diagnose(trace)))
         told = {place: _crossed(live, before, after, place) for place in places}
     except TimeoutError:
         told = _all_without(before, places, "running the snippet once more took too long")
@@ -50,6 +50,21 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
         live.release()
         folder.remove()
     return _with(before.diagnosis, told)
+
+
+def _aligned(before: Outcome, after: Outcome) -> Outcome:
+    """The other run with its calls in the places of the same ones before.
+
+    Traced, a function asks for its gradients once; op by op it does so each time.
+    """
+    lines: dict[tuple[int, str], list[CallDiagnosis]] = {}
+    for one in reversed(after.diagnosis.calls):
+        lines.setdefault((one.call.line, one.call.method), []).append(one)
+    calls = []
+    for one in before.diagnosis.calls:
+        same = lines.get((one.call.line, one.call.method))
+        calls.append(same.pop() if same else replace(one, findings=()))
+    return Outcome(after.trace, replace(after.diagnosis, calls=tuple(calls)))
 
 
 def _is_open(before: Outcome, finding: Finding) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import os
@@ -56,7 +57,7 @@ class Session:
         self._source = source
         self._filename = filename
         self._options = options
-        self._eager_functions = bool(options.get("eager_functions", False))
+        self._eager_functions: bool | None = options.get("eager_functions")
         self._seed = int(options.get("seed") or 1 + secrets.randbelow(_MOST_SEED))
         self._follows_numpy = bool(options.get("follow_numpy", False))
         self.tensors = Tensors(
@@ -87,14 +88,15 @@ class Session:
         except KeyboardInterrupt:
             pass  # it came between the snippet and our own last words
         finally:
-            if self._first_calls:
+            if self._first_calls and endings[-1].get("how") != "interrupted":
                 self._look_inside()
             for event in endings:
                 self.recording.tell(event)
             self.log.close()
 
     def _look_inside(self) -> None:
-        with self.recording.shielded("compiled functions"), self.log.hiding():
+        enough = contextlib.suppress(KeyboardInterrupt)
+        with enough, self.recording.shielded("compiled functions"), self.log.hiding():
             Inside(self.recording, self._first_calls).compute()
         self._first_calls.clear()
 
@@ -117,7 +119,7 @@ class Session:
                 "tensorflow": tf.__version__,
                 "python": platform.python_version(),
                 "executable": sys.executable,
-                "eager_functions": self._eager_functions,
+                "eager_functions": self._eager_functions is not False,
                 "seed": self._seed,
             }
         )
@@ -173,6 +175,8 @@ class Session:
             following.install(self.recording, installed)
 
     def _make_functions_eager(self, installed: Installed) -> None:
+        if self._eager_functions is None:
+            functions.install_choice(self.recording, installed, self._source)
         if not self._eager_functions:
             return
         before = tf.config.functions_run_eagerly()

@@ -121,7 +121,8 @@ t.gradient(out, p)
 
 def test_a_loop_in_a_compiled_function_is_run_op_by_op(recorder: Recorder) -> None:
     """What a loop's rounds computed is not known of a compiled function: another run tells it."""
-    live = recorder.record(Snippet("import tensorflow as tf\n" + LOOP))
+    compiled = {"eager_functions": False}
+    live = recorder.record(Snippet("import tensorflow as tf\n" + LOOP, options=compiled))
     trace = live.wait(60)
     live.release()
     crossed = cross_cuts(Outcome(trace, diagnose(trace)), recorder, Snippet(trace.source))

@@ -1,0 +1,199 @@
+"""A snippet's text in; what a function does in it that happens once when TensorFlow traces it out.
+
+TensorFlow runs the Python of a ``tf.function`` once for each kind of arguments, with symbolic
+tensors. Where that Python only calls ops, running it each time does the same. Where it prints,
+keeps state, asks for numbers or makes variables, a snippet would notice.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+_TALKING = frozenset({"print", "input", "open", "exec", "eval", "hasattr"})
+_NUMBERS = frozenset({"float", "int", "bool", "complex", "str", "repr", "format"})
+_LEAVING = frozenset({"numpy", "item", "tolist", "__array__"})
+_MODES = frozenset({"executing_eagerly", "inside_function", "init_scope"})
+_GROWING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "setdefault"})
+_CLOCKS = frozenset({"random", "time", "datetime", "uuid", "secrets", "os", "sys"})
+_NUMPY = frozenset({"np", "numpy", "onp"})
+_MAKERS = frozenset({"Variable", "SeedGenerator", "Sequential", "Model", "add_weight"})
+_NOT_RANDOM = ("stateless", "Generator", "get_global_generator", "set_seed", "split", "fold_in")
+
+
+class TracingEffects:
+    """Looks at functions of a snippet, and at those that they may call, by their names."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._known: dict[int | str, tuple[bool, bool]] = {}
+
+    def has(self, place: int | str) -> bool:
+        """Whether a function has effects. ``place``: the line it begins on, or its name."""
+        return self._looked_up(place)[0]
+
+    def draws(self, place: int | str) -> bool:
+        """Whether it calls one of TensorFlow's random ops that keep a state of their own."""
+        return self._looked_up(place)[1]
+
+    def defines(self, name: str) -> bool:
+        return name in self._places
+
+    def _looked_up(self, place: int | str) -> tuple[bool, bool]:
+        if place not in self._known:
+            reached = list(self._reached(place))
+            nodes = [node for one in reached for node in ast.walk(one)]
+            may_give_zeros = any(map(_may_give_zeros, nodes)) and not any(map(_is_tape, nodes))
+            has_effects = may_give_zeros or any(map(_has_effect, reached))
+            self._known[place] = has_effects, any(map(_is_random, nodes))
+        return self._known[place]
+
+    def _reached(self, place: int | str) -> Iterator[Function]:
+        """The function, and all of the snippet whose name is called on the way."""
+        waiting, met = list(self._places.get(place, ())), set()
+        while waiting:
+            function = waiting.pop()
+            if id(function) in met:
+                continue
+            met.add(id(function))
+            yield function
+            for name in _called(function):
+                waiting += self._places.get(name, ())
+
+    @cached_property
+    def _functions(self) -> list[Function]:
+        try:
+            tree = ast.parse(self._source)
+        except SyntaxError:  # a repaired text that Python reads otherwise
+            return []
+        return [node for node in ast.walk(tree) if isinstance(node, Function)]
+
+    @cached_property
+    def _places(self) -> dict[int | str, list[Function]]:
+        found: dict[int | str, list[Function]] = {}
+        for one in self._functions:
+            decorators = [] if isinstance(one, ast.Lambda) else one.decorator_list
+            first = min([one.lineno, *(each.lineno for each in decorators)])
+            found.setdefault(first, []).append(one)
+            if not isinstance(one, ast.Lambda):
+                found.setdefault(one.name, []).append(one)
+        return found
+
+
+def _called(function: Function) -> set[str]:
+    """Names of what it calls; an object that is called runs its ``__call__`` or ``call``."""
+    names = {"__call__", "call"}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call):
+            names.add(_last(node.func))
+            names |= {_last(given) for given in node.args}  # map(f, …), tf.map_fn(f, …)
+    return names
+
+
+def _has_effect(function: Function) -> bool:
+    own = _bound(function)
+    return any(look(node, own) for node in ast.walk(function) for look in _LOOKS)
+
+
+def _speaks(node: ast.AST, _: set[str]) -> bool:
+    return isinstance(node, ast.Call) and _name(node.func) in _TALKING
+
+
+def _asks_for_numbers(node: ast.AST, _: set[str]) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in _LEAVING
+    if isinstance(node, ast.Call) and any(not isinstance(one, ast.Constant) for one in node.args):
+        return _name(node.func) in _NUMBERS or _root(node.func) in _NUMPY
+    return isinstance(node, (ast.JoinedStr, ast.Assert))
+
+
+def _keeps_state(node: ast.AST, own: set[str]) -> bool:
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return _root(node) not in own
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return True
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _GROWING and _name(node.func.value) not in own
+    return isinstance(node, (ast.Global, ast.Nonlocal))
+
+
+def _looks_around(node: ast.AST, own: set[str]) -> bool:
+    if not isinstance(node, ast.Attribute):
+        return False
+    root = _root(node)
+    is_outside = root in _CLOCKS and root not in own
+    return node.attr in _MODES or is_outside or (node.attr == "random" and root in _NUMPY)
+
+
+def _makes_variables(node: ast.AST, _: set[str]) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    is_layer = isinstance(node.func, ast.Attribute) and _last(node.func.value) == "layers"
+    return is_layer or _last(node.func) in _MAKERS
+
+
+def _draws_from_a_seed(node: ast.AST, _: set[str]) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and _is_random(node.func)
+        and any(one.arg == "seed" for one in node.keywords)
+    )
+
+
+_LOOKS: tuple[Callable[[ast.AST, set[str]], bool], ...] = (
+    _speaks,
+    _asks_for_numbers,
+    _keeps_state,
+    _looks_around,
+    _makes_variables,
+    _draws_from_a_seed,
+)
+
+
+def _may_give_zeros(node: ast.AST) -> bool:
+    """A traced function gives zeros, not None, to what no output or only the other branch has.
+
+    So it is with several outputs, and where AutoGraph makes one op of a branch or a loop. A tape
+    inside of the function does not see that.
+    """
+    if isinstance(node, ast.Return):
+        return isinstance(node.value, (ast.Tuple, ast.List, ast.Dict))
+    return isinstance(node, (ast.If, ast.While, ast.For))
+
+
+def _is_tape(node: ast.AST) -> bool:
+    return isinstance(node, ast.expr) and _last(node) == "GradientTape"
+
+
+def _is_random(node: ast.AST) -> bool:
+    """Whether it names ``tf.random.…``, a dropout of ``tf.nn`` or a random op on images."""
+    if not isinstance(node, ast.Attribute) or _root(node) in _NUMPY:
+        return False
+    if node.attr.startswith(_NOT_RANDOM):
+        return False
+    return _last(node.value) == "random" or node.attr == "dropout" or node.attr[:7] == "random_"
+
+
+def _bound(function: Function) -> set[str]:
+    """Names that belong to the function: what it binds, not its parameters."""
+    if isinstance(function, ast.Lambda):
+        return set()
+    stored = (node for node in ast.walk(function) if isinstance(node, ast.Name))
+    return {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else _name(node)
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return _name(node)

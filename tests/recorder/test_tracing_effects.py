@@ -1,0 +1,89 @@
+"""Functions whose Python does more than call ops, and such as only seem to."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from tapeviz.recorder.tracing_effects import TracingEffects
+
+NOTICED = {
+    "a print": "print(x)",
+    "a number asked for": "y = x.numpy()",
+    "a conversion": "y = float(x)",
+    "a NumPy function": "y = np.sin(x)",
+    "Python's random numbers": "y = x * random.random()",
+    "NumPy's random numbers": "y = x * np.random.rand()",
+    "a clock": "t = time.time()",
+    "a global": "global count\ncount += 1",
+    "an attribute": "seen.count = 1",
+    "an item of something else": "seen['x'] = x",
+    "a list outside that grows": "seen.append(x)",
+    "a variable made": "v = tf.Variable(x)",
+    "a layer made": "y = tf.keras.layers.Dense(1)(x)",
+    "a question about modes": "eager = tf.executing_eagerly()",
+    "a draw from a seed": "y = tf.random.uniform([2], seed=3)",
+    "a callee that prints": "y = talking(x)",
+    "a function given on that prints": "y = tf.map_fn(talking, x)",
+    "an assert": "assert x > 0",
+    "text": "name = f'{x}'",
+    "several outputs": "return x, x * w",
+    "a branch": "if x > 0:\n    x = x * w\nreturn x",
+}
+UNNOTICED = {
+    "ops": "y = tf.sin(x) * w",
+    "TensorFlow's print": "tf.print(x)",
+    "a list of its own": "ys = []\nys.append(x)",
+    "an item of its own": "ys = {}\nys['x'] = x",
+    "a write to a variable": "w.assign_add(x)\nw[0].assign(x)",
+    "a constant of NumPy": "y = x * np.pi + np.float32(2)",
+    "stateless draws": "y = tf.random.stateless_uniform([2], seed=[1, 2])",
+    "a tape": "with tf.GradientTape() as t:\n    y = w * x\ng = t.gradient(y, w)",
+    "a loop around a tape": "for v in ws:\n    with tf.GradientTape() as t:\n        y = v * x",
+    "a callee": "y = quiet(x)",
+}
+AROUND = """
+import numpy as np, random, time
+import tensorflow as tf
+w, ws, seen, count = tf.Variable([1.0]), [], {{}}, 0
+def talking(x):
+    print("x")
+    return x
+def quiet(x):
+    return x * 2
+@tf.function
+def f(x):
+{body}
+"""
+
+
+def looked_at(body: str) -> TracingEffects:
+    return TracingEffects(AROUND.format(body=indent(body, "    ")))
+
+
+@pytest.mark.parametrize("name", NOTICED)
+def test_noticed(name: str) -> None:
+    assert looked_at(NOTICED[name]).has("f")
+
+
+@pytest.mark.parametrize("name", UNNOTICED)
+def test_unnoticed(name: str) -> None:
+    effects = looked_at(UNNOTICED[name])
+    assert not effects.has("f")
+    assert not effects.draws("f")
+
+
+def test_a_function_is_found_by_its_decorator_s_line() -> None:
+    effects = looked_at("print(x)")
+    line = AROUND.splitlines().index("@tf.function") + 1
+    assert effects.has(line)
+    assert not effects.has(line - 2)
+
+
+def test_draws_without_a_seed() -> None:
+    effects = looked_at("y = tf.nn.dropout(x, 0.5) + tf.random.normal([1])")
+    assert effects.draws("f")
+    assert not effects.has("f")
+    assert effects.defines("quiet")
+    assert not effects.defines("quite")
