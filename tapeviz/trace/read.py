@@ -12,6 +12,7 @@ from typing import Any
 from . import events as e
 from .bodies import Bodies, Told
 from .expressions import SourceText
+from .functions import Functions, copying
 from .model import (
     NOWHERE,
     Binding,
@@ -79,9 +80,10 @@ class Reader:
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
         self._runs_no_more = False
-        self._entries: dict[OpId, OpId] = {}
-        self._derived_of: dict[OpId, tuple[bool, ...]] = {}
-        self._bodies = Bodies(self._sites, self._copy_tensor)
+        self._bodies = Bodies(self._sites, copying(self._tensors, self._places, self._texts))
+        self._functions = Functions(
+            self._ops, self._producers, self._states, self._handles, self._bodies
+        )
 
     def feed(self, event: e.Event) -> None:
         """Take in the next event."""
@@ -115,7 +117,7 @@ class Reader:
             bindings=tuple(self._bindings),
             leaves=tuple(self._leaves),
             names=names,
-            fetched={**self._values_of_functions(), **self._fetched},
+            fetched={**self._functions.values(), **self._fetched},
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
@@ -152,19 +154,6 @@ class Reader:
             low, high, mean, norm, nan, inf = event.stats
             self._stats[tensor] = Stats(low, high, mean, norm, int(nan or 0), int(inf or 0))
 
-    def _copy_tensor(self, tensor: int, copy: int) -> None:
-        """A graph's tensor stands for another one in a further run of the graph."""
-        known, own = TensorId(tensor), TensorId(copy)
-        if known in self._tensors:
-            self._tensors[own] = replace(self._tensors[known], id=own)
-        if known in self._places:
-            self._places[own] = self._places[known]
-        if known in self._texts:
-            self._texts[own] = self._texts[known]
-
-    def _values_of_functions(self) -> dict[TensorId, TensorId]:
-        return {TensorId(one): TensorId(value) for one, value in self._bodies.values.items()}
-
     def _ran_in_function(self, told: Told) -> None:
         """An event of a compiled function's inside, or its call when the inside has been told."""
         event, within = told.event, OpId(told.within) if told.within else None
@@ -172,21 +161,13 @@ class Reader:
             _HANDLERS[type(event)](self, event)
             if isinstance(event, e.OperationRecorded):
                 op = self._ops[OpId(event.id)]
-                self._ops[op.id] = self._inside(op, within)
-        elif told.about is None and not told.body:
-            self._ran(self._inside(self._op(event), within))
+                self._ops[op.id] = self._functions.inside(op, within)
+            return
+        op = self._functions.inside(self._op(event), within)
+        if told.about is None and not told.body:
+            self._ran(op)
         else:
-            self._called(self._inside(self._op(event), within), told)
-
-    def _inside(self, op: Op, within: OpId | None) -> Op:
-        return replace(op, within=within, derived=self._derived_of.get(op.id))
-
-    def _called(self, op: Op, told: Told) -> None:
-        body = tuple(OpId(one) for one in told.body if OpId(one) in self._ops)
-        function, line = (told.about.function, told.about.line) if told.about else ("", 0)
-        began = self._ops[body[0]].when if body else op.when
-        self._states.called(op, self._handles, began)
-        self._add_op(replace(op, body=body, function=function, function_line=line))
+            self._add_op(self._functions.called(op, told))
 
     def _op_ran(self, event: e.OpRan) -> None:
         self._ran(self._op(event))
@@ -210,43 +191,14 @@ class Reader:
         inside = tuple(OpId(one) for one in body if OpId(one) in self._ops)
         op = entry_of(event, self._site(event.site), self._when, inside)
         if call is not None and is_call:
-            self._take_over(self._kept_by_tapes(op), call)
+            op = self._kept_by_tapes(op)
+            self._functions.take_over(op, call)
+            self._add_op(op)
             return
         self._states.ran(op, self._handles)
         self._add_op(self._kept_by_tapes(op))
         # The tape takes these outputs for this entry's, whatever op computed them inside.
         self._producers.update(dict.fromkeys(op.outputs, op.id))
-
-    def _inside_computed(self, event: e.InsideComputed) -> None:
-        call = OpId(self._bodies.first_calls.get(event.graph, 0))
-        call = self._entries.get(call, call)
-        if event.whole and call in self._ops:
-            self._ops[call] = replace(self._ops[call], is_open=True)
-
-    def _branch_chosen(self, event: e.BranchChosen) -> None:
-        for one in map(OpId, event.ops):
-            op = self._ops.get(one)
-            if op is not None and event.branch < len(op.inputs):
-                self._ops[one] = replace(op, inputs=(op.inputs[event.branch],))
-
-    def _derived(self, event: e.Derived) -> None:
-        op = OpId(event.op)
-        self._derived_of[op] = tuple(event.given)
-        if op in self._ops:
-            self._ops[op] = replace(self._ops[op], derived=tuple(event.given))
-
-    def _take_over(self, entry: Op, call: Op) -> None:
-        """The tape's entry for a function's call stands for that call."""
-        del self._ops[call.id]
-        self._entries[call.id] = entry.id
-        self._states.renamed(call.id, entry.id)
-        for one in call.body:
-            if self._ops[one].within == call.id:
-                self._ops[one] = replace(self._ops[one], within=entry.id)
-        for tensor in (*call.outputs, *entry.outputs):
-            if self._producers.get(tensor) == call.id:
-                self._producers[tensor] = entry.id
-        self._add_op(entry)
 
     def _kept_by_tapes(self, op: Op) -> Op:
         for tensor in op.inputs:
@@ -425,9 +377,9 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.TensorSeen: Reader._tensor_seen,
     e.OpRan: Reader._op_ran,
     e.OperationRecorded: Reader._operation_recorded,
-    e.InsideComputed: Reader._inside_computed,
-    e.BranchChosen: Reader._branch_chosen,
-    e.Derived: Reader._derived,
+    e.InsideComputed: lambda reader, event: reader._functions.computed(event),
+    e.BranchChosen: lambda reader, event: reader._functions.chosen(event),
+    e.Derived: lambda reader, event: reader._functions.derived(event),
     e.VariableMade: Reader._variable_made,
     e.TapeOpened: Reader._tape_opened,
     e.TapeTurned: Reader._tape_turned,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
 from .model import Op, OpId, TensorId, Variable, VariableId, Version
@@ -95,7 +96,7 @@ class States:
             and versions[0].value is None
         )
 
-    def called(self, op: Op, handles: frozenset[TensorId] | set[TensorId], began: int) -> None:
+    def called(self, op: Op, handles: Set[TensorId], began: int) -> None:
         """A compiled function was called that took these handles; its inside ran since then."""
         for handle in {VariableId(tensor) for tensor in op.inputs if tensor in handles}:
             versions = self._open.setdefault(handle, [])
