@@ -147,7 +147,8 @@ def ran_outside(crossing: Crossing) -> Cause | None:
     if earlier is not None:
         line = line_that_kept(op.site, earlier, evidence.ran)
         return evidence.cause("replaced-source", line, crossing.way, how="kept")
-    line = line_to_move(op.site, _edge(tape, where, op.when), evidence.call.site)
+    edge = _edge(tape, where, op.when)
+    line = line_to_move(evidence.text, op.site, edge, evidence.call.site)
     return evidence.cause("outside-tape", line, crossing.way, where=where)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ..trace.expressions import SourceText
 from ..trace.model import Frame, Site, Tape
 
 Lines = tuple[int, ...]
@@ -13,7 +14,7 @@ Lines = tuple[int, ...]
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "build"})
 
 
-def line_to_move(site: Site, block: Site, asked: Site) -> int:
+def line_to_move(text: SourceText, site: Site, block: Site, asked: Site) -> int:
     """The line of an op that ran outside a tape's block, as seen from beside that block.
 
     An op inside a function that was called outside the block: the call. One that an object's
@@ -29,6 +30,8 @@ def line_to_move(site: Site, block: Site, asked: Site) -> int:
     for below in range(len(frames) - 1, depth, -1):
         if frames[below].function in _MAKERS:
             return frames[below].line
+    while depth + 1 < len(frames) and text.code(frames[depth].line).startswith("class "):
+        depth += 1
     return frames[depth].line if frames else 0
 
 

@@ -203,12 +203,20 @@ class DataFlow:
 
     @cached_property
     def bound(self) -> Mapping[str, Sequence[tuple[int, TensorId, int]]]:
-        """For each name, with its key, what it was given: when, which tensor, on which line."""
+        """For each name, with its key, what it was given: when, which tensor, on which line.
+
+        What it meant when it was asked for counts, too (on line 0): ``layer.w`` was given its
+        variable under the name of ``self.w``.
+        """
         found: dict[str, list[tuple[int, TensorId, int]]] = {}
         for binding in self.trace.bindings:
             for tensor, name in binding.tensors:
                 found.setdefault(name, []).append((binding.when, tensor, binding.site.line))
-        return found
+        for call in self.trace.calls:
+            for one in call.sources:
+                if one.tensor is not None and VariableId(one.tensor) in self.trace.variables:
+                    found.setdefault(one.text, []).append((call.when, one.tensor, 0))
+        return {name: sorted(given) for name, given in found.items()}
 
     @cached_property
     def list_writes(self) -> Sequence[Op]:

@@ -34,6 +34,22 @@ QUESTIONS: tuple[Case, ...] = (
         """,
     ),
     case(
+        "an attribute that was a variable",
+        "replaced-source",
+        """
+        class Linear(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable([[1.0], [2.0]])
+        linear = Linear()
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.ones([1, 2]) @ linear.w)
+            step = tape.gradient(loss, linear.w)
+            if step is not None:
+                linear.w = linear.w - 0.1 * step  # cut
+        """,
+    ),
+    case(
         "elements of a list that were variables",
         "replaced-source",
         """
@@ -264,6 +280,21 @@ QUESTIONS: tuple[Case, ...] = (
         with tf.GradientTape() as tape:
             out = w * 3.0
         slope(tape, out)
+        """,
+    ),
+    case(
+        "a value computed in a class's body",
+        "outside-tape",
+        """
+        class Penalty:
+            raw = tf.Variable(0.3)
+            scale = tf.nn.softplus(raw)  # cut
+            @classmethod
+            def of(cls, w):
+                return cls.scale * tf.reduce_sum(w ** 2)
+        with tf.GradientTape() as tape:
+            loss = Penalty.of(tf.constant([1.0, 2.0]))
+        tape.gradient(loss, Penalty.raw)
         """,
     ),
     case(
