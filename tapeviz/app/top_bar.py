@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
@@ -13,7 +13,7 @@ from ..panels.widgets import Switch, plain_label
 from .search import find_matches
 
 ROOM_FOR_HINT = 1180
-ROOM_FOR_SWITCH = 860
+SPACING = 10
 
 
 class TopBar(QWidget):
@@ -55,7 +55,7 @@ class TopBar(QWidget):
     def _make_row(self) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 16, 8)
-        row.setSpacing(10)
+        row.setSpacing(SPACING)
         row.addWidget(self.run_button)
         row.addWidget(self.stop_button)
         row.addWidget(self.hint)
@@ -100,8 +100,21 @@ class TopBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.hint.setVisible(self.width() >= ROOM_FOR_HINT)
-        self.bridge.setVisible(self.width() >= ROOM_FOR_SWITCH)
+        self._fit()
+
+    def _fit(self) -> None:
+        """What the menus have too gives way where there is little room."""
+        room = self.width() - self.minimumSizeHint().width() - _extent(self.bridge)
+        self.bridge.setVisible(room >= 0)
+        is_wide = self.width() >= ROOM_FOR_HINT
+        self.hint.setVisible(is_wide and room >= _extent(self.hint))
+
+    def minimumSizeHint(self) -> QSize:
+        """Without what gives way: the window may become that narrow at once."""
+        size = super().minimumSizeHint()
+        giving_way = (one for one in (self.hint, self.bridge) if one.isVisibleTo(self))
+        size.setWidth(size.width() - sum(_extent(one) for one in giving_way))
+        return size
 
     def _show_bridge(self) -> None:
         self.bridge.setChecked(self._document.view.overlay.show_bridge)
@@ -110,6 +123,7 @@ class TopBar(QWidget):
         is_running = self._document.is_running
         self.stop_button.setVisible(is_running)
         self.run_button.setText("Run again" if is_running else "Run")
+        self._fit()
 
     # Search
 
@@ -150,6 +164,11 @@ class TopBar(QWidget):
                 self.window().setFocus()
                 return True
         return super().eventFilter(watched, event)
+
+
+def _extent(widget: QWidget) -> int:
+    """What a widget takes in the row, in px."""
+    return widget.sizeHint().width() + SPACING
 
 
 def _menu_button(text: str) -> QPushButton:

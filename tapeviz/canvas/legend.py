@@ -25,6 +25,7 @@ class Legend(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._graph = parent
         self._theme = theme
         self._entries: tuple[LegendEntry, ...] = ()
         self._places: list[tuple[int, int]] = []
@@ -44,7 +45,8 @@ class Legend(QWidget):
             self.setAccessibleName("Legend: " + ", ".join(entry.text for entry in entries))
             self.setFixedSize(self._place())
             self.update()
-        self.setVisible(bool(entries) and room > 120)
+        is_slim = 4 * self.height() <= self._graph.height()
+        self.setVisible(bool(entries) and room > 120 and is_slim)
 
     def _place(self) -> QSize:
         self._places = []

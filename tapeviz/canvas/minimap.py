@@ -13,6 +13,8 @@ from .prepared import NOTHING_PREPARED, Prepared
 
 WIDTH, HEIGHT = 128, 116
 MARGIN = 10.0
+LEAST_ROOM = 2.4
+"""A view less than so many times as wide or high has no corner to spare."""
 CROWD = 3_000
 
 
@@ -49,7 +51,8 @@ class Minimap(QWidget):
             and sight.top <= bounds.top
             and sight.bottom >= bounds.bottom
         )
-        self.setVisible(bool(prepared.scene.boxes) and not is_whole)
+        is_roomy = camera.width >= LEAST_ROOM * WIDTH and camera.height >= LEAST_ROOM * HEIGHT
+        self.setVisible(bool(prepared.scene.boxes) and not is_whole and is_roomy)
         self.update()
 
     def _own_camera(self) -> Camera:

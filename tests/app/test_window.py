@@ -330,3 +330,22 @@ def test_a_run_that_raised_brings_its_words_forward(
     qtbot.waitUntil(lambda: "Go to line 6" in window.output.text.toPlainText(), timeout=5000)
     qtbot.wait(30)
     assert window.output.text.isVisible()
+
+
+@pytest.mark.parametrize("width", [900, 1000, 1280])
+def test_the_window_can_be_narrow_even_while_a_snippet_runs(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline, width: int
+) -> None:
+    window.top_bar.kernel_button.setText("Python 3.11 · TF 2.21")
+    window.resize(width, 700)
+    pipeline.endless = True
+    window.run()
+    qtbot.waitUntil(window.top_bar.stop_button.isVisible)
+    qtbot.wait(30)
+    assert window.width() == width
+    assert window.minimumSizeHint().width() <= width
+    window.document.stop()
+    qtbot.waitUntil(lambda: not window.document.is_running, timeout=5000)
+    qtbot.wait(30)
+    assert window.width() == width
+    assert window.top_bar.bridge.isVisible() or width == 900
