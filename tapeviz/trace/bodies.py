@@ -26,6 +26,7 @@ _BELONGING = (
     *(e.OpRan, e.OperationRecorded, e.BodiesRun, e.TapeOpened, e.TapeTurned, e.Watched),
     *(e.CallBegan, e.CallEnded, e.StepRan, e.NameBound, e.ValueLeft),
 )
+_OF_BODIES = frozenset({e.BodyTraced, e.BodiesRun})
 _NOT_ENDED = e.BodyTraced(on=False)
 _OWN_TENSORS = 1 << 40
 """Further runs name their tensors downwards from minus this; the recorder's ids stay far below."""
@@ -131,6 +132,10 @@ class Bodies:
         """The eager op that was the first to run a graph."""
         self.values: dict[int, int] = {}
         """A graph's tensor that a function returns → what its first run gave for it."""
+
+    def passes(self, event: e.Event) -> bool:
+        """Whether an event is to be read as it is, and at once."""
+        return not (self._open or self._pending) and type(event) not in _OF_BODIES
 
     def feed(self, event: e.Event) -> Iterator[Told]:
         """What is to be read now."""
