@@ -13,6 +13,7 @@ from ..trace.model import Op, Operand, Stats, Step, TensorId, VariableId
 from .evidence import Evidence
 from .model import Cause, Kind
 from .nonfinite import what_did_it
+from .status import is_zero
 
 # Slope 0 over a stretch of their inputs, and something else over another.
 _CLIPPING = frozenset(
@@ -44,9 +45,9 @@ _Spoiler = tuple[Step | None, Op]
 
 def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
     """The op whose gradient first became zero everywhere, on the way to this source."""
-    found = _spoiling(evidence, source, _is_zero)
+    found = _spoiling(evidence, source, is_zero)
     if found is None:
-        return _given(evidence, "multiplied-by-zero", _is_zero)
+        return _given(evidence, "multiplied-by-zero", is_zero)
     step, op = found
     if step is None:
         return _caused_by(evidence, "cancelled", op)
@@ -79,7 +80,7 @@ def _first_inside(evidence: Evidence, call: Op) -> Op | None:
 
 def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:
     """The op that made zeros out of something on the way to this source."""
-    found = _spoiling(evidence, source, _is_zero)
+    found = _spoiling(evidence, source, is_zero)
     return found[1] if found else None
 
 
@@ -107,7 +108,7 @@ def _kind_of_zero(evidence: Evidence, op: Op, step: Step) -> Kind:
         return "flat-op"
     if op.type in _MASKING:
         return "multiplied-by-zero"
-    if op.type in _PRODUCTS and any(_is_zero(evidence.trace.stats(one)) for one in op.inputs):
+    if op.type in _PRODUCTS and any(is_zero(evidence.trace.stats(one)) for one in op.inputs):
         return "multiplied-by-zero"
     if op.type in _NORMALISING and _is_even(evidence, step):
         return "cancelled"
@@ -162,10 +163,6 @@ def _read_tensors(evidence: Evidence, source: Operand) -> list[TensorId]:
     variable = evidence.trace.variables.get(VariableId(source.tensor))
     versions = variable.versions if variable else ()
     return [source.tensor, *(tensor for one in versions for tensor in one.reads)]
-
-
-def _is_zero(stats: Stats | None) -> bool:
-    return stats is not None and stats.nonfinite == 0 and stats.min == 0 and stats.max == 0
 
 
 def _is_nonfinite(stats: Stats | None) -> bool:

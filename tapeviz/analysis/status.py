@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..trace.model import TensorId, Trace
+from ..trace.model import Stats, TensorId, Trace
 from .model import Status
 
 
@@ -15,10 +15,9 @@ def status_of(trace: Trace, gradient: TensorId | None) -> Status:
         return "flows"
     if stats.nonfinite:
         return "nonfinite"
-    return "zero" if stats.min == stats.max == 0 or _is_empty(trace, gradient) else "flows"
+    return "zero" if is_zero(stats) else "flows"
 
 
-def _is_empty(trace: Trace, tensor: TensorId) -> bool:
-    """Of no elements all are 0."""
-    known = trace.tensors.get(tensor)
-    return known is not None and known.shape is not None and 0 in known.shape
+def is_zero(stats: Stats | None) -> bool:
+    """Whether all elements are exactly 0; so they are where there is none."""
+    return stats is not None and not (stats.nonfinite or stats.min or stats.max)
