@@ -184,9 +184,10 @@ def _subscripts(source: Source, call: cst.Call) -> Iterator[cst.Subscript]:
     name = assign.targets[0].target if assign is not None and assign.value is call else None
     for node in all_of(source.module, cst.Subscript):
         part = node.slice[0].slice
-        if len(node.slice) == 1 and isinstance(part, cst.Index):
-            if part.value is call or (name is not None and name.deep_equals(part.value)):
-                yield node
+        if len(node.slice) != 1 or not isinstance(part, cst.Index):
+            continue
+        if part.value is call or (name is not None and name.deep_equals(part.value)):
+            yield node
 
 
 def smooth_activation(patient: Patient) -> Iterator[Edit]:
