@@ -8,6 +8,7 @@ keeps state, asks for numbers or makes variables, a snippet would notice.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
@@ -21,6 +22,10 @@ _GROWING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "s
 _CLOCKS = frozenset({"random", "time", "datetime", "uuid", "secrets", "os", "sys"})
 _NUMPY = frozenset({"np", "numpy", "onp"})
 _MAKERS = frozenset({"Variable", "SeedGenerator", "Sequential", "Model", "add_weight"})
+_ROUNDED = frozenset(
+    {"reduce_mean", "mean", "reduce_std", "reduce_variance", "moments", "divide", "truediv", "pow"}
+    | {"log", "log1p", "exp", "expm1", "sqrt", "rsqrt", "normalize", "l2_normalize"}
+)
 _NOT_RANDOM = ("stateless", "Generator", "get_global_generator", "set_seed", "split", "fold_in")
 
 
@@ -47,9 +52,16 @@ class TracingEffects:
             reached = list(self._reached(place))
             nodes = [node for one in reached for node in ast.walk(one)]
             may_give_zeros = any(map(_may_give_zeros, nodes)) and not any(map(_is_tape, nodes))
-            has_effects = may_give_zeros or any(map(_has_effect, reached))
+            runs_unseen = any(map(self._calls_an_object, nodes))
+            has_effects = may_give_zeros or runs_unseen or any(map(_has_effect, reached))
             self._known[place] = has_effects, any(map(_is_random, nodes))
         return self._known[place]
+
+    def _calls_an_object(self, node: ast.AST) -> bool:
+        """A model, a layer, a loss: nothing is known of what it computes."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return False
+        return node.func.id not in self._places and not hasattr(builtins, node.func.id)
 
     def _reached(self, place: int | str) -> Iterator[Function]:
         """The function, and all of the snippet whose name is called on the way."""
@@ -143,6 +155,26 @@ def _draws_from_a_seed(node: ast.AST, _: set[str]) -> bool:
     )
 
 
+def _rounds_otherwise(node: ast.AST, _: set[str]) -> bool:
+    """TensorFlow's graph optimiser computes some things another way, and the last bits show it.
+
+    It multiplies by the reciprocal of a constant, also in the gradient of a mean, writes powers,
+    ``log(1 + x)`` and ``exp(x) - 1`` as other ops, and joins constants (constant_folding.cc,
+    arithmetic_optimizer.cc; measured on 2.21).
+    """
+    if isinstance(node, ast.Call):
+        is_object = isinstance(node.func, ast.Attribute) and _root(node.func) == "self"
+        return is_object or _last(node.func) in _ROUNDED
+    if not isinstance(node, ast.BinOp):
+        return False
+    if isinstance(node.op, (ast.Div, ast.Pow)):
+        return True
+    parts = (node.left, node.right)
+    return any(isinstance(one, ast.Constant) for one in parts) and any(
+        isinstance(one, ast.BinOp) and type(one.op) is type(node.op) for one in parts
+    )
+
+
 _LOOKS: tuple[Callable[[ast.AST, set[str]], bool], ...] = (
     _speaks,
     _asks_for_numbers,
@@ -150,6 +182,7 @@ _LOOKS: tuple[Callable[[ast.AST, set[str]], bool], ...] = (
     _looks_around,
     _makes_variables,
     _draws_from_a_seed,
+    _rounds_otherwise,
 )
 
 

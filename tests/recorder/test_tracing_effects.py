@@ -28,6 +28,12 @@ NOTICED = {
     "a function given on that prints": "y = tf.map_fn(talking, x)",
     "an assert": "assert x > 0",
     "text": "name = f'{x}'",
+    "a quotient": "y = x / 3.0",
+    "a mean": "y = tf.reduce_mean(x)",
+    "a power": "y = x ** 2.5",
+    "two constants": "y = x * 0.1 * 0.3",
+    "an object that is called": "y = model(x)",
+    "an object of the class": "y = self.layer(x)",
     "several outputs": "return x, x * w",
     "a branch": "if x > 0:\n    x = x * w\nreturn x",
 }
