@@ -2,7 +2,8 @@
 
 What only a traced function does is done in one that runs op by op as well. A TensorArray made in a
 traced function is a value: ``write`` gives a new one and leaves the old as it was, and a result
-that is dropped is lost. An eager one is changed in place.
+that is dropped is lost. An eager one is changed in place. NumPy's arrays come in as tensors, and
+numbers go out as such.
 """
 
 from __future__ import annotations
@@ -69,7 +70,10 @@ def _entering(recording: Recording, call: Callable[..., Any]) -> Callable[..., A
             return call(self, *args, **named)
         local.functions += 1
         try:
-            return call(self, *args, **named)
+            if private.functions_run_eagerly():  # so the snippet wants it, and Python stays Python
+                return call(self, *args, **named)
+            args, named = private.to_tensors((args, named), private.ARRAYS)
+            return private.to_tensors(call(self, *args, **named), private.NUMBERS)
         finally:
             local.functions -= 1
 

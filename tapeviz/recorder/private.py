@@ -212,6 +212,24 @@ def is_eager() -> bool:
     return bool(context.executing_eagerly())
 
 
+ARRAYS = (np.ndarray, np.generic)
+NUMBERS = (*ARRAYS, bool, int, float, complex)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether all functions do, as ``tf.config.run_functions_eagerly`` says."""
+    return bool(tf.config.functions_run_eagerly())
+
+
+def to_tensors(structure: Any, kinds: tuple[type, ...]) -> Any:
+    """The structure with tensors in place of what is of these types; itself if nothing is."""
+    if not any(isinstance(one, kinds) for one in nest.flatten(structure)):
+        return structure
+    return nest.map_structure(
+        lambda one: tf.convert_to_tensor(one) if isinstance(one, kinds) else one, structure
+    )
+
+
 def runs_eagerly(function: Any) -> bool:
     """Whether a ``tf.function`` is about to run its Python body op by op."""
     return bool(function._run_functions_eagerly) and bool(context.executing_eagerly())

@@ -748,4 +748,27 @@ SNIPPETS = (
         print(tape.gradient(y, [rows, rows.flat_values]))
         """,
     ),
+    snippet(
+        "arrays into functions, numbers out of them",
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        x = tf.Variable(3.0)
+
+        @tf.function
+        def twice(a):
+            return a * 2.0
+
+        @tf.function
+        def several(a):
+            return {"product": a * x, "count": 3, "as it was": [a, None]}
+
+        with tf.GradientTape(persistent=True) as tape:
+            y = twice(float(x))
+            z = several(np.array([1.0, 2.0], np.float32))
+        print(y, z)
+        print(tape.gradient(y, x), tape.gradient(z["product"], x), twice(1), twice(np.float64(2)))
+        """,
+    ),
 )
