@@ -173,9 +173,6 @@ class Reader:
         else:
             self._add_op(self._functions.called(op, told))
 
-    def _op_ran(self, event: e.OpRan) -> None:
-        self._ran(self._op(event))
-
     def _op(self, event: e.OpRan) -> Op:
         return op_of(event, self._site(event.site), self._when)
 
@@ -379,7 +376,7 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.Begin: Reader._begin,
     e.SiteSeen: Reader._site_seen,
     e.TensorSeen: Reader._tensor_seen,
-    e.OpRan: Reader._op_ran,
+    e.OpRan: lambda reader, event: reader._ran(reader._op(event)),
     e.OperationRecorded: Reader._operation_recorded,
     e.InsideComputed: lambda reader, event: reader._functions.computed(event),
     e.BranchChosen: lambda reader, event: reader._functions.chosen(event),
