@@ -57,7 +57,8 @@ def make(chosen: list[Example]) -> None:
     pool.warm()
     try:
         for each in chosen:
-            live = Recorder(pool).record(Snippet(each.text, each.path.name))
+            snippet = Snippet(each.text, each.path.name, options={"eager_functions": False})
+            live = Recorder(pool).record(snippet)
             trace = live.wait(SECONDS)
             live.release()
             if trace.failure is not None or trace.notes:
