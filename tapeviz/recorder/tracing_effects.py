@@ -17,7 +17,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _TALKING = frozenset({"print", "input", "open", "exec", "eval", "hasattr"})
 _NUMBERS = frozenset({"float", "int", "bool", "complex", "str", "repr", "format"})
 _LEAVING = frozenset({"numpy", "item", "tolist", "__array__"})
-_MODES = frozenset({"executing_eagerly", "inside_function", "init_scope"})
+_MODES = frozenset({"executing_eagerly", "inside_function", "init_scope", "while_loop"})
 _GROWING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "setdefault"})
 _CLOCKS = frozenset({"random", "time", "datetime", "uuid", "secrets", "os", "sys"})
 _NUMPY = frozenset({"np", "numpy", "onp"})
@@ -51,11 +51,18 @@ class TracingEffects:
         if place not in self._known:
             reached = list(self._reached(place))
             nodes = [node for one in reached for node in ast.walk(one)]
-            may_give_zeros = any(map(_may_give_zeros, nodes)) and not any(map(_is_tape, nodes))
-            runs_unseen = any(map(self._calls_an_object, nodes))
-            has_effects = may_give_zeros or runs_unseen or any(map(_has_effect, reached))
+            has_effects = any(map(_has_effect, reached))
+            if not any(map(_is_tape, nodes)):
+                has_effects = has_effects or any(map(self._answers_otherwise, nodes))
             self._known[place] = has_effects, any(map(_is_random, nodes))
         return self._known[place]
+
+    def _answers_otherwise(self, node: ast.AST) -> bool:
+        """Whether its graph may give other numbers, or zeros for None, to a tape around it.
+
+        A function with a tape of its own is looked at pass by pass: that is worth a last bit.
+        """
+        return _may_give_zeros(node) or _rounds_otherwise(node) or self._calls_an_object(node)
 
     def _calls_an_object(self, node: ast.AST) -> bool:
         """A model, a layer, a loss: nothing is known of what it computes."""
@@ -155,7 +162,28 @@ def _draws_from_a_seed(node: ast.AST, _: set[str]) -> bool:
     )
 
 
-def _rounds_otherwise(node: ast.AST, _: set[str]) -> bool:
+_LOOKS: tuple[Callable[[ast.AST, set[str]], bool], ...] = (
+    _speaks,
+    _asks_for_numbers,
+    _keeps_state,
+    _looks_around,
+    _makes_variables,
+    _draws_from_a_seed,
+)
+
+
+def _may_give_zeros(node: ast.AST) -> bool:
+    """A traced function gives zeros, not None, to what no output or only the other branch has.
+
+    So it is with several outputs, and where AutoGraph makes one op of a branch or a loop.
+    """
+    if isinstance(node, ast.Return):
+        return isinstance(node.value, (ast.Tuple, ast.List, ast.Dict))
+    is_filled = isinstance(node, ast.Dict) and bool(node.keys)
+    return is_filled or isinstance(node, (ast.If, ast.While, ast.For))
+
+
+def _rounds_otherwise(node: ast.AST) -> bool:
     """TensorFlow's graph optimiser computes some things another way, and the last bits show it.
 
     It multiplies by the reciprocal of a constant, also in the gradient of a mean, writes powers,
@@ -173,28 +201,6 @@ def _rounds_otherwise(node: ast.AST, _: set[str]) -> bool:
     return any(isinstance(one, ast.Constant) for one in parts) and any(
         isinstance(one, ast.BinOp) and type(one.op) is type(node.op) for one in parts
     )
-
-
-_LOOKS: tuple[Callable[[ast.AST, set[str]], bool], ...] = (
-    _speaks,
-    _asks_for_numbers,
-    _keeps_state,
-    _looks_around,
-    _makes_variables,
-    _draws_from_a_seed,
-    _rounds_otherwise,
-)
-
-
-def _may_give_zeros(node: ast.AST) -> bool:
-    """A traced function gives zeros, not None, to what no output or only the other branch has.
-
-    So it is with several outputs, and where AutoGraph makes one op of a branch or a loop. A tape
-    inside of the function does not see that.
-    """
-    if isinstance(node, ast.Return):
-        return isinstance(node.value, (ast.Tuple, ast.List, ast.Dict))
-    return isinstance(node, (ast.If, ast.While, ast.For))
 
 
 def _is_tape(node: ast.AST) -> bool:

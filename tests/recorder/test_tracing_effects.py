@@ -35,6 +35,8 @@ NOTICED = {
     "an object that is called": "y = model(x)",
     "an object of the class": "y = self.layer(x)",
     "several outputs": "return x, x * w",
+    "several outputs under names": "both = {'x': x, 'w': w}\nreturn both",
+    "a loop of TensorFlow's": "return tf.while_loop(lambda x: x < 3.0, quiet, [x])",
     "a branch": "if x > 0:\n    x = x * w\nreturn x",
 }
 UNNOTICED = {
@@ -46,6 +48,7 @@ UNNOTICED = {
     "a constant of NumPy": "y = x * np.pi + np.float32(2)",
     "stateless draws": "y = tf.random.stateless_uniform([2], seed=[1, 2])",
     "a tape": "with tf.GradientTape() as t:\n    y = w * x\ng = t.gradient(y, w)",
+    "a mean in the block of a tape": "with tf.GradientTape() as t:\n    y = tf.reduce_mean(w * x) / 3.0",
     "a loop around a tape": "for v in ws:\n    with tf.GradientTape() as t:\n        y = v * x",
     "a callee": "y = quiet(x)",
 }
