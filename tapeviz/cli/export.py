@@ -43,17 +43,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 when the picture was written, whatever it shows; else the error's status."""
+    """As ``explain``; the picture is written whatever it shows."""
     from ..export import check_suffix, write_picture
 
     output = Path(options.output)
     check_suffix(output.suffix)
     _check(options)
 
+    from .explain import exit_status
     from .inputs import inputs
 
     with inputs(options) as opened:
         explained = opened.record(options.file)
+        if options.bridge:
+            explained = opened.cross(explained)
 
     _tell_trouble(explained)
     view = _view(options, explained.diagnosis)
@@ -63,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         picture = _pictures(explained, view, options.theme, [view.overlay.step])[0]
         write_picture(picture, output, scale=options.scale, transparent=options.transparent)
-    return 0
+    return exit_status(explained.trace, explained.diagnosis)
 
 
 def _check(options: argparse.Namespace) -> None:

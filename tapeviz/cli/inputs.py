@@ -158,7 +158,8 @@ class Inputs:
 
     def _kernels(self) -> KernelPool:
         if self._pool is None:
-            tries = hasattr(self._options, "fixes")  # runs of their own for what is found
+            # Fixes and gradients across NumPy code take runs of their own.
+            tries = hasattr(self._options, "fixes") or getattr(self._options, "bridge", False)
             runs = None if tries else self._files
             self._pool = KernelPool(chosen_kernel(self._options), runs=runs)
             self._pool.warm()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
 
 from ..analysis.model import CallDiagnosis, Cause, Flow, Link
 from ..graph.model import EdgeKey
+from ..trace.model import TensorId
 from .plain import WIDTHS, Plain
 from .rings import boxes_of
 
@@ -49,12 +50,14 @@ def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Light
         found = _widest(plain, norms, widths).items()
         return {k: w for k, w in found if k[0] in asked or not is_constant(plain, k[0])}
 
-    gradient = widest(flow.walked)
+    gradient = widest(
+        {link: norm for link, norm in flow.walked.items() if _is_followed(plain, shown, link[0])}
+    )
     cut = {key: cause for link, cause in flow.cuts.items() for key in plain.edges.get(link, ())}
     cut |= _cut_at_source(plain, shown, cut)
     bridge: dict[EdgeKey, float] = {}
     if show_bridge:
-        bridge = widest(flow.bridges) | _through_state(plain, flow)
+        bridge = widest(flow.bridges) | _through_state(plain, flow) | _untold(plain, shown)
     gradient = {key: width for key, width in gradient.items() if key not in cut}
     return Lighting(
         gradient,
@@ -67,6 +70,42 @@ def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Light
 
 def is_constant(plain: Plain, name: str) -> bool:
     return plain.boxes[name].shape == "chip"
+
+
+def _is_followed(plain: Plain, shown: CallDiagnosis, tensor: TensorId | None) -> bool:
+    """Whether the gradient of ``tensor`` is one that the tape wants.
+
+    A gradient function answers for all inputs of its op, also for labels that were computed
+    before the tape: what comes back for those goes nowhere.
+    """
+    trace, tape = plain.trace, shown.call.tape
+    producer = trace.producers.get(tensor) if tensor is not None else None
+    if producer is None or tape is None or tensor in shown.flow.sources:
+        return True
+    op = trace.ops[producer]
+    is_watched = any(watch.tensor == tensor for watch in trace.tapes[tape].watches)
+    return tape in op.tapes or op.within is not None or is_watched
+
+
+def _untold(plain: Plain, shown: CallDiagnosis) -> dict[EdgeKey, float]:
+    """The ways to sources whose gradient across the cut came without the steps to it: estimates,
+    and what only another run of the snippet told."""
+    told = {link[0] for link in shown.flow.bridges}
+    graph = plain.graph
+    behind = {name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)}
+    for name in tuple(behind):
+        behind |= nx.ancestors(graph, name)
+    found: dict[EdgeKey, float] = {}
+    for operand, finding in zip(shown.call.sources, shown.findings, strict=False):
+        has_bridge = finding.bridged is not None or finding.bridged_value is not None
+        if operand.tensor is None or operand.tensor in told or not has_bridge:
+            continue
+        names = boxes_of(plain, operand.tensor, shown)
+        ahead = {*names, *(one for name in names for one in nx.descendants(graph, name))} & behind
+        for key in graph.subgraph(ahead).edges(keys=True):
+            if key in plain.wires:
+                found[key] = WIDTHS["bridge"]
+    return found
 
 
 def _cut_at_source(
@@ -89,11 +128,19 @@ def _cut_at_source(
         behind |= nx.ancestors(plain.graph, name)
     for tensor, cause in lacking:
         if tensor is not None and cause is not None:
-            for name in boxes_of(plain, tensor, shown):
-                for key in plain.graph.out_edges(name, keys=True):
-                    if key[1] in behind and key in plain.wires and key not in known:
-                        found[key] = cause
+            names = boxes_of(plain, tensor, shown)
+            keys = _ways_out(plain, names) if cause.kind == "left-tensorflow" else []
+            for key in keys or plain.graph.out_edges(list(names), keys=True):
+                if key[1] in behind and key in plain.wires and key not in known:
+                    found[key] = cause
     return found
+
+
+def _ways_out(plain: Plain, names: Iterable[str]) -> list[EdgeKey]:
+    """Where values behind these boxes come back as the constants that a tape sees."""
+    graph = plain.graph
+    ahead = {*names, *(one for name in names for one in nx.descendants(graph, name))}
+    return [key for key in graph.out_edges(list(ahead), keys=True) if is_constant(plain, key[1])]
 
 
 def _front(plain: Plain, shown: CallDiagnosis, cut: Mapping[EdgeKey, Cause]) -> frozenset[EdgeKey]:

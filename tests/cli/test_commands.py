@@ -62,7 +62,7 @@ def test_a_recording_takes_the_place_of_its_snippet(
     out, _ = capfd.readouterr()
     assert "∂y / ∂x: None" in out
     picture = tmp_path / "cut.json"
-    assert main(["export", tape, "-o", str(picture)]) == 0
+    assert main(["export", tape, "-o", str(picture)]) == 1
     drawn = json.loads(picture.read_text(encoding="utf-8"))
     assert {"source", "target"} <= {node["role"] for node in drawn["nodes"]}
     assert "cut" in {edge["state"] for edge in drawn["edges"]}
@@ -126,7 +126,7 @@ def test_words_for_runs_that_do_not_come_to_their_end(
     assert "how many? \n" in out
     assert "the snippet left early: sys.exit(4)" in out
     picture = tmp_path / "empty.svg"
-    assert main(["export", asks, "-o", str(picture)]) == 0
+    assert main(["export", asks, "-o", str(picture)]) == 2
     out, err = capfd.readouterr()
     assert "line 4: EOFError" in err
     assert "the picture is empty" in err
