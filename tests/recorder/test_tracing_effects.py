@@ -48,7 +48,7 @@ UNNOTICED = {
     "a constant of NumPy": "y = x * np.pi + np.float32(2)",
     "stateless draws": "y = tf.random.stateless_uniform([2], seed=[1, 2])",
     "a tape": "with tf.GradientTape() as t:\n    y = w * x\ng = t.gradient(y, w)",
-    "a mean in the block of a tape": "with tf.GradientTape() as t:\n    y = tf.reduce_mean(w * x) / 3.0",
+    "a mean under a tape": "with tf.GradientTape() as t:\n    y = tf.reduce_mean(w * x)",
     "a loop around a tape": "for v in ws:\n    with tf.GradientTape() as t:\n        y = v * x",
     "a callee": "y = quiet(x)",
 }
