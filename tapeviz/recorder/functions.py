@@ -47,19 +47,20 @@ class _Choice:
 
     def _choose(self, function: Any) -> bool:
         code = private.python_code(function)
-        if code is None or private.is_told_how_to_trace(function):
+        if code is None:
             return False
         if code.co_filename == self._filename:
-            return self._is_unnoticed(code.co_firstlineno)
+            has_tape = self._effects.of(code.co_firstlineno).has_tape
+            may_run = has_tape or not private.is_told_how_to_trace(function)
+            return may_run and self._is_unnoticed(code.co_firstlineno)
         # Keras compiles what runs a model's steps: those that the snippet wrote.
         module = private.python_module(function)
         own = [name for name in _STEPS if self._effects.defines(name)]
         return module.startswith("keras.") and bool(own) and all(map(self._is_unnoticed, own))
 
     def _is_unnoticed(self, place: int | str) -> bool:
-        if self._effects.has(place):
-            return False
-        return not (private.has_seed() and self._effects.draws(place))
+        effects = self._effects.of(place)
+        return not effects.would_tell and not (effects.draws and private.has_seed())
 
 
 def _entering(recording: Recording, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -26,7 +27,17 @@ _ROUNDED = frozenset(
     {"reduce_mean", "mean", "reduce_std", "reduce_variance", "moments", "divide", "truediv", "pow"}
     | {"log", "log1p", "exp", "expm1", "sqrt", "rsqrt", "normalize", "l2_normalize"}
 )
+_RUN_EACH_TIME = frozenset({"numpy_function", "py_function", "py_func"})
 _NOT_RANDOM = ("stateless", "Generator", "get_global_generator", "set_seed", "split", "fold_in")
+
+
+class Effects(NamedTuple):
+    """``would_tell``: the snippet could tell a pass from a tracing. ``draws``: it calls a random op
+    that keeps a state of its own. ``has_tape``: it opens a tape itself."""
+
+    would_tell: bool
+    draws: bool
+    has_tape: bool
 
 
 class TracingEffects:
@@ -34,35 +45,30 @@ class TracingEffects:
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._known: dict[int | str, tuple[bool, bool]] = {}
+        self._known: dict[int | str, Effects] = {}
 
-    def has(self, place: int | str) -> bool:
-        """Whether a function has effects. ``place``: the line it begins on, or its name."""
-        return self._looked_up(place)[0]
-
-    def draws(self, place: int | str) -> bool:
-        """Whether it calls one of TensorFlow's random ops that keep a state of their own."""
-        return self._looked_up(place)[1]
-
-    def defines(self, name: str) -> bool:
-        return name in self._places
-
-    def _looked_up(self, place: int | str) -> tuple[bool, bool]:
+    def of(self, place: int | str) -> Effects:
+        """``place``: the line that the function begins on, its decorators' counts, or its name."""
         if place not in self._known:
             reached = list(self._reached(place))
             nodes = [node for one in reached for node in ast.walk(one)]
             has_effects = any(map(_has_effect, reached))
-            if not any(map(_is_tape, nodes)):
-                has_effects = has_effects or any(map(self._answers_otherwise, nodes))
-            self._known[place] = has_effects, any(map(_is_random, nodes))
+            has_tape = any(map(_is_tape, nodes))
+            is_otherwise = not has_tape and any(map(self._answers_otherwise, nodes))
+            draws = not has_tape and any(map(_is_random, nodes))
+            self._known[place] = Effects(has_effects or is_otherwise, draws, has_tape)
         return self._known[place]
+
+    def defines(self, name: str) -> bool:
+        return name in self._places
 
     def _answers_otherwise(self, node: ast.AST) -> bool:
         """Whether its graph may give other numbers, or zeros for None, to a tape around it.
 
         A function with a tape of its own is looked at pass by pass: that is worth a last bit.
         """
-        return _may_give_zeros(node) or _rounds_otherwise(node) or self._calls_an_object(node)
+        looks = (_may_give_zeros, _rounds_otherwise, _draws_from_a_seed, self._calls_an_object)
+        return any(look(node) for look in looks)
 
     def _calls_an_object(self, node: ast.AST) -> bool:
         """A model, a layer, a loss: nothing is known of what it computes."""
@@ -106,7 +112,7 @@ def _called(function: Function) -> set[str]:
     """Names of what it calls; an object that is called runs its ``__call__`` or ``call``."""
     names = {"__call__", "call"}
     for node in ast.walk(function):
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and _last(node.func) not in _RUN_EACH_TIME:
             names.add(_last(node.func))
             names |= {_last(given) for given in node.args}  # map(f, …), tf.map_fn(f, …)
     return names
@@ -154,7 +160,7 @@ def _makes_variables(node: ast.AST, _: set[str]) -> bool:
     return is_layer or _last(node.func) in _MAKERS
 
 
-def _draws_from_a_seed(node: ast.AST, _: set[str]) -> bool:
+def _draws_from_a_seed(node: ast.AST) -> bool:
     return (
         isinstance(node, ast.Call)
         and _is_random(node.func)
@@ -168,7 +174,6 @@ _LOOKS: tuple[Callable[[ast.AST, set[str]], bool], ...] = (
     _keeps_state,
     _looks_around,
     _makes_variables,
-    _draws_from_a_seed,
 )
 
 

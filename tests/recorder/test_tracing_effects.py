@@ -48,9 +48,11 @@ UNNOTICED = {
     "a constant of NumPy": "y = x * np.pi + np.float32(2)",
     "stateless draws": "y = tf.random.stateless_uniform([2], seed=[1, 2])",
     "a tape": "with tf.GradientTape() as t:\n    y = w * x\ng = t.gradient(y, w)",
+    "a draw under a tape": "with tf.GradientTape():\n    y = tf.random.normal([1], seed=2)",
     "a mean under a tape": "with tf.GradientTape() as t:\n    y = tf.reduce_mean(w * x)",
     "a loop around a tape": "for v in ws:\n    with tf.GradientTape() as t:\n        y = v * x",
     "a callee": "y = quiet(x)",
+    "Python that is run each time": "with tf.GradientTape():\n    tf.py_function(talking, [x], [])",
 }
 AROUND = """
 import numpy as np, random, time
@@ -73,26 +75,27 @@ def looked_at(body: str) -> TracingEffects:
 
 @pytest.mark.parametrize("name", NOTICED)
 def test_noticed(name: str) -> None:
-    assert looked_at(NOTICED[name]).has("f")
+    assert looked_at(NOTICED[name]).of("f").would_tell
 
 
 @pytest.mark.parametrize("name", UNNOTICED)
 def test_unnoticed(name: str) -> None:
-    effects = looked_at(UNNOTICED[name])
-    assert not effects.has("f")
-    assert not effects.draws("f")
+    effects = looked_at(UNNOTICED[name]).of("f")
+    assert not effects.would_tell
+    assert not effects.draws
+    assert effects.has_tape == ("GradientTape" in UNNOTICED[name])
 
 
 def test_a_function_is_found_by_its_decorator_s_line() -> None:
     effects = looked_at("print(x)")
     line = AROUND.splitlines().index("@tf.function") + 1
-    assert effects.has(line)
-    assert not effects.has(line - 2)
+    assert effects.of(line).would_tell
+    assert not effects.of(line - 2).would_tell
 
 
 def test_draws_without_a_seed() -> None:
     effects = looked_at("y = tf.nn.dropout(x, 0.5) + tf.random.normal([1])")
-    assert effects.draws("f")
-    assert not effects.has("f")
+    assert effects.of("f").draws
+    assert not effects.of("f").would_tell
     assert effects.defines("quiet")
     assert not effects.defines("quite")
