@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from ..analysis.model import CallDiagnosis
+from ..analysis.rounds import rounds_of
 from ..canvas.tips import plain_tip
 from ..document import Document
 from ..scene.text import shorten
@@ -243,9 +244,9 @@ class BackpropPanel(Panel):
         self.calls.setVisible(len(calls) > 1)
         self.calls.blockSignals(True)
         self.calls.clear()
-        current = self.document.current_call
+        current, rounds = self.document.current_call, rounds_of(calls)
         for call in calls[:500]:
-            words = call_words(call)
+            words = call_words(call, rounds.get(call.call.id, ""))
             self.calls.addItem(shorten(words, MOST_CALL, "end"), int(call.call.id))
             place = self.calls.count() - 1
             self.calls.setItemData(place, plain_tip(words), Qt.ItemDataRole.ToolTipRole)
@@ -268,12 +269,13 @@ class BackpropPanel(Panel):
         self.note.setVisible(is_replayed)
 
 
-def call_words(call: CallDiagnosis) -> str:
-    """``line 9 · ∂loss / ∂w, b``."""
+def call_words(call: CallDiagnosis, round_words: str) -> str:
+    """``line 9 · ∂loss / ∂w, b``; in a loop ``line 9 · 2 of 5 · …``."""
     targets = ", ".join(operand.text for operand in call.call.targets[:2])
     sources = ", ".join(operand.text for operand in call.call.sources[:2])
     more = ", …" if len(call.call.sources) > 2 else ""
-    return f"line {call.call.line} · ∂{targets} / ∂{sources}{more}"
+    parts = (f"line {call.call.line}", round_words, f"∂{targets} / ∂{sources}{more}")
+    return " · ".join(part for part in parts if part)
 
 
 class WalkTable(QTableView):

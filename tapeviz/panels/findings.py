@@ -28,9 +28,10 @@ class FindingCard(Card):
         call: CallDiagnosis,
         finding: Finding,
         asks: Asks,
+        round_words: str = "",
     ) -> None:
         super().__init__("good" if finding.status == "flows" else "trouble", theme)
-        self.call, self.finding = call, finding
+        self.call, self.finding, self._round = call, finding, round_words
         self._document, self._asks = document, asks
         self.setAccessibleName(f"{title_of(finding)}: {STATUS_TEXTS[finding.status]}")
         badge = Badge(finding.status, STATUS_TEXTS[finding.status], theme)
@@ -57,7 +58,8 @@ class FindingCard(Card):
             links.append(("Show the flow", self._show_flow, "Step through this gradient"))
         line = cause.line if cause and cause.line else self.call.call.line
         if line:
-            links.append((f"Line {line}", lambda: self._show_line(line), "Go to this line"))
+            words = " · ".join(part for part in (f"Line {line}", self._round) if part)
+            links.append((words, lambda: self._show_line(line), "Go to this line"))
         row = self.add_links(*links)
         if cause is not None and cause.kind in kinds():
             self.add_explanation(row, explanation(cause.kind), self._asks)
