@@ -12,6 +12,7 @@ from ..errors import TapevizError
 from ..examples import Example
 from ..notebook import read_notebook
 from ..resource_files import resource
+from ..source_files import encoded, read_text
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from .window import Window
 
 OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
-LARGEST = 5_000_000
-"""Bytes of a text that an editor should take."""
 
 
 class Files:
@@ -120,7 +119,7 @@ class Files:
         from ..export.files import write_whole
 
         try:
-            write_whole(path, self._document.text.source.encode("utf-8"))
+            write_whole(path, encoded(self._document.text.source))
         except (TapevizError, OSError) as error:
             self._document.complain(f"{path.name} was not saved: {error}")
             return False
@@ -171,13 +170,3 @@ def load_trace(path: Path) -> Trace:
 def read_source(path: Path) -> str:
     """The code of a text or a notebook."""
     return read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
-
-
-def read_text(path: Path) -> str:
-    """A UTF-8 text file; :class:`TapevizError` says what is wrong with it."""
-    if path.stat().st_size > LARGEST:
-        raise TapevizError(f"{path.name} is larger than {LARGEST // 1_000_000} MB: not a snippet")
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise TapevizError(f"{path.name} is not UTF-8 text; save it as UTF-8") from None

@@ -16,10 +16,9 @@ from ..kernel import KernelChoice, KernelPool, choose_interpreter, choose_kernel
 from ..notebook import read_notebook
 from ..recording import Recorder, Silent, Snippet, trace_of
 from ..shares import KeptRecording, ShareTable, share_tables
+from ..source_files import read_text
 from ..trace.file import Recording, load
 from ..trace.model import CallId, Trace
-
-MAX_TEXT = 5_000_000
 
 
 class TimedOut(TapevizError):
@@ -200,15 +199,3 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         filename, directory = str(path), path.resolve().parent
     arguments = tuple(options.args)
     return Snippet(text, filename, arguments, directory, options.timeout, settings)
-
-
-def read_text(path: Path) -> str:
-    """A UTF-8 text file; :class:`TapevizError` says what is wrong with it."""
-    try:
-        if path.stat().st_size > MAX_TEXT:
-            raise TapevizError(f"{path} is larger than {MAX_TEXT // 1_000_000} MB: not a snippet")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise TapevizError(f"{path} is not UTF-8 text; save it as UTF-8") from None
-    except OSError as error:
-        raise TapevizError(f"cannot read {path}: {error.strerror or error}") from None
