@@ -9,7 +9,6 @@ import pytest
 from tapeviz.errors import TapevizError
 from tapeviz.source_files import encoded, read_text
 
-
 LATIN = "# -*- coding: latin-1 -*-\né = 1\n"
 
 
