@@ -11,6 +11,7 @@ from ..analysis.rounds import rounds_of
 from ..document import Document
 from ..trace.model import EMPTY_TRACE, CallId
 from .cards import Asks
+from .fading import Fading
 from .findings import ErrorCard, FindingCard, WarningCard
 from .look import Theme
 from .panel import Panel
@@ -44,6 +45,7 @@ class DiagnosisPanel(Panel):
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self._scroll)
+        Fading(document, self._scroll)
         self._sought: CallId | None = None
         self._scroll.verticalScrollBar().rangeChanged.connect(self._seek)
         self._asks = Asks(

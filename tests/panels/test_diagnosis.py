@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis, ExplainedError
@@ -185,3 +185,14 @@ def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> 
     show(qtbot, panel, many)
     (card,) = [one for one in panel.cards if getattr(one, "call", None) is many.calls[6]]
     assert is_in_sight(panel, card)
+
+
+def test_cards_of_the_last_run_fade_while_another_takes_its_time(
+    qtbot: QtBot, panel: DiagnosisPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    panel.document.run_started.emit()
+    scroll = panel.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: scroll.graphicsEffect() is not None)
+    panel.document.run_ended.emit()
+    assert scroll.graphicsEffect() is None
