@@ -158,7 +158,8 @@ def _lossy_assign(evidence: Evidence, source: TensorId, written: set[OpId]) -> O
         for way in into:
             if way.kind == "assign" and way.op in written and way.op is not None:
                 op = evidence.trace.ops[way.op]
-                if way.tensor is not None and _is_on_tape(evidence, way.tensor):
+                is_source = way.tensor == source
+                if is_source or (way.tensor is not None and _is_on_tape(evidence, way.tensor)):
                     return None if _is_own_state(evidence, op, source) else op
     return None
 

@@ -128,6 +128,18 @@ ODDS = (
         """,
     ),
     _odd(
+        "a tensor that is added to a state itself",
+        "partial",
+        """
+        q, s = tf.constant(2.0), tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            t.watch(q)
+            s.assign_add(q)  # odd
+            out = s * q
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "an assign that is given a gradient",
         None,
         """
