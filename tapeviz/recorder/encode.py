@@ -97,23 +97,18 @@ class Encoder:
 
     def _tail(self, row: Row) -> str:
         """What the events of equal ops at one place have in common."""
-        op_type, _, attrs, _, site, scope, (call, paused, thread) = row
+        op_type, _, attrs, _, site, scope, state = row
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         fields: dict[str, Any] = {"type": name, "site": site}
         if scope:
             fields["scope"] = scope.rstrip("/")
-        if call:
-            fields["call"] = call
-        if paused:
-            fields["paused"] = True
-        if thread:
-            fields["thread"] = thread
+        fields |= of_thread(state)
         shown = readable(attrs)
         if shown:
             fields["attrs"] = shown
         text = "," + json.dumps(fields, separators=(",", ":"))[1:-1]
         with contextlib.suppress(TypeError):  # a list among the attributes
-            self._tails[op_type, attrs, site, scope, row[6]] = text
+            self._tails[op_type, attrs, site, scope, state] = text
         return text
 
     # One method for each other kind of row.
@@ -311,6 +306,13 @@ class Encoder:
         if isinstance(tensor, int):
             return tensor
         return tensor._id if type(tensor) is private.EagerTensor else self._symbols.id(tensor)
+
+
+def of_thread(state: tuple[int, bool, int]) -> dict[str, Any]:
+    """What an op's event says of the thread that it ran on (``ThreadState.state``)."""
+    call, paused, thread = state
+    fields = {"call": call, "paused": paused, "thread": thread}
+    return {name: value for name, value in fields.items() if value}
 
 
 def listed(value: Any) -> Sequence[Any]:

@@ -24,9 +24,9 @@ def install(recording: Recording, installed: Installed) -> None:
     installed.replace(private.TensorArray, "__init__", lambda init: _making(recording, init))
 
 
-def install_choice(recording: Recording, installed: Installed, source: str) -> None:
+def install_choice(recording: Recording, installed: Installed) -> None:
     """Let functions run op by op wherever the snippet could not tell."""
-    choice = _Choice(recording, TracingEffects(source))
+    choice = _Choice(recording, TracingEffects(recording.definitions))
     name = "_run_functions_eagerly"
     original = vars(private.Function)[name]
     chosen = property(lambda self: original.fget(self) or choice.is_eager(self))
@@ -50,9 +50,9 @@ class _Choice:
         if code is None:
             return False
         if code.co_filename == self._filename:
-            has_tape = self._effects.of(code.co_firstlineno).has_tape
-            may_run = has_tape or not private.is_told_how_to_trace(function)
-            return may_run and self._is_unnoticed(code.co_firstlineno)
+            place = code.co_firstlineno
+            may_run = self._effects.of(place).has_tape or not private.is_told_how_to_trace(function)
+            return may_run and self._is_unnoticed(place)
         # Keras compiles what runs a model's steps: those that the snippet wrote.
         module = private.python_module(function)
         own = [name for name in _STEPS if self._effects.defines(name)]

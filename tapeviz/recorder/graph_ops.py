@@ -7,6 +7,7 @@ from typing import Any
 
 from . import private
 from .attributes import readable
+from .encode import of_thread
 from .recording import Recording
 
 _BRANCHES = {
@@ -23,7 +24,7 @@ def put_into_graph(
     recording: Recording, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any
 ) -> None:
     """Log an op that was added to a graph: its tensors have negative ids and no values."""
-    call, paused, thread = recording.local.state
+    call = recording.local.state[0]
     if call in recording.jacobians or (op_type in _FORMAL and isinstance(graph, private.FuncGraph)):
         return
     ids = [recording.tell_symbolic(tensor) for tensor in inputs]
@@ -42,12 +43,7 @@ def put_into_graph(
     if op.type == kind:
         fields["name"] = op.name
         fields["scope"] = op.name.rpartition("/")[0]
-    if call:
-        fields["call"] = call
-    if paused:
-        fields["paused"] = True
-    if thread:
-        fields["thread"] = thread
+    fields |= of_thread(recording.local.state)
     if kind in _BRANCHES:
         branches = _branches(recording, kind, attrs)
         recording.runs[fields["graph"], op.name] = branches

@@ -232,7 +232,7 @@ def to_tensors(structure: Any, kinds: tuple[type, ...]) -> Any:
 
 def runs_eagerly(function: Any) -> bool:
     """Whether a ``tf.function`` is about to run its Python body op by op."""
-    return bool(function._run_functions_eagerly) and bool(context.executing_eagerly())
+    return bool(function._run_functions_eagerly) and is_eager()
 
 
 def python_code(function: Any) -> Any:
@@ -266,7 +266,7 @@ def graph_behind(function: Any) -> Any:
 
 def graph_being_built() -> Any:
     """The graph that ops go into; ``None`` if they run at once."""
-    return None if context.executing_eagerly() else ops.get_default_graph()
+    return None if is_eager() else ops.get_default_graph()
 
 
 def newest_call(graph: Any, outputs: Sequence[Any]) -> Any:

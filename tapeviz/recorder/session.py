@@ -176,7 +176,7 @@ class Session:
 
     def _make_functions_eager(self, installed: Installed) -> None:
         if self._eager_functions is None:
-            functions.install_choice(self.recording, installed, self._source)
+            functions.install_choice(self.recording, installed)
         if not self._eager_functions:
             return
         before = tf.config.functions_run_eagerly()

@@ -1,4 +1,4 @@
-"""A snippet's text in; what a function does in it that happens once when TensorFlow traces it out.
+"""A snippet's functions in; what one of them does that happens once when TensorFlow traces it out.
 
 TensorFlow runs the Python of a ``tf.function`` once for each kind of arguments, with symbolic
 tensors. Where that Python only calls ops, running it each time does the same. Where it prints,
@@ -10,10 +10,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import NamedTuple
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+from .definitions import Definitions, Function
 
 _TALKING = frozenset({"print", "input", "open", "exec", "eval", "hasattr"})
 _NUMBERS = frozenset({"float", "int", "bool", "complex", "str", "repr", "format"})
@@ -43,8 +42,8 @@ class Effects(NamedTuple):
 class TracingEffects:
     """Looks at functions of a snippet, and at those that they may call, by their names."""
 
-    def __init__(self, source: str) -> None:
-        self._source = source
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
         self._known: dict[int | str, Effects] = {}
 
     def of(self, place: int | str) -> Effects:
@@ -60,7 +59,7 @@ class TracingEffects:
         return self._known[place]
 
     def defines(self, name: str) -> bool:
-        return name in self._places
+        return bool(self._definitions.at(name))
 
     def _answers_otherwise(self, node: ast.AST) -> bool:
         """Whether its graph may give other numbers, or zeros for None, to a tape around it.
@@ -74,11 +73,11 @@ class TracingEffects:
         """A model, a layer, a loss: nothing is known of what it computes."""
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return False
-        return node.func.id not in self._places and not hasattr(builtins, node.func.id)
+        return not self.defines(node.func.id) and not hasattr(builtins, node.func.id)
 
     def _reached(self, place: int | str) -> Iterator[Function]:
         """The function, and all of the snippet whose name is called on the way."""
-        waiting, met = list(self._places.get(place, ())), set()
+        waiting, met = list(self._definitions.at(place)), set()
         while waiting:
             function = waiting.pop()
             if id(function) in met:
@@ -86,26 +85,7 @@ class TracingEffects:
             met.add(id(function))
             yield function
             for name in _called(function):
-                waiting += self._places.get(name, ())
-
-    @cached_property
-    def _functions(self) -> list[Function]:
-        try:
-            tree = ast.parse(self._source)
-        except SyntaxError:  # a repaired text that Python reads otherwise
-            return []
-        return [node for node in ast.walk(tree) if isinstance(node, Function)]
-
-    @cached_property
-    def _places(self) -> dict[int | str, list[Function]]:
-        found: dict[int | str, list[Function]] = {}
-        for one in self._functions:
-            decorators = [] if isinstance(one, ast.Lambda) else one.decorator_list
-            first = min([one.lineno, *(each.lineno for each in decorators)])
-            found.setdefault(first, []).append(one)
-            if not isinstance(one, ast.Lambda):
-                found.setdefault(one.name, []).append(one)
-        return found
+                waiting += self._definitions.at(name)
 
 
 def _called(function: Function) -> set[str]:

@@ -6,6 +6,7 @@ from textwrap import indent
 
 import pytest
 
+from tapeviz.recorder.definitions import Definitions
 from tapeviz.recorder.tracing_effects import TracingEffects
 
 NOTICED = {
@@ -70,7 +71,7 @@ def f(x):
 
 
 def looked_at(body: str) -> TracingEffects:
-    return TracingEffects(AROUND.format(body=indent(body, "    ")))
+    return TracingEffects(Definitions(AROUND.format(body=indent(body, "    "))))
 
 
 @pytest.mark.parametrize("name", NOTICED)
