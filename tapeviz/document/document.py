@@ -173,8 +173,9 @@ class Document(QObject):
         self.step_changed.emit()
 
     def _diagnose(self, trace: Trace) -> None:
-        work = partial(self.stages.diagnose, trace)
-        self.background.submit("diagnose", work, self._take_diagnosis)
+        if not (self.is_running and "diagnose" in self.background.busy):  # as with pictures below
+            work = partial(self.stages.diagnose, trace)
+            self.background.submit("diagnose", work, self._take_diagnosis)
 
     def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
         self._keep_diagnosis(diagnosis)
@@ -369,7 +370,7 @@ class Document(QObject):
     def value_of(self, tensor: TensorId) -> Any:
         """The tensor's array, None when it did not travel; then ``fetch`` asks for it."""
         fetched = self.runs.fetched(tensor)
-        return fetched if fetched is not None else self.trace.value(tensor)
+        return self.trace.value(tensor) if fetched is None else fetched
 
     def fetch(self, tensor: TensorId) -> bool:
         """Asks the run's process for a value that did not travel; False: it cannot be had."""

@@ -9,11 +9,12 @@ import pytest
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from tapeviz.analysis.model import EMPTY_DIAGNOSIS, Diagnosis
 from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.pipeline import Listener
 from tapeviz.errors import TapevizError
-from tapeviz.trace.model import TensorId
+from tapeviz.trace.model import TensorId, Trace
 from tests.document.sample import (
     CAUSE,
     SOURCE,
@@ -77,6 +78,29 @@ def test_an_endless_run_is_stopped(
     with qtbot.waitSignal(document.run_ended, timeout=5000):
         document.stop()
     assert document.trace.ending.how == "stopped"
+
+
+def test_a_growing_trace_is_diagnosed_while_it_grows(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A diagnosis that takes longer than the next part of the trace is shown all the same."""
+    run(qtbot, document)
+    go_on, trace = threading.Event(), document.trace
+    asked: list[Trace] = []
+
+    def diagnose(trace: Trace) -> Diagnosis:
+        asked.append(trace)
+        go_on.wait(5)
+        return EMPTY_DIAGNOSIS
+
+    document.stages = replace(document.stages, diagnose=diagnose)
+    monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    document.runs.traced.emit(replace(trace, texts={}))
+    qtbot.waitUntil(lambda: len(asked) == 1)
+    document.runs.traced.emit(replace(trace, texts={}))
+    with qtbot.waitSignal(document.diagnosis_changed, timeout=5000):
+        go_on.set()
+    assert len(asked) == 1
 
 
 def test_the_answer_of_an_old_run_is_dropped(
