@@ -14,6 +14,7 @@ from . import private
 from .graph_ops import put_into_graph
 from .inside import FirstCall
 from .installed import Installed
+from .kept_calls import KeptCall
 from .recording import Recording, caller
 
 # What the variables of one call held is kept until the end of the snippet.
@@ -82,20 +83,25 @@ def _running(
     recording: Recording, run: Callable[..., Any], calls: list[FirstCall]
 ) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
-    ran: set[int] = set()
+    kept = recording.kept_calls
 
     @recording.guarded
-    def begun(graph: Any, inputs: Sequence[Any], into: Any) -> FirstCall | None:
+    def begun(function: Any, graph: Any, inputs: Sequence[Any], into: Any) -> KeptCall | None:
         number = recording.symbols.known_graph(graph) if graph is not None else 0
         if not number:
             return None
         where = recording.symbols.graph(into) if into is not None else 0
-        recording.append((recording.encoder.runs, [number], where))
-        is_first = number not in ran
-        ran.add(number)
-        if not is_first or into is not None:
-            return None
-        return FirstCall(graph, inputs, _states(recording, inputs))
+        call = None
+        if into is None:
+            with recording.log.hiding():
+                call = kept.begin(graph, function, inputs)
+        recording.append((recording.encoder.runs, [number], where, call))
+        return call
+
+    @recording.guarded
+    def ended(call: KeptCall, outputs: Sequence[Any] | None) -> None:
+        returned = recording.returned[recording.symbols.graph(call.graph)]
+        kept.end(call, (outputs or ())[:returned])  # None: of a function without any
 
     @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
@@ -108,13 +114,18 @@ def _running(
         if _is_silent(recording):
             return run(self, *args)
         into, graph = private.graph_being_built(), private.graph_behind(self)
-        call = begun(graph, args, into)
+        call = begun(self, graph, args, into)
+        first = None
+        if call is not None and call.number == 1:
+            first = FirstCall(graph, args, _states(recording, args))
         outputs = run(self, *args)
         if into is not None:
             put(graph, into, outputs)
         elif call is not None:
-            call.outputs = tuple(outputs or ())  # None: of a function without any
-            calls.append(call)
+            ended(call, outputs)
+        if first is not None:
+            first.outputs = tuple(outputs or ())  # None: of a function without any
+            calls.append(first)
         return outputs
 
     return running

@@ -11,6 +11,7 @@ from . import private
 from .attributes import readable
 from .body_sizes import CONDITIONALS, BodySizes
 from .history import History, KeptOp
+from .kept_calls import KeptCall
 from .sites import Sites
 from .symbols import Symbols
 from .tensors import Tensors
@@ -150,13 +151,15 @@ class Encoder:
         self._bodies.turned(fields)
         self._lines.append(json.dumps({"e": "body", **fields}))
 
-    def runs(self, graphs: list[int], into: int) -> None:
+    def runs(self, graphs: list[int], into: int, call: KeptCall | None = None) -> None:
         """The next op, put into the graph ``into`` or eager, runs these graphs."""
         room = self._bodies.room_for_run(graphs, into)
-        if room is not None:
-            first = len(self.history.lines) + 1 if room else 0
-            self.history.skip(room)
-            run = {"e": "runs", "graphs": graphs, "into": into, "first": first}
+        first = len(self.history.lines) + 1 if room else 0
+        self.history.skip(room or 0)
+        run = {"e": "runs", "graphs": graphs, "into": into, "first": first}
+        if call is not None:
+            run["call"], call.op = call.number, len(self.history.lines) + 1
+        if room is not None or call is not None:
             self._lines.append(json.dumps(run))
 
     def graph_op(self, fields: dict[str, Any]) -> None:

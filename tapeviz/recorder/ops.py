@@ -36,6 +36,7 @@ def make_callback(recording: Recording) -> Callable[..., None]:
     append, here, local = recording.append, recording.sites.here, recording.local
     scopes, getframe = private.thread_data(), sys._getframe
     rows, log = recording.log.rows, recording.log
+    writes, written = private.WRITES_OF_VARIABLES, recording.kept_calls.written
 
     def ran(
         op_type: Any,
@@ -58,6 +59,8 @@ def make_callback(recording: Recording) -> Callable[..., None]:
                         local.state,
                     )
                 )
+                if op_type in writes:
+                    written.add(inputs[0]._id)
                 if len(rows) > _MANY:
                     log.catch_up()
         elif not local.hidden:

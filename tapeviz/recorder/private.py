@@ -160,6 +160,15 @@ def size_behind(handle: Any) -> int:
     return int(math.prod(one.size for one in about.shape.dim)) * dtype_size(about.dtype)
 
 
+def behind(handle: Any) -> tuple[int, tuple[int, ...]]:
+    """The dtype's enum and the shape of the variable behind a handle; 0 and () if it has none."""
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return 0, ()
+    about = data.shape_and_type[0]
+    return int(about.dtype), tuple(one.size for one in about.shape.dim)
+
+
 def is_opaque(number: int) -> bool:
     """A resource or variant: there is no array behind it."""
     return number in (_RESOURCE, _VARIANT)
@@ -342,6 +351,14 @@ def writes_variable(op_type: str) -> bool:
     return op_type in _WRITES or op_type.startswith(
         ("ResourceScatter", "ResourceApply", "ResourceSparseApply", "ResourceStridedSliceAssign")
     )
+
+
+# What an eager op of these types does to a variable is seen by no traced function.
+WRITES_OF_VARIABLES = frozenset(
+    name
+    for name in dir(tf.raw_ops)
+    if writes_variable(name) or name.startswith(("Rng", "StatefulStandard", "StatefulUniform"))
+)
 
 
 def written(op_type: str, held: Any, value: Any) -> Any:

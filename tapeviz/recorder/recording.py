@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from . import private
 from .definitions import Definitions
+from .kept_calls import KeptCalls
 from .log import Log
 from .sites import Sites
 from .symbols import Symbols
@@ -23,7 +24,13 @@ class Recording:
     """One run, as its hooks see it."""
 
     def __init__(
-        self, log: Log, sites: Sites, symbols: Symbols, source: str, filename: str
+        self,
+        log: Log,
+        sites: Sites,
+        symbols: Symbols,
+        kept_calls: KeptCalls,
+        source: str,
+        filename: str,
     ) -> None:
         self.log = log
         self.append = log.append
@@ -32,6 +39,7 @@ class Recording:
         self.sites = sites
         self.filename = filename
         self.symbols = symbols
+        self.kept_calls = kept_calls
         self.definitions = Definitions(source)
         self.jacobians: set[int] = set()
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""

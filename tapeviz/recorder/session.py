@@ -38,6 +38,7 @@ from .encode import Encoder
 from .history import History
 from .inside import FirstCall, Inside
 from .installed import Installed
+from .kept_calls import KeptCalls
 from .log import Log, Send
 from .recording import Recording
 from .sites import Sites
@@ -71,7 +72,10 @@ class Session:
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
         self.log = Log(self.encoder, send)
         self._first_calls: list[FirstCall] = []
-        self.recording = Recording(self.log, self._sites, symbols, source, filename)
+        self._kept_calls = KeptCalls(int(options.get("call_budget", 256 * _MEGABYTE)))
+        self.recording = Recording(
+            self.log, self._sites, symbols, self._kept_calls, source, filename
+        )
 
     def run(self, argv: Sequence[str]) -> None:
         """Run the snippet; every event of it has been sent when this returns."""

@@ -144,7 +144,8 @@ class Bodies:
         elif self._open and _belongs(event):
             self._open[-1].events.append(event)
         elif isinstance(event, e.BodiesRun):
-            self._pending[event.into] = event
+            if event.call <= 1 or event.first:
+                self._pending[event.into] = event
         elif isinstance(event, e.OpRan) and self._is_pending(event):
             yield from self._run(event, self._pending.pop(event.graph))
         else:

@@ -32,12 +32,14 @@ class BodiesRun(_Event, frozen=True, tag="runs"):
     """The next op, eager or put into the graph ``into``, runs graphs that were traced.
 
     ``first``: the first of the op ids that were left free for their ops; 0: this is the first run,
-    whose ops are those that were traced.
+    whose ops are those that were traced. ``call``: of an eager call its number among those of the
+    graph, from 1; a further call without ``first`` has no op ids for its inside.
     """
 
     graphs: list[int]
     into: int = 0
     first: int = 0
+    call: int = 0
 
 
 class InsideComputed(_Event, frozen=True, tag="inside"):

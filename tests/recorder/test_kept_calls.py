@@ -1,0 +1,68 @@
+"""Eager calls of traced functions in; their numbers, and what dies when it is dropped, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tapeviz.trace import events as e
+
+from .conftest import Recorded
+
+Record = Callable[..., Recorded]
+
+
+def test_calls_are_counted_for_each_trace(record: Record) -> None:
+    seen = record(
+        """
+        @tf.function
+        def inner(x):
+            return x * 2.0
+        @tf.function
+        def f(x):
+            return inner(x) + 1.0
+        for _ in range(3):
+            f(tf.constant(1.0))
+        f(tf.constant([1.0]))
+        inner(tf.constant(1.0))
+        """,
+        eager_functions=False,
+    )
+    eager = [run for run in seen.of(e.BodiesRun) if not run.into]
+    first, again = eager[0].graphs, eager[3].graphs
+    assert [run.call for run in eager] == [1, 2, 3, 1, 1]
+    assert [run.graphs for run in eager[:4]] == [first, first, first, again]
+    assert first != again
+    assert all(not run.call for run in seen.of(e.BodiesRun) if run.into)
+
+
+def test_tensors_that_go_through_a_function_die_as_without(
+    record: Record, run_plainly: Record
+) -> None:
+    text = """
+        import gc, time, weakref
+        v = tf.Variable([1.0, 2.0])
+        @tf.function
+        def f(x):
+            v.assign_add(x)
+            return tf.sin(x), v + 1.0
+        for _ in range(5):
+            x = tf.constant([1.0, 2.0]) + 1.0
+            one, two = f(x)
+        time.sleep(0.3)  # what is sent later is held until then
+        kept = [weakref.ref(each) for each in (x, one, two)]
+        del x, one, two
+        print([each() is None for each in kept])
+        """
+    assert record(text, eager_functions=False).out == run_plainly(text).out
+
+
+def test_calls_beyond_the_budget_are_forgotten_in_the_middle(record: Record) -> None:
+    text = """
+        @tf.function
+        def f(x):
+            return tf.reduce_sum(x)
+        for step in range(40):
+            f(tf.fill([1000], float(step)))
+        """
+    seen = record(text, call_budget=40_000, eager_functions=False)
+    assert [run.call for run in seen.of(e.BodiesRun)] == list(range(1, 41))
