@@ -375,16 +375,6 @@ ACTIONS: tuple[Action, ...] = (
         is_there=_has_steps,
     ),
     Action(
-        "compiled",
-        "&Run",
-        "Keep tf.function &compiled",
-        (),
-        "One node for each call, which unfolds; else those that only call ops run op by op",
-        lambda w: w.toggle_compiled(),
-        is_on=lambda w: w.keeps_compiled,
-        follows_line=True,
-    ),
-    Action(
         "fixes",
         "&Run",
         "&Try fixes",

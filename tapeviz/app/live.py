@@ -30,7 +30,6 @@ class LivePipeline:
         self.directory: Path | None = None
         self.arguments: tuple[str, ...] = ()
         self.timeout: float | None = None
-        self.eager_functions: bool | None = None
         self._last: LiveRecording | None = None
 
     def record(self, source: str, filename: str, listener: Listener) -> LiveRecording:
@@ -41,8 +40,7 @@ class LivePipeline:
         return self._last
 
     def _snippet(self, source: str, filename: str) -> Snippet:
-        options = {"eager_functions": self.eager_functions}
-        return Snippet(source, filename, self.arguments, self.directory, self.timeout, options)
+        return Snippet(source, filename, self.arguments, self.directory, self.timeout)
 
     def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
         live = Recorder(self.pools.pool).record(self._snippet(source, filename))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def open_window(paths: Sequence[str], options: Any = None) -> int:
     """Shows the window until the user closes it.
 
-    ``options``: ``python``, ``kernel``, ``timeout``, ``compiled``, ``args`` of the command line.
+    ``options``: ``python``, ``kernel``, ``timeout``, ``args`` of the command line.
     Raises :class:`TapevizError` where no window can be shown.
     """
     check_screen()
@@ -116,10 +116,6 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     pipeline.timeout = getattr(options, "timeout", None)
     pipeline.arguments = tuple(getattr(options, "args", None) or ())
     window = Window(Document(pipeline, live_stages()), settings, pipeline)
-    if getattr(options, "eager", False):
-        pipeline.eager_functions = True
-    elif getattr(options, "compiled", False):
-        pipeline.eager_functions = False
     collector = make_application().findChild(GarbageCollector)
     if collector is not None:
         window.document.run_ended.connect(collector.note_run)

@@ -235,16 +235,6 @@ class Window(QMainWindow):
             self._pipeline.directory = path.parent if path else None
         self.document.run()
 
-    @property
-    def keeps_compiled(self) -> bool:
-        return self.settings.flag("compiled")
-
-    def toggle_compiled(self) -> None:
-        self.settings.keep("compiled", not self.keeps_compiled)
-        if self._pipeline is not None:
-            self._pipeline.eager_functions = False if self.keeps_compiled else None
-        self.document.say("Takes effect at the next run")
-
     def _turn_to_trouble(self) -> None:
         """A run that raised: its words come to the front."""
         if self.document.trace.failure is not None:
@@ -310,8 +300,6 @@ class Window(QMainWindow):
         has_places = self.stage.restoreState(self.settings.blob("docks"), VERSION)
         self.stage.keeps_shares = not has_places or self.settings.flag("shares")
         self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
-        if self._pipeline is not None:
-            self._pipeline.eager_functions = False if self.keeps_compiled else None
         self.document.mending.tries_fixes = self.settings.flag("fixes", True)
         self._restore_view()
 

@@ -190,7 +190,6 @@ def chosen_kernel(options: argparse.Namespace) -> KernelChoice:
 
 def snippet(name: str, options: argparse.Namespace) -> Snippet:
     """The text of a file, a notebook's code cells, or standard input."""
-    settings = {"eager_functions": True if options.eager else False if options.compiled else None}
     if name == "-":
         text, filename, directory = sys.stdin.read(), "<stdin>", Path.cwd()
     else:
@@ -198,4 +197,4 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         text = read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
         filename, directory = str(path), path.resolve().parent
     arguments = tuple(options.args)
-    return Snippet(text, filename, arguments, directory, options.timeout, settings)
+    return Snippet(text, filename, arguments, directory, options.timeout)

@@ -6,23 +6,12 @@ import argparse
 
 
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:
-    """``--python``, ``--kernel``, ``--timeout``, ``--compiled``, ``--eager``, ``--args``."""
+    """``--python``, ``--kernel``, ``--timeout``, ``--args``."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--python", metavar="INTERPRETER", help="run the snippet with this Python")
     which.add_argument("--kernel", metavar="NAME", help="run the snippet in this Jupyter kernel")
     parser.add_argument(
         "--timeout", type=_seconds, metavar="S", help="stop the snippet after S seconds"
-    )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--compiled",
-        action="store_true",
-        help="keep every tf.function compiled: one node that unfolds",
-    )
-    how.add_argument(
-        "--eager",
-        action="store_true",
-        help="run every tf.function op by op (default: those that only call ops)",
     )
     parser.add_argument(
         "--args",

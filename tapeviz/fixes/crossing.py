@@ -1,8 +1,7 @@
 """A diagnosis with cuts that its recording cannot cross in, the same with the gradients out.
 
 The snippet runs once more, in a process of its own: there each NumPy value remembers the tensor
-that it came from, TensorFlow computes the same beside NumPy (:mod:`tapeviz.recorder.followed`), and
-compiled functions run op by op.
+that it came from, TensorFlow computes the same beside NumPy (:mod:`tapeviz.recorder.followed`).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
     asked = replace(like, text=before.trace.source, timeout=seconds)
     folder = Folder(like.directory)
     asked = replace(asked, directory=folder.path)
-    options = {**like.options, "follow_numpy": True, "eager_functions": True}
+    options = {**like.options, "follow_numpy": True}
     options["seed"] = before.trace.seed
     live = recorder.record(replace(asked, options=options))
     try:
@@ -68,14 +67,11 @@ def _aligned(before: Outcome, after: Outcome) -> Outcome:
 
 
 def _is_open(before: Outcome, finding: Finding) -> bool:
-    """Whether another run may tell the gradient: NumPy or a compiled function is on the way."""
+    """Whether another run may tell the gradient: NumPy is on the way."""
     if finding.status not in ("none", "zero") or (finding.bridged and not finding.is_estimated):
         return False
     causes = [one for one in (finding.cause, *finding.others) if one is not None]
-    if any(one.kind == "left-tensorflow" for one in causes):
-        return True
-    ops = (before.trace.ops.get(one.op_id) for one in causes if one.op_id is not None)
-    return finding.status == "none" and any(op is not None and op.within for op in ops)
+    return any(one.kind == "left-tensorflow" for one in causes)
 
 
 def _crossed(live: LiveRecording, before: Outcome, after: Outcome, place: Place) -> Finding:

@@ -27,10 +27,9 @@ def run(
 ) -> None:
     """Run a snippet as ``__main__`` and send what happens; the last event is ``end``.
 
-    Options: ``eager_functions`` (None: where the snippet cannot tell), ``provide`` (names there
-    without import), ``value_limit`` (1024 elements), ``value_budget`` (64 MB), ``keep_budget``
-    (1.5 GB), ``follow_numpy`` (False: what comes back from NumPy is linked to what left), ``seed``
-    (a new one each time).
+    Options: ``provide`` (names there without import), ``value_limit`` (1024 elements),
+    ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB), ``follow_numpy`` (False: what comes back
+    from NumPy is linked to what left), ``seed`` (a new one each time).
     """
     global _last
     _last = Session(source, filename, options, send)

@@ -31,8 +31,6 @@ class ThreadState(threading.local):
     derives: bool = False
     """The graph of a function's backward pass is being made."""
     bodies: tuple[Any, ...] = ()
-    functions: int = 0
-    """How many ``tf.function`` bodies it is inside of that run eagerly."""
 
 
 class Log:

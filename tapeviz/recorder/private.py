@@ -7,12 +7,9 @@ Seen alike on TensorFlow 2.15.1, 2.17.1 and 2.21.0. Where a version lacks a name
 from __future__ import annotations
 
 import contextlib
-import functools
-import inspect
 import math
 import sys
 import threading
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +20,7 @@ from tensorflow.python.autograph.core import function_wrappers
 from tensorflow.python.client import session as session_module
 from tensorflow.python.distribute import values as distributed
 from tensorflow.python.eager import backprop, context, execute, forwardprop, record
-from tensorflow.python.eager.polymorphic_function import atomic_function, polymorphic_function
+from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.framework import (
     func_graph,
     op_callbacks,
@@ -38,10 +35,8 @@ from tensorflow.python.ops import (
     gradients_util,
     ref_variable,
     script_ops,
-    tensor_array_ops,
 )
 from tensorflow.python.ops import resource_variable_ops as variable_ops
-from tensorflow.python.ops.parallel_for import control_flow_ops
 from tensorflow.python.util import nest, tf_stack, traceback_utils
 
 # Modules in which names are replaced while a snippet runs.
@@ -49,7 +44,6 @@ pywrap: Any = pywrap_tfe
 eager_execute: Any = execute
 custom_gradients: Any = custom_gradient
 graph_gradients: Any = gradients_util
-parallel_for: Any = control_flow_ops
 script_functions: Any = script_ops
 conversions: Any = tensor_conversion_registry
 function_graphs: Any = func_graph
@@ -69,10 +63,8 @@ STEP_OF_GRAPH = "_MaybeCompile"
 TRACE_BODY = "func_graph_from_py_func"
 RUN_BODY = "call_flat"
 
-Function = polymorphic_function.Function
 FunctionScope = function_wrappers.FunctionScope
 CompiledFunction = atomic_function.AtomicFunction
-TensorArray = tf.TensorArray
 GradientTape = tf.GradientTape
 ForwardAccumulator = forwardprop.ForwardAccumulator
 BaseSession = session_module.BaseSession
@@ -221,53 +213,6 @@ def is_eager() -> bool:
     return bool(context.executing_eagerly())
 
 
-ARRAYS = (np.ndarray, np.generic)
-NUMBERS = (*ARRAYS, bool, int, float, complex)
-
-
-def functions_run_eagerly() -> bool:
-    """Whether all functions do, as ``tf.config.run_functions_eagerly`` says."""
-    return bool(tf.config.functions_run_eagerly())
-
-
-def to_tensors(structure: Any, kinds: tuple[type, ...]) -> Any:
-    """The structure with tensors in place of what is of these types; itself if nothing is."""
-    if not any(isinstance(one, kinds) for one in nest.flatten(structure)):
-        return structure
-    return nest.map_structure(
-        lambda one: tf.convert_to_tensor(one) if isinstance(one, kinds) else one, structure
-    )
-
-
-def runs_eagerly(function: Any) -> bool:
-    """Whether a ``tf.function`` is about to run its Python body op by op."""
-    return bool(function._run_functions_eagerly) and is_eager()
-
-
-def python_code(function: Any) -> Any:
-    """The code of a ``tf.function``'s Python; ``None`` for an object that is called."""
-    python = inspect.unwrap(function.python_function)
-    while isinstance(python, functools.partial):
-        python = python.func
-    return getattr(getattr(python, "__func__", python), "__code__", None)
-
-
-def python_module(function: Any) -> str:
-    return str(getattr(function.python_function, "__module__", ""))
-
-
-def is_told_how_to_trace(function: Any) -> bool:
-    """Whether a signature, XLA or the lack of AutoGraph make tracing differ from running."""
-    return bool(
-        function.input_signature is not None or function._jit_compile or not function._autograph
-    )
-
-
-def has_seed() -> bool:
-    """Whether ``tf.random.set_seed`` was called."""
-    return context.global_seed() is not None
-
-
 def graph_behind(function: Any) -> Any:
     """The graph that an ``AtomicFunction`` was made of; ``None`` if that is gone."""
     return function._cached_graph
@@ -368,13 +313,6 @@ def written(op_type: str, held: Any, value: Any) -> Any:
     if op_type not in _WRITES:
         return None
     return held + value if op_type == "AssignAddVariableOp" else held - value
-
-
-def make_value_like(array: Any, *args: Any, **named: Any) -> None:
-    """Let a TensorArray that was just made be one as a traced function has it."""
-    if isinstance(array._implementation, tensor_array_ops._EagerTensorArray):
-        array._implementation = tensor_array_ops._GraphTensorArrayV2(*args, **named)
-        array._implementation.parent = weakref.ref(array)
 
 
 def variable_name(variable: Any) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import logging
 import os
 import platform
 import secrets
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any
@@ -22,7 +20,6 @@ from . import (
     calls,
     following,
     forward_mode,
-    functions,
     graphs,
     leaving,
     names,
@@ -58,7 +55,6 @@ class Session:
         self._source = source
         self._filename = filename
         self._options = options
-        self._eager_functions: bool | None = options.get("eager_functions")
         self._seed = int(options.get("seed") or 1 + secrets.randbelow(_MOST_SEED))
         self._follows_numpy = bool(options.get("follow_numpy", False))
         self.tensors = Tensors(
@@ -123,7 +119,6 @@ class Session:
                 "tensorflow": tf.__version__,
                 "python": platform.python_version(),
                 "executable": sys.executable,
-                "eager_functions": self._eager_functions is not False,
                 "seed": self._seed,
             }
         )
@@ -148,12 +143,10 @@ class Session:
             lambda: graphs.install(recording, installed, known_calls),
             lambda: bodies.install(recording, installed, self._first_calls),
             lambda: leaving.install(recording, installed),
-            lambda: functions.install(recording, installed),
             lambda: traced_names.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),
             lambda: seeding.sow(self._seed, installed),
             lambda: self._install_ending(installed),
-            lambda: self._make_functions_eager(installed),
             lambda: _quieten_collector(installed),
             lambda: self._follow_numpy(installed),
         )
@@ -178,19 +171,6 @@ class Session:
         if self._follows_numpy:
             following.install(self.recording, installed)
 
-    def _make_functions_eager(self, installed: Installed) -> None:
-        if self._eager_functions is None:
-            functions.install_choice(self.recording, installed)
-        if not self._eager_functions:
-            return
-        before = tf.config.functions_run_eagerly()
-        tf.config.run_functions_eagerly(True)
-        installed.undo(tf.config.run_functions_eagerly, before)
-        # What follows warns of that, and the snippet did not ask for it.
-        warnings.filterwarnings("ignore", message="Even though the `tf.config.experimental_run_f")
-        installed.undo(_remove_filter, warnings.filters[0])
-        installed.replace(private.parallel_for, "pfor", _with_compiled_functions)
-
     def _note(self, words: str) -> None:
         self.recording.tell({"e": "note", "message": words})
 
@@ -205,31 +185,6 @@ def _files_around(frame: FrameType | None) -> frozenset[str]:
     ours = (name for name in list(sys.modules) if name.startswith(f"{__package__}."))
     files.update(os.path.join(folder, name.rpartition(".")[2] + ".py") for name in ours)
     return frozenset(files)
-
-
-def _is_not_about_eager_functions(record: logging.LogRecord) -> bool:
-    """``jacobian`` and ``vectorized_map`` log that they stay compiled (``pfor``, 2.15-2.21)."""
-    return not str(record.msg).startswith("It looks like tf.function behavior was disabled")
-
-
-def _with_compiled_functions(pfor: Callable[..., Any]) -> Callable[..., Any]:
-    """``jacobian`` and ``vectorized_map`` compile their body whatever is asked for."""
-
-    def running(*args: Any, **named: Any) -> Any:
-        before = tf.config.functions_run_eagerly()
-        tf.config.run_functions_eagerly(False)
-        try:
-            return pfor(*args, **named)
-        finally:
-            tf.config.run_functions_eagerly(before)
-
-    return running
-
-
-def _remove_filter(ours: Any) -> None:
-    filters: Any = warnings.filters
-    if ours in filters:
-        filters.remove(ours)
 
 
 def _quieten_collector(installed: Installed) -> None:

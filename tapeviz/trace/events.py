@@ -41,7 +41,6 @@ class Begin(_Event, frozen=True, tag="begin"):
     tensorflow: str
     python: str
     executable: str = ""
-    eager_functions: bool = True
     seed: int = 0
 
 

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tapeviz.analysis import diagnose
-from tapeviz.fixes import Outcome, cross_cuts
-from tapeviz.recording import Snippet
 from tapeviz.report import check_words
 from tapeviz.trace.model import Check
 
@@ -104,36 +101,6 @@ def test_finite_differences_agree(name: str, recorder: Recorder) -> None:
     assert found.check is not None
     assert found.check.agrees, found.check
     assert not found.is_estimated
-
-
-LOOP = """
-@tf.function
-def step(v, p):
-    for i in tf.range(3):
-        v.assign(tf.sin(v) + p * tf.cast(i, tf.float32))
-    return v * v
-v, p = tf.Variable(0.3), tf.Variable(0.7)
-with tf.GradientTape() as t:
-    out = step(v, p)
-t.gradient(out, p)
-"""
-
-
-def test_a_loop_in_a_compiled_function_is_run_op_by_op(recorder: Recorder) -> None:
-    """What a loop's rounds computed is not known of a compiled function: another run tells it."""
-    compiled = {"eager_functions": False}
-    live = recorder.record(Snippet("import tensorflow as tf\n" + LOOP, options=compiled))
-    trace = live.wait(60)
-    live.release()
-    crossed = cross_cuts(Outcome(trace, diagnose(trace)), recorder, Snippet(trace.source))
-    found = crossed.calls[0].findings[0]
-    assert found.check is not None
-    assert found.check.agrees
-    assert found.bridged_value is not None
-    v, slope = 0.3, 0.0
-    for i in range(3):
-        v, slope = np.sin(v) + 0.7 * i, np.cos(v) * slope + i
-    np.testing.assert_allclose(found.bridged_value, 2 * v * slope, rtol=1e-5)
 
 
 def test_the_output_gradients_of_a_variable_are_what_it_held(recorder: Recorder) -> None:

@@ -1,8 +1,7 @@
 """Functions whose body would behave otherwise if it ran op by op: what they print, raise, compute.
 
 TensorFlow runs the Python of a ``tf.function`` when it traces it, with symbolic tensors, and then
-the optimised graph. Most are left compiled without being told so; ``compiled=True`` stands where
-only AutoGraph, the optimiser or the number of passes would tell.
+the optimised graph.
 """
 
 from __future__ import annotations
@@ -92,7 +91,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return (*powers, *roots, x * 2.0 + x * 3.0, (x * 0.1) * 0.3, x + 0.1 + 0.2)
         for t in f(x): print(t.numpy().tobytes().hex()[:800])
         """,
-        compiled=True,
     ),
     snippet(
         "a dense layer in a function",
@@ -111,7 +109,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         gs = t.gradient(l, [w, b])
         print([one.numpy().tobytes().hex()[:200] for one in (l, *gs)])
         """,
-        compiled=True,
     ),
     snippet(
         "a mean in a function is divided otherwise",
@@ -197,7 +194,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return sum([v for v in x])
         print(f(tf.constant([1.0, 2.0])))
         """,
-        compiled=True,
     ),
     snippet(
         "branches of two dtypes",
@@ -212,7 +208,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return y
         print(f(tf.constant(1.0)))
         """,
-        compiled=True,
     ),
     snippet(
         "a name that one branch does not bind",
@@ -225,7 +220,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return y
         print(f(tf.constant(1.0)))
         """,
-        compiled=True,
     ),
     snippet(
         "a loop that changes a shape",
@@ -238,7 +232,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return x
         print(f(tf.constant([1.0])))
         """,
-        compiled=True,
     ),
     snippet(
         "a function that changes its argument",
@@ -324,7 +317,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         a = 5.0
         print(f(tf.constant(1.0)))
         """,
-        compiled=True,
     ),
     snippet(
         "a compiled function gives zeros for None",
@@ -338,7 +330,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             a, b = f(x, z)
         print(tape.gradient(a, z))
         """,
-        compiled=True,
     ),
     snippet(
         "keras compiles its train_step",
@@ -377,7 +368,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return tf.linalg.matmul(x, tf.ones([3, 3]))
         print(f(tf.ones([2, 2])))
         """,
-        compiled=True,
     ),
     snippet(
         "a train step with a tape of its own",
@@ -393,6 +383,5 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             return l, g
         for i in range(3): print(step(tf.constant(1.0)))
         """,
-        compiled=True,
     ),
 )

@@ -11,18 +11,13 @@ from textwrap import dedent
 
 @dataclass(frozen=True)
 class Snippet:
-    """``compiled``: ``tf.function`` is left compiled while it is recorded."""
-
     name: str
     text: str
     arguments: tuple[str, ...] = ()
-    compiled: bool = False
 
 
-def snippet(
-    name: str, text: str, arguments: tuple[str, ...] = (), compiled: bool = False
-) -> Snippet:
-    return Snippet(name, dedent(text).lstrip("\n"), arguments, compiled)
+def snippet(name: str, text: str, arguments: tuple[str, ...] = ()) -> Snippet:
+    return Snippet(name, dedent(text).lstrip("\n"), arguments)
 
 
 SNIPPETS = (
@@ -95,7 +90,7 @@ SNIPPETS = (
         """,
     ),
     snippet(
-        "functions run eagerly give what they give when compiled",
+        "a function that unrolls a loop",
         """
         import tensorflow as tf
 
@@ -114,7 +109,7 @@ SNIPPETS = (
         """,
     ),
     snippet(
-        "functions kept compiled",
+        "loops and branches in a function",
         """
         import tensorflow as tf
 
@@ -138,7 +133,6 @@ SNIPPETS = (
             print(start, y, tape.gradient(y, w), len(traced))
         print(halve_until_small.get_concrete_function(tf.constant(1.0)).structured_outputs)
         """,
-        compiled=True,
     ),
     snippet(
         "custom gradients with variables, nested and recomputed",

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from tapeviz.trace.model import Array
 
 
-def _finding(recorder: Recorder, text: str, *, eager: bool) -> tuple[Finding, Array | None]:
-    with recorded(recorder, text, eager_functions=eager) as run:
+OP_BY_OP = "import tensorflow; tensorflow.config.run_functions_eagerly(True); "
+"""Before a snippet's first line, which stays the first."""
+
+
+def _finding(recorder: Recorder, text: str) -> tuple[Finding, Array | None]:
+    with recorded(recorder, text) as run:
         trace = run.trace
         ((finding,),) = [call.findings for call in diagnose(trace).calls]
         return finding, trace.value(finding.bridged) if finding.bridged is not None else None
@@ -28,7 +32,7 @@ def _finding(recorder: Recorder, text: str, *, eager: bool) -> tuple[Finding, Ar
 
 @pytest.mark.parametrize("each", CASES, ids=lambda each: each.name)
 def test_cause(each: Case, plain: PlainRuns, recorder: Recorder) -> None:
-    finding, bridged = _finding(recorder, each.text, eager=False)
+    finding, bridged = _finding(recorder, each.text)
     assert finding.cause is not None
     assert (finding.status, finding.cause.kind, finding.cause.line) == (
         each.status,
@@ -38,7 +42,7 @@ def test_cause(each: Case, plain: PlainRuns, recorder: Recorder) -> None:
     ((_, (gradient,)),) = plain.run(each.text).calls
     assert (gradient is None) == (finding.status == "none")
     if each.is_whole:
-        op_by_op, expected = _finding(recorder, each.text, eager=True)
+        op_by_op, expected = _finding(recorder, OP_BY_OP + each.text)
         assert op_by_op.cause is not None
         assert op_by_op.cause.kind == each.kind
         assert (bridged is None) == (expected is None)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("each", [*SNIPPETS, *FUNCTION_SNIPPETS], ids=lambda each: each.name)
 def test_snippet(each: Snippet, plain: PlainRuns, recorder: Recorder) -> None:
     expected = plain.run(each.text, argv=each.arguments)
-    options = {"eager_functions": False} if each.compiled else {}
-    with recorded(recorder, each.text, each.arguments, **options) as run:
+    with recorded(recorder, each.text, each.arguments) as run:
         check_same(expected, run)
         check_recombines(run)

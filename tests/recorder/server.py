@@ -13,7 +13,6 @@ import sys
 import tempfile
 import traceback
 import types
-import warnings
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any
@@ -109,9 +108,6 @@ def _run_plainly(order: dict[str, Any]) -> None:
     import tensorflow
 
     Path(order["filename"]).write_text(order["source"], encoding="utf-8")  # as a script has it
-    if order["options"].get("eager_functions"):
-        tensorflow.config.run_functions_eagerly(True)
-        warnings.filterwarnings("ignore", message="Even though the `tf.config.experimental_run_f")
     module = types.ModuleType("__main__")
     provided = {"tf": tensorflow, "np": numpy, "keras": keras}
     for name in order["options"].get("provide", ()):

@@ -28,8 +28,8 @@ g = tape.gradient(y, v)
 """
 
 
-def test_a_function_runs_eagerly_op_by_op(record: Record) -> None:
-    seen = record(FUNCTION, eager_functions=True)
+def test_a_function_that_the_snippet_runs_eagerly(record: Record) -> None:
+    seen = record("tf.config.run_functions_eagerly(True);" + FUNCTION.lstrip())
     assert seen.events[0] == e.Begin(
         e.FORMAT_VERSION,
         seen.one(e.Begin).tensorflow,
@@ -43,8 +43,7 @@ def test_a_function_runs_eagerly_op_by_op(record: Record) -> None:
 
 
 def test_a_compiled_function_is_one_op_with_its_graph(record: Record) -> None:
-    seen = record(FUNCTION, eager_functions=False, wanted=("g",))
-    assert not seen.one(e.Begin).eager_functions
+    seen = record(FUNCTION, wanted=("g",))
     entry = seen.one(e.OperationRecorded)
     assert (entry.function, entry.line, seen.line(entry.site)) == ("f", 3, 11)
     run = next(op for op in seen.ops() if op.type.startswith("__forward_f"))
@@ -73,7 +72,6 @@ def test_a_tape_inside_a_compiled_function(record: Record) -> None:
             return t.gradient(loss, [v, x])
         train(tf.constant([3.0, 4.0]))
         """,
-        eager_functions=False,
     )
     call = seen.one(e.CallBegan)
     assert call.direct

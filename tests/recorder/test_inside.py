@@ -48,6 +48,10 @@ train(tf.constant([0.5, 0.25]))
 """
 
 
+EAGER = "tf.config.run_functions_eagerly(True);"
+"""Before a snippet's first line, which stays the first."""
+
+
 def _trace(seen: Recorded) -> Trace:
     assert not seen.of(e.Noted)
     return read(seen.events, seen.blob, "", FILENAME)
@@ -62,8 +66,8 @@ def _forward(trace: Trace) -> list[Op]:
 
 @pytest.mark.parametrize("text", [NESTED, TRAIN], ids=["nested", "train"])
 def test_the_inside_is_what_runs_eagerly(record: Record, text: str) -> None:
-    compiled = _trace(record(text, eager_functions=False))
-    eager = _trace(record(text, eager_functions=True))
+    compiled = _trace(record(text))
+    eager = _trace(record(EAGER + text.lstrip()))
     taken = {"Cos"}  # of the branch that was not chosen there is the op, and no value
     inside = [op for op in _forward(compiled) if op.type not in taken]
     expected = _forward(eager)
@@ -75,7 +79,7 @@ def test_the_inside_is_what_runs_eagerly(record: Record, text: str) -> None:
 
 
 def test_a_call_is_linked_to_its_graph(record: Record) -> None:
-    trace = _trace(record(NESTED, eager_functions=False))
+    trace = _trace(record(NESTED))
     inner, entry = (op for op in trace.ops.values() if op.is_recorded_operation)
     assert (inner.function, inner.within) == ("inner", entry.id)
     assert (entry.function, entry.line, entry.is_open) == ("f", 17, True)
@@ -90,7 +94,7 @@ def test_a_call_is_linked_to_its_graph(record: Record) -> None:
 
 
 def test_names_inside(record: Record) -> None:
-    trace = _trace(record(TRAIN, eager_functions=False))
+    trace = _trace(record(TRAIN))
     named = {
         name: trace.ops[trace.producers[one]] for one, (name,) in trace.names.items() if one < 0
     }
@@ -100,11 +104,11 @@ def test_names_inside(record: Record) -> None:
 
 
 def test_a_gradient_that_a_function_asks_for_has_its_value(record: Record) -> None:
-    seen = record(TRAIN, eager_functions=False)
+    seen = record(TRAIN)
     trace = _trace(seen)
     (call,) = trace.calls
     (slope,) = call.results
-    expected = record(TRAIN, eager_functions=True)
+    expected = record(EAGER + TRAIN.lstrip())
     (result,) = expected.one(e.CallEnded).results
     assert slope is not None
     np.testing.assert_array_equal(trace.value(slope), expected.value(result))
@@ -130,7 +134,7 @@ def test_what_cannot_be_computed_again_stays_unknown(
             return tf.reduce_sum(y), tf.reduce_mean(z)
         one, two = f(tf.constant([1.0, 2.0]))
         """
-    seen = record(text, eager_functions=False, wanted=("one",))
+    seen = record(text, wanted=("one",))
     assert seen.values == run_plainly(text, wanted=("one",)).values
     trace = _trace(seen)
     assert not seen.one(e.InsideComputed).whole
@@ -146,7 +150,6 @@ def test_messages_name_no_file_of_ours(record: Record) -> None:
             return tf.gather(x, tf.cast(x[0], tf.int32))
         f(tf.constant([7.0, 1.0]))
         """,
-        eager_functions=False,
     )
     message = seen.one(e.Raised).message
     assert "snippet.py" in message

@@ -167,10 +167,8 @@ print(tape.gradient(q, g), tape.jacobian(q, g))
         (REFERENCES, {}),
         (NUMBERS, {"wanted": ("w", "c", "loss", "gw", "gc", "j", "b")}),
         (KERAS, {}),
-        (KERAS, {"eager_functions": False}),
         (GRAPHS, {}),
         (FUNCTIONS, {"wanted": ("g", "y", "q")}),
-        (FUNCTIONS, {"wanted": ("g", "y", "q"), "eager_functions": False}),
     ],
 )
 def test_nothing_is_changed(

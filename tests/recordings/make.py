@@ -57,7 +57,7 @@ def make(chosen: list[Example]) -> None:
     pool.warm()
     try:
         for each in chosen:
-            snippet = Snippet(each.text, each.path.name, options={"eager_functions": False})
+            snippet = Snippet(each.text, each.path.name)
             live = Recorder(pool).record(snippet)
             trace = live.wait(SECONDS)
             live.release()

@@ -26,7 +26,7 @@ def _read(*events: e.Event) -> Trace:
     ]
     handle = e.TensorSeen(9, "resource", [], handle=True)
     made = e.VariableMade(9, "v", "float32", [], site=1)
-    begin = e.Begin(1, "2.21.0", "3.11.7", eager_functions=False)
+    begin = e.Begin(1, "2.21.0", "3.11.7")
     end = e.Ended("finished")
     return read([begin, *sites, handle, made, *events, end], b"", "", "snippet.py")
 
