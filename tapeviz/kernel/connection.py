@@ -1,10 +1,17 @@
-"""A connection file in; requests to that kernel and messages from it out."""
+"""A connection file in; requests to that kernel and messages from it out.
+
+A request is sent only when the reply to the former has come. ipykernel 7.0 to 7.3 writes replies
+raw on the socket that a ``ZMQStream`` reads requests from; one that arrives meanwhile stays unread,
+often for good (``SubshellManager._send_on_shell_channel``; ipykernel issue 1554, mended in 7.4).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import socket
+import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +23,8 @@ from jupyter_client.client import KernelClient
 _SERVE = "__import__('_tapeviz_inside.wire').wire.serve()"
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
 _LONGEST_WAIT = 3600.0
+# Seconds after a request's end within which its reply comes, unless an interrupt swallowed it.
+_REPLY_WITHIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,9 @@ class Connection:
         self._sleeping, self._waking = socket.socketpair()
         for end in (self._sleeping, self._waking):
             end.setblocking(False)
+        self._waiting: deque[tuple[dict[str, Any], list[bytes]]] = deque()
+        self._unanswered = ""
+        self._over_since: float | None = None
         self._poller = zmq.Poller()
         for readable in (self._shell, self._iopub, self._sleeping):
             self._poller.register(readable, zmq.POLLIN)
@@ -51,9 +63,10 @@ class Connection:
         with contextlib.suppress(OSError):
             self._waking.send(b"\0")
 
-    def hello(self) -> str:
-        """Ask who is there; the id of the request. Lost if nobody listens yet."""
-        return self._send("kernel_info_request", {}, [])
+    def hello(self) -> None:
+        """Ask who is there, unless it was asked and has not been answered."""
+        if not self._unanswered:
+            self._send("kernel_info_request", {}, [])
 
     def boot(self, payload: Mapping[str, Any]) -> str:
         """Execute ``inside/boot.py`` there."""
@@ -71,6 +84,8 @@ class Connection:
 
     def receive(self, timeout: float | None) -> Iterator[Message]:
         """What has come on the two channels, after waiting for it for up to ``timeout`` seconds."""
+        if self._waiting and self._over_since is not None:
+            timeout = min(_REPLY_WITHIN, _REPLY_WITHIN if timeout is None else timeout)
         # A poll takes no more milliseconds than fit into an int; an early return is no harm.
         longest = None if timeout is None else int(min(max(0.0, timeout), _LONGEST_WAIT) * 1000)
         ready = dict(self._poller.poll(longest))
@@ -79,7 +94,11 @@ class Connection:
                 self._sleeping.recv(4096)
         for channel in (self._iopub, self._shell):
             if channel in ready:
-                yield from self._read(channel)
+                for message in self._read(channel):
+                    self._note_reply(message)
+                    yield message
+        if self._over_since is not None and time.monotonic() > self._over_since + _REPLY_WITHIN:
+            self._send_next()
 
     def close(self) -> None:
         """Close every socket; what was not sent yet is dropped."""
@@ -111,8 +130,26 @@ class Connection:
         return self._send("execute_request", content, [json.dumps(payload).encode()])
 
     def _send(self, kind: str, content: Mapping[str, Any], buffers: list[bytes]) -> str:
-        message = self._session.send(self._shell, kind, dict(content), buffers=buffers)
+        message = self._session.msg(kind, dict(content))
+        self._waiting.append((message, buffers))
+        if not self._unanswered:
+            self._send_next()
         return str(message["header"]["msg_id"])
+
+    def _send_next(self) -> None:
+        self._unanswered, self._over_since = "", None
+        if self._waiting:
+            message, buffers = self._waiting.popleft()
+            self._session.send(self._shell, message, buffers=buffers)
+            self._unanswered = str(message["header"]["msg_id"])
+
+    def _note_reply(self, message: Message) -> None:
+        if message.parent != self._unanswered:
+            return
+        if message.kind.endswith("_reply"):
+            self._send_next()
+        elif message.kind == "status" and message.content["execution_state"] == "idle":
+            self._over_since = time.monotonic()
 
 
 def _message(raw: Mapping[str, Any]) -> Message:
