@@ -9,19 +9,21 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
+from .analysis.diagnose import default_call
 from .analysis.model import CallDiagnosis, Diagnosis
 from .analysis.outside import follow
 from .graph.build import build
 from .graph.chips import chip
 from .graph.fold import fold, upwards
 from .graph.groups import group
+from .graph.scope import Links
 from .layout import lay_out
 from .layout.model import EMPTY_LAYOUT, Layout
 from .scene.compose import compose
 from .scene.model import Overlay, Scene
 from .scene.sizes import with_sizes
 from .trace.expressions import SourceText
-from .trace.model import CallId, Trace
+from .trace.model import Call, CallId, Trace
 from .view import View
 
 
@@ -39,33 +41,58 @@ EMPTY_ARRANGED = Arranged()
 """In place of ``None``: nothing has run yet."""
 
 
-def arrange(trace: Trace, view: View) -> Arranged:
-    """The graph of a trace as the view wants it, each node and edge in its place.
+def arrange(trace: Trace, view: View, call: int | None = None) -> Arranged:
+    """The graph of a gradient call as the view wants it, each node and edge in its place.
 
-    Depends on everything in the view but its overlay.
+    Depends on everything in the view but its overlay. ``call``: the id of the gradient call;
+    None: the one that a diagnosis would show first.
     """
-    sized = sized_graph(trace, view)
+    sized = sized_graph(trace, view, call)
     return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
 
 
-def sized_graph(trace: Trace, view: View) -> nx.MultiDiGraph:
+def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:
     """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
-    built = built_graph(trace, view)
+    built = built_graph(trace, view, call)
     groups = group(built, trace, view.grouping)
     folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
     return _weighed(with_sizes(chip(folded), trace))
 
 
-def group_paths(trace: Trace, view: View) -> list[str]:
+def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:
     """What the view could fold and unfold."""
-    groups = group(built_graph(trace, view), trace, view.grouping)
-    return sorted({path for inside in set(groups.values()) for path in upwards(inside)})
+    built = built_graph(trace, view, call)
+    groups = group(built, trace, view.grouping)
+    opens = {node.opens for _, node in built.nodes(data="node") if node.opens}
+    return sorted(opens | {path for inside in set(groups.values()) for path in upwards(inside)})
 
 
-def built_graph(trace: Trace, view: View) -> nx.MultiDiGraph:
+def built_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:
     """Every node that the view shows, before anything is folded."""
+    links = _links_of(trace)
+    chosen = _drawn_call(trace, call)
+    return build(trace, chosen, shows_all=view.shows_all, links=links, opened=view.unfolded)
+
+
+def _drawn_call(trace: Trace, call: int | None) -> Call | None:
+    if call is not None:
+        for known in trace.calls:
+            if known.id == call:
+                return known
+    return default_call(trace)
+
+
+_latest_links: list[tuple[Trace, Links]] = []
+"""Of the trace drawn last: following values through Python reads all of it."""
+
+
+def _links_of(trace: Trace) -> Links:
+    for known, links in _latest_links:
+        if known is trace:
+            return links
     links = follow(trace, SourceText(trace.source)).links
-    return build(trace, shows_all=view.shows_all, links=links)
+    _latest_links[:] = [(trace, links)]
+    return links
 
 
 def _weighed(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
@@ -92,6 +119,6 @@ def shown_call(diagnosis: Diagnosis, overlay: Overlay) -> CallDiagnosis | None:
 
 def draw(trace: Trace, diagnosis: Diagnosis, view: View) -> tuple[Arranged, Scene]:
     """The whole way from a trace to what a painter needs."""
-    arranged = arrange(trace, view)
     shown = shown_call(diagnosis, view.overlay)
+    arranged = arrange(trace, view, shown.call.id if shown is not None else None)
     return arranged, compose_over(arranged, trace, shown, view.overlay)

@@ -68,6 +68,17 @@ def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
     return tuple(kept)
 
 
+def default_call(trace: Trace) -> Call | None:
+    """The call that :meth:`Diagnosis.call` gives unless one is named, known before the diagnosis:
+    the first in trouble, else the last."""
+    calls = reported(trace.calls)
+    for call in calls:
+        results = call.results[: len(call.sources)]
+        if any(status_of(trace, result) != "flows" for result in results):
+            return call
+    return calls[-1] if calls else None
+
+
 def _diagnose_call(evidence: Evidence) -> CallDiagnosis:
     call = evidence.call
     findings = tuple(

@@ -121,7 +121,7 @@ def _pictures(
     from ..export import Drawing
     from ..scene.theme import THEMES
 
-    arranged = arrange(explained.trace, view)
+    arranged = arrange(explained.trace, view, view.overlay.call)
     shown = shown_call(explained.diagnosis, view.overlay)
     overlays = [replace(view.overlay, step=step) for step in steps]
     scenes = [compose_over(arranged, explained.trace, shown, one) for one in overlays]
@@ -166,7 +166,7 @@ def _check_groups(explained: Explained, view: View) -> None:
     from ..drawing import group_paths
 
     named = view.folded | view.unfolded
-    paths = group_paths(explained.trace, view) if named else []
+    paths = group_paths(explained.trace, view, view.overlay.call) if named else []
     if unknown := sorted(named.difference(paths)):
         known = ", ".join(paths[:_GROUPS_TOLD]) + (", …" if len(paths) > _GROUPS_TOLD else "")
         told = f"there are {known}" if paths else "the picture has none (see --group)"

@@ -194,7 +194,7 @@ class Document(QObject):
         self._compose()
 
     def _arrange(self) -> None:
-        wanted = (self.trace, self._form)
+        wanted = (self.trace, self._form, self.view.overlay.call)
         if self.trace is EMPTY_TRACE or are_same(wanted, self._arranged_from):
             return
         is_growing = self.is_running and self._arranged_from[1:] == wanted[1:]
@@ -270,6 +270,7 @@ class Document(QObject):
     def select_call(self, call: CallId | None) -> None:
         if self.view.overlay.call != call:
             self._set_overlay(replace(self.view.overlay, call=call, step=None))
+            self._arrange()
             self.step_changed.emit()
             self.call_reveal_requested.emit(-1 if call is None else int(call))
 

@@ -114,7 +114,7 @@ class Stages:
     """The functions from a trace to a scene, and from a pasted text to a sound one."""
 
     diagnose: Callable[[Trace], Diagnosis]
-    arrange: Callable[[Trace, View], Arranged]
+    arrange: Callable[[Trace, View, int | None], Arranged]
     compose: Callable[[Arranged, Trace, CallDiagnosis | None, Overlay], Scene]
     repair: Callable[[str], Repairs] = leave_text_alone
     has_shares: Callable[[Trace, Call], bool] = have_no_shares

@@ -109,9 +109,9 @@ class Links:
         return Selection(nodes, step.line, tensor, "gradient")
 
     def closed_path(self, node: NodeId) -> str:
-        """The path of a folded group, ``""`` of any other node."""
+        """The path that opens a node: of a folded group, or of a value computed before."""
         known = self.nodes.get(node)
-        return path_of(known) if known is not None and known.role == "group" else ""
+        return known.opens if known is not None else ""
 
     def open_path(self, node: NodeId) -> str:
         """The path of the group that a node stands in, ``""`` if in none."""

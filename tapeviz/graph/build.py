@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import networkx as nx
 
-from ..trace.model import Op, OpId, TensorId, Trace, VariableId, Version
+from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .loose_ends import drop_loose_ends
 from .model import Edge, EdgeState, Link, Node, NodeId
 from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
-from .relevance import NO_LINKS, Links, VersionKey, version_before
+from .scope import NO_LINKS, Links, TraceIndex, VersionKey, shown_calls, version_before
 from .select import Selection, select
 from .words import ranked_names
 
 
 def build(
     trace: Trace,
+    call: Call | None = None,
     *,
     shows_all: bool = False,
     links: Links = NO_LINKS,
+    opened: Collection[str] = (),
 ) -> nx.MultiDiGraph:
-    """The op graph of a trace: what its gradient calls touch, or with ``shows_all`` all of it.
+    """The op graph of a gradient call (the last one if none is named), or with ``shows_all`` of
+    everything that ran.
 
     ``links``: for constants that came back from Python the tensors whose values had left for it.
+    ``opened``: paths of values from outside whose making is shown, see ``scope.before_path``.
     Nodes stand in the order in which they came to be. The graph's own attribute ``entries`` has
     for every recorded operation, by its op, the node that stands for all of it.
     """
-    trace = replace(trace, producers=_makers(trace), names=ranked_names(trace))
-    wiring = _Wiring(trace, select(trace, links, shows_all=shows_all), links)
+    index = _index_of(trace, links)
+    if call is None and trace.calls:
+        call = shown_calls(trace)[-1]
+    wiring = _Wiring(index, select(index, call, opened, shows_all=shows_all))
     wiring.wire()
-    if not shows_all and trace.calls:
+    if not shows_all and call is not None:
         drop_loose_ends(wiring.graph, *wiring.asked())
     return wiring.graph
+
+
+_latest: list[tuple[Trace, Links, TraceIndex]] = []
+"""The last one made: pictures of the same trace are asked for one after the other."""
+
+
+def _index_of(trace: Trace, links: Links) -> TraceIndex:
+    for known, with_links, index in _latest:
+        if known is trace and with_links == links:
+            return index
+    prepared = replace(trace, producers=_makers(trace), names=ranked_names(trace))
+    index = TraceIndex(prepared, links)
+    _latest[:] = [(trace, links, index)]
+    return index
 
 
 def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
@@ -54,12 +74,13 @@ def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
 class _Wiring:
     """Adds nodes, then the edges between them."""
 
-    def __init__(self, trace: Trace, selection: Selection, links: Links) -> None:
+    def __init__(self, index: TraceIndex, selection: Selection) -> None:
         self.graph = nx.MultiDiGraph()
-        self._trace = trace
+        self._index = index
+        self._trace = index.trace
         self._selection = selection
-        self._links = links
-        self._nodes = Nodes(trace, selection)
+        self._links = index.links
+        self._nodes = Nodes(index, selection)
         self._uses: dict[TensorId, int] = {}
         for op in selection.ops:
             for tensor in op.inputs:
@@ -68,18 +89,19 @@ class _Wiring:
     def wire(self) -> None:
         """All of it, in the order in which the parts need each other."""
         chosen = self._selection
-        versions = [self._version(key) for key in sorted(chosen.kept.versions)]
+        versions = [self._version(key) for key in sorted(chosen.scope.versions)]
         self._add_nodes(versions)
         for version in versions:
             self._join_initial(version)
-        for tensor in sorted(chosen.kept.tensors & chosen.asked):
+        for tensor in sorted((chosen.scope.tensors | chosen.scope.outside) & chosen.asked):
             self._supplier(tensor, None)
         entries: dict[OpId, Node] = {}
-        for op in self._trace.ops.values():
-            if op.body:
-                if op.is_recorded_operation:
-                    self._join_entry(op)
-                entries[op.id] = self._nodes.of_entry(op)
+        for op in self._index.with_body:
+            if chosen.shown.isdisjoint(op.body):
+                continue
+            if op.is_recorded_operation:
+                self._join_entry(op)
+            entries[op.id] = self._nodes.of_entry(op)
         self.graph.graph["entries"] = entries
 
     def asked(self) -> tuple[set[NodeId], set[VariableId]]:
@@ -224,8 +246,8 @@ class _Wiring:
             return self._constant(tensor, consumer)
         if producer in chosen.bookkeeping.ops:
             return None
-        # Its making is not shown (a gradient call's inside): a named value stands for it.
-        if self._nodes.is_result(tensor) or self._trace.names.get(tensor):
+        # Its making is not part of the picture: the value alone stands for it.
+        if tensor in chosen.scope.outside:
             return self._constant(tensor, consumer)
         return None
 

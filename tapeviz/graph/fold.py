@@ -138,6 +138,7 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
             is_recorded=known.is_recorded or any(node.is_recorded for node in ops),
             group=path.rpartition("/")[0],
             members=tuple(node.id for node in members),
+            opens=path,
         )
     count = len(ops) or len(members)
     noun = "op" if ops else "node"
@@ -157,6 +158,7 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
         lines=lines,
         group=path.rpartition("/")[0],
         members=tuple(node.id for node in members),
+        opens=path,
     )
 
 

@@ -15,7 +15,7 @@ import networkx as nx
 from ..trace.model import Op, TensorId, Trace
 from .loops import find_loop
 from .model import Node, NodeId
-from .relevance import asked_for
+from .scope import asked_for, shown_calls
 from .split import split
 from .weak import FEW, LARGE, READABLE, readable_depth
 
@@ -108,7 +108,7 @@ def _grouped(graph: nx.MultiDiGraph, trace: Trace, grouping: Grouping) -> Paths:
     if grouping is not by_recorded_operation:
         # The weights of a layer belong to it; elsewhere a source is what the picture starts from.
         in_sight = grouping is not by_layer and len(graph) <= LARGE
-        _take_in(graph, paths, asked_for(trace) if in_sight else frozenset())
+        _take_in(graph, paths, asked_for(trace, shown_calls(trace)) if in_sight else frozenset())
     # The update of a weight belongs to its iteration, though state alone links the two.
     return split(graph, paths, connected=grouping is not by_iteration)
 

@@ -54,6 +54,9 @@ class Node:
     entry: OpId | None = None
     """The innermost recorded operation (custom_gradient, compiled function) that it ran inside of;
     of a group: the one that it is the inside of."""
+    opens: str = ""
+    """What unfolds it, if anything does: the path of a folded group, or of a value whose making is
+    not in the picture."""
 
 
 @dataclass(frozen=True, slots=True)

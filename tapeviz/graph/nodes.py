@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 
-from ..trace.model import Call, Op, OpId, TensorId, Trace, Version
-from ..trace.naming import variable_names
+from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .model import Node, NodeId
-from .relevance import shown_calls
+from .scope import TraceIndex, before_path
 from .select import Selection
 from .words import (
     constant_words,
@@ -63,14 +61,19 @@ def _kind_of_entry(entry: Op) -> str:
 
 
 class Nodes:
-    """Makes the nodes of one trace."""
+    """Makes the nodes of one picture."""
 
-    def __init__(self, trace: Trace, selection: Selection) -> None:
-        self._trace = trace
+    def __init__(self, index: TraceIndex, selection: Selection) -> None:
+        self._index = index
+        self._trace = index.trace
         self._selection = selection
-        self._variables = variable_names(trace.variables, trace.names)
-        self._writes = WriteWords(trace, self._variables)
+        self._variables = index.variable_names
+        self._writes = WriteWords(index.trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
+        self._first: dict[VariableId, int] = {}
+        """Of each variable the first version shown: its primes count from there."""
+        for variable, version in selection.scope.versions:
+            self._first[variable] = min(version, self._first.get(variable, version))
 
     def of_op(self, op: Op) -> Node:
         assigns = op.id in self._trace.writes and is_assign(self._trace, op)
@@ -109,7 +112,11 @@ class Nodes:
 
     def of_version(self, version: Version) -> Node:
         name = self._variables[version.variable]
-        title, subtitle = version_words(self._trace, version, name)
+        first = self._first[version.variable]
+        is_written = version.op is not None and version.op in self._selection.shown
+        if is_written and version.index == first:
+            first = 0  # written as a whole: nothing of the state before is in the picture
+        title, subtitle = version_words(self._trace, version, name, first, is_written)
         line = version_line(self._trace, version)
         variable = self._trace.variables[version.variable]
         return Node(
@@ -127,46 +134,43 @@ class Nodes:
         )
 
     def of_constant(self, tensor: TensorId, node: NodeId) -> Node:
-        """``node``: its id; a number without a name has a node for each op that takes it."""
-        call = self._call_of(tensor)
-        words = constant_words(self._trace, tensor) if call is None else result_words(call, tensor)
-        name = user_name(self._trace, tensor)
-        line = self._bound_lines.get(tensor, call.line if call is not None else 0)
+        """``node``: its id; a number without a name has a node for each op that takes it.
+
+        A value whose making is not in the picture (computed before, or by a gradient call) is one
+        as well; its making opens.
+        """
+        trace = self._trace
+        call = self._index.results.get(tensor)
+        name = user_name(trace, tensor)
+        producer = trace.producers.get(tensor)
+        op = trace.ops[producer] if producer is not None else None
+        kind = "Constant"
+        if call is not None:
+            words, kind = result_words(call, tensor), "Gradient"
+        elif op is not None:
+            words, kind = op_words(trace, op), op.type
+        else:
+            words = constant_words(trace, tensor)
+        line = self._index.bound_lines.get(tensor, 0)
+        if not line and call is not None:
+            line = call.line
+        elif not line and op is not None:
+            line = op.line
+        is_outside = tensor in self._selection.scope.outside
         return Node(
             id=node,
             role="constant",
             title=name or words[0],
             subtitle=words[1],
-            type="Constant" if call is None else "Gradient",
+            type=kind,
             line=line,
             tensor=tensor,
-            name=name or ("" if call is None else words[0]),
+            op=producer if is_outside else None,
+            is_recorded=not is_outside,
+            name=name or ("" if kind == "Constant" else words[0]),
             lines=(line,) if line else (),
+            opens=before_path(trace, tensor) if is_outside else "",
         )
-
-    def is_result(self, tensor: TensorId) -> bool:
-        """Whether a gradient call gave this tensor."""
-        return tensor in self._results
-
-    def _call_of(self, tensor: TensorId) -> Call | None:
-        return self._results.get(tensor)
-
-    @cached_property
-    def _results(self) -> dict[TensorId, Call]:
-        return {
-            result: call
-            for call in shown_calls(self._trace)
-            for result in call.results
-            if result is not None
-        }
-
-    @cached_property
-    def _bound_lines(self) -> dict[TensorId, int]:
-        lines: dict[TensorId, int] = {}
-        for binding in self._trace.bindings:
-            for tensor, _ in binding.tensors:
-                lines.setdefault(tensor, binding.site.line)
-        return lines
 
 
 def result_words(call: Call, result: TensorId) -> tuple[str, str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from ..trace.model import Op, OpId, TensorId, Trace
+from ..trace.model import Call, Op, OpId, TensorId, Trace
 from .bookkeeping import Bookkeeping, find_bookkeeping
-from .relevance import Descent, Kept, Links, asked_for, choose, trace_descent
-
-_NEVER_NODES = frozenset(("VarHandleOp", "DestroyResourceOp"))
+from .scope import Descent, Scope, TraceIndex, asked_for, everything, find_scope, shown_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +18,7 @@ class Selection:
 
     ops: tuple[Op, ...]
     shown: frozenset[OpId]
-    kept: Kept
+    scope: Scope
     descent: Descent
     bookkeeping: Bookkeeping
     asked: frozenset[TensorId]
@@ -28,33 +26,28 @@ class Selection:
     entries: Mapping[OpId, Op]
 
 
-def select(trace: Trace, links: Links, *, shows_all: bool) -> Selection:
-    """What to show of a trace; ``shows_all``: everything that ran."""
-    if shows_all:
-        kept, descent = _everything(trace), trace_descent(trace, links)
-    else:
-        kept, descent = choose(trace, links)
-    asked = asked_for(trace)
-    ops = [op for op in trace.ops.values() if op.id in kept.ops and _is_node(trace, op, asked)]
+def select(
+    index: TraceIndex, call: Call | None, opened: Collection[str], *, shows_all: bool
+) -> Selection:
+    """What to show of a gradient call; ``shows_all``: everything that ran."""
+    trace, descent = index.trace, index.descent
+    scope = everything(trace) if shows_all else find_scope(index, call, opened)
+    calls = shown_calls(trace) if shows_all or call is None else (call,)
+    asked = asked_for(trace, calls)
+    kept = (trace.ops[op] for op in sorted(scope.ops, key=index.position.__getitem__))
+    ops = [op for op in kept if _is_node(trace, op, asked)]
     hidden = Bookkeeping() if shows_all else find_bookkeeping(trace, ops, asked)
     ops = [op for op in ops if op.id not in hidden.ops]
     return Selection(
         tuple(ops),
         frozenset(op.id for op in ops),
-        kept,
+        scope,
         descent,
         hidden,
         asked,
         {} if shows_all else _data(trace, ops, descent, hidden),
-        _entries(trace.ops.values()),
+        index.groups,
     )
-
-
-def _everything(trace: Trace) -> Kept:
-    versions = {(v.id, one.index) for v in trace.variables.values() for one in v.versions}
-    creations = {v.versions[0].op for v in trace.variables.values() if v.versions}
-    ops = {op.id for op in trace.ops.values() if op.type not in _NEVER_NODES}
-    return Kept({op for op in ops if op not in creations}, versions)
 
 
 def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
@@ -67,20 +60,6 @@ def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
     if op.is_recorded_operation:
         return all(trace.producers.get(one) == op.id for one in op.outputs)
     return True
-
-
-def _entries(ops: Iterable[Op]) -> dict[OpId, Op]:
-    """A function's call inside of its own entry does not count: see ``_makers``; and one that asks
-    for gradients itself is no group: what the picture is about is in there."""
-    ops = list(ops)
-    asking = {op.id for op in ops if op.call is not None}
-    around: dict[OpId, Op] = {}
-    for op in ops:
-        if op.is_compiled_call and not asking.isdisjoint(op.body):
-            continue
-        for inside in op.body:
-            around.setdefault(inside, op)
-    return around
 
 
 def _data(

@@ -98,13 +98,22 @@ def user_name(trace: Trace, tensor: TensorId) -> str:
     return next(iter(trace.names.get(tensor, ())), "")
 
 
-def version_words(trace: Trace, version: Version, name: str) -> tuple[str, str]:
-    """Title and subtitle of a version of the variable that is called ``name``."""
+def version_words(
+    trace: Trace, version: Version, name: str, first: int = 0, is_written: bool = True
+) -> tuple[str, str]:
+    """Title and subtitle of a version of the variable that is called ``name``.
+
+    ``first``: the first version in the picture; ``is_written``: the write that made this one is
+    in the picture.
+    """
     variable = trace.variables[version.variable]
-    title = version_name(name, version.index)
+    title = version_name(name, version.index - first)
     shape = shape_words(variable.shape)
     if version.index == 0:
         return title, joined(("Variable", shape))
+    if not is_written:
+        updates = f"after {version.index} update{'s' if version.index > 1 else ''}"
+        return title, joined((updates, shape))
     line = version_line(trace, version)
     return title, joined((f"after line {line}" if line else "after assign", shape))
 

@@ -252,7 +252,7 @@ class SampleArranged:
     layout: Layout
 
 
-def arrange(trace: Trace, view: View) -> SampleArranged:
+def arrange(trace: Trace, view: View, call: int | None = None) -> SampleArranged:
     graph = nx.MultiDiGraph()
     for one in NODES:
         graph.add_node(one.id, node=one)
