@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("no clock", deadline=None)
+settings.load_profile("no clock")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 if TYPE_CHECKING:

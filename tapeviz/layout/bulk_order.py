@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeviz.layout.arrays import Floats, Ints
 from tapeviz.layout.bulk_rows import BulkRows, row_ends
+from tapeviz.layout.crossings import count_crossings
 
 SWEEPS = 40
 EXCHANGES = 20
@@ -32,25 +33,6 @@ def order_all(rows: BulkRows, starts: Iterable[Floats]) -> Ints:
                     best, fewest = order, crossings
             order = _swept(rows, order, sweep)
     return _exchanged(rows, np.arange(len(rows.rank)) if best is None else best)
-
-
-def walked(rows: BulkRows) -> Floats:
-    """When each vertex is first met on a walk depth first from the upper rows."""
-    near: list[list[int]] = [[] for _ in rows.rank]
-    for above, below in zip(rows.above.tolist(), rows.below.tolist(), strict=True):
-        near[above].append(below)
-        near[below].append(above)
-    met = [-1] * len(near)
-    count = 0
-    for root in np.argsort(rows.rank, kind="stable").tolist():
-        stack = [root]
-        while stack:
-            vertex = stack.pop()
-            if met[vertex] < 0:
-                met[vertex] = count
-                count += 1
-                stack.extend(other for other in reversed(near[vertex]) if met[other] < 0)
-    return np.array(met, dtype=np.float64)
 
 
 def places(rows: BulkRows, order: Ints) -> Ints:
@@ -82,28 +64,9 @@ def _swept(rows: BulkRows, order: Ints, sweep: int) -> Ints:
 
 
 def inversions(rows: BulkRows, order: Ints) -> int:
-    """Crossings of segments between neighbouring rows, over all rows, exactly.
-
-    Segments are sorted by their upper ends; then pairs whose lower ends are in inverse order are
-    counted bit by bit: those that agree in the higher bits and differ in this one.
-    """
+    """Crossings of segments between neighbouring rows, over all rows, exactly."""
     place = places(rows, order)
-    gap = rows.rank[rows.above]
-    by_upper = np.lexsort((place[rows.below], place[rows.above], gap))
-    low = place[rows.below][by_upper]
-    group = gap[by_upper]
-    highest = int(low.max(initial=0)).bit_length()
-    group = group << highest
-    total = 0
-    for bit in range(highest - 1, -1, -1):
-        key = group + ((low >> (bit + 1)) << (bit + 1))
-        by_key = np.argsort(key, kind="stable")
-        ones = (low[by_key] >> bit) & 1
-        before = np.cumsum(ones) - ones
-        start = np.concatenate([[True], np.diff(key[by_key]) > 0]) if len(key) else ones > 0
-        base = before[start][np.cumsum(start) - 1]
-        total += int(((before - base) * (1 - ones)).sum())
-    return total
+    return count_crossings(rows.rank[rows.above], place[rows.above], place[rows.below])
 
 
 def _exchanged(rows: BulkRows, order: Ints) -> Ints:

@@ -22,6 +22,8 @@ WIRE_GAP = 14.0
 BOX_TO_WIRE = 18.0
 HINGE = 10
 """In every so many rows long edges may bend, where that lets boxes stand closer."""
+HINGES = 300
+"""About as many in all, so that many long edges cost no more."""
 BROKEN_WIRE = 6.0
 """Weight of a bend inside a long edge."""
 PASSING = 3.0
@@ -32,13 +34,12 @@ STRAIGHT = 3.0
 """A spring that wants to be straight and is out by less, px, is made straight."""
 
 
-def place_across(graph: GraphArrays, layers: Layers, orders: Sequence[Ints]) -> Floats:
-    """Centre of each vertex, px."""
-    sequence = [row[order] for row, order in zip(layers.rows, orders, strict=True)]
+def place_across(graph: GraphArrays, layers: Layers, sequence: Sequence[Ints]) -> Floats:
+    """Centre of each vertex, px; ``sequence`` has each row's vertices from left to right."""
     before, after = np.zeros(len(layers.rank)), np.zeros(len(layers.rank))
     before[: layers.real] = graph.across / 2
     after[: layers.real] = graph.across / 2 + graph.beside
-    group = _wires(layers, sequence)
+    group = _wires(layers)
     springs = _springs(graph, layers)
     fences = _fences(layers, sequence, before, after)
     count = int(group.max()) + 1
@@ -56,25 +57,19 @@ def place_across(graph: GraphArrays, layers: Layers, orders: Sequence[Ints]) -> 
         return placed[group]
 
 
-def _wires(layers: Layers, sequence: Sequence[Ints]) -> Ints:
-    """A group for each vertex: dummies of one chain together, except at hinges and crossings.
-
-    Where two chains cross, both cannot be straight: the later one is broken there.
-    """
-    place = np.zeros(len(layers.rank), dtype=np.intp)
-    for row in sequence:
-        place[row] = np.arange(len(row))
+def _wires(layers: Layers) -> Ints:
+    """A group for each vertex: dummies of one chain together, except at hinges."""
+    dummies = len(layers.rank) - layers.real
+    every = max(HINGE, dummies // HINGES)
     group = np.arange(len(layers.rank))
-    inner: list[list[tuple[int, int]]] = [[] for _ in sequence]
-    for chain in sorted(layers.chains, key=len, reverse=True):
-        for above, below in pairwise(chain[1:-1]):
-            gap = int(layers.rank[above])
-            here = (int(place[above]), int(place[below]))
-            if gap % HINGE and all((here[0] < p) == (here[1] < q) for p, q in inner[gap]):
-                inner[gap].append(here)
-                group[below] = group[above]
-    numbers: Ints = np.unique(group, return_inverse=True)[1]
-    return numbers
+    count = layers.real
+    for chain in layers.chains:
+        if len(chain) > 2:
+            inner = np.array(chain[1:-1])
+            pieces = layers.rank[inner] // every
+            group[inner] = count + pieces - pieces[0]
+            count += int(pieces[-1] - pieces[0]) + 1
+    return group
 
 
 def _springs(graph: GraphArrays, layers: Layers) -> Springs:

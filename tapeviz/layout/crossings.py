@@ -1,34 +1,31 @@
-"""The links between two rows and the rows' orders in; how many of the links cross, out."""
+"""Links between neighbouring rows and the places of their ends in; how many cross, out."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
+from tapeviz.layout.arrays import Ints
 
 
-def count_crossings(link: Floats, upper: Ints, lower: Ints) -> int:
-    """Pairs of links in inverse order, for slot permutations of the upper and the lower row."""
-    ordered = link[upper][:, lower]
-    # ends[i, j]: links that end left of place j and start right of place i
-    ends = np.zeros_like(ordered)
-    ends[:-1, 1:] = ordered[::-1].cumsum(0)[::-1][1:].cumsum(1)[:, :-1]
-    return int((ordered * ends).sum())
+def count_crossings(gap: Ints, upper: Ints, lower: Ints) -> int:
+    """Pairs of links of the same gap whose ends are in inverse order, exactly.
 
-
-def pair_crossings(link: Floats, fixed: Ints) -> Floats:
-    """``c[a, b]``: crossings between the links of slots a and b when a stands left of b.
-
-    ``link`` has the free row's slots as rows and the fixed row's as columns.
+    ``gap[k]`` is the number of the gap between two rows, ``upper[k]`` and ``lower[k]`` are the
+    places of link k's ends. Links are sorted by their upper ends; then pairs whose lower ends are
+    in inverse order are counted bit by bit: those that agree in the higher bits and differ in
+    this one.
     """
-    ordered = link[:, fixed]
-    before = ordered.cumsum(1) - ordered
-    # A matrix product would do, but nearly all of ``ordered`` is 0, and a BLAS that starts its
-    # threads for each small product is far slower on a busy machine.
-    slots, ends = np.nonzero(ordered)
-    crossed = np.zeros((len(link), len(link)))
-    if len(slots):
-        first = np.flatnonzero(np.diff(slots, prepend=-1))
-        share = before.T[ends] * ordered[slots, ends][:, None]
-        crossed[slots[first]] = np.add.reduceat(share, first, axis=0)
-    return crossed
+    by_upper = np.lexsort((lower, upper, gap))
+    low = lower[by_upper]
+    highest = int(low.max(initial=0)).bit_length()
+    group = gap[by_upper] << highest
+    total = 0
+    for bit in range(highest - 1, -1, -1):
+        key = group + ((low >> (bit + 1)) << (bit + 1))
+        by_key = np.argsort(key, kind="stable")
+        ones = (low[by_key] >> bit) & 1
+        before = np.cumsum(ones) - ones
+        start = np.concatenate([[True], np.diff(key[by_key]) > 0]) if len(key) else ones > 0
+        base = before[start][np.cumsum(start) - 1]
+        total += int(((before - base) * (1 - ones)).sum())
+    return total

@@ -10,10 +10,11 @@ import numpy as np
 
 from tapeviz.layout.acyclic import turned_down
 from tapeviz.layout.arrays import Floats, GraphArrays
-from tapeviz.layout.bulk_order import order_all, walked
+from tapeviz.layout.bulk_order import order_all
 from tapeviz.layout.bulk_place import place_all
 from tapeviz.layout.bulk_routes import route_all
 from tapeviz.layout.bulk_rows import BulkRows, bulk_rows, tightened_rows
+from tapeviz.layout.layers import first_met, neighbours
 from tapeviz.layout.picture import Picture
 
 SEVERAL_STARTS = 30_000
@@ -26,7 +27,8 @@ def draw_large(graph: GraphArrays) -> Picture:
     upper, lower = np.array(down, dtype=np.intp).reshape(-1, 2).T
     ranks = np.array(tightened_rows(graph.size, down), dtype=np.intp)
     rows = bulk_rows(ranks, upper, lower)
-    starts = [walked(rows)]
+    by_row = np.argsort(rows.rank, kind="stable").tolist()
+    starts = [first_met(neighbours(len(rows.rank), rows.above, rows.below), by_row)]
     if len(rows.rank) <= SEVERAL_STARTS:
         starts.append(_as_executed(rows))
     order = order_all(rows, starts)

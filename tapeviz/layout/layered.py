@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tapeviz.layout.acyclic import turned_down
-from tapeviz.layout.arrays import GraphArrays, Ints
+from tapeviz.layout.arrays import GraphArrays
 from tapeviz.layout.coordinates import place_across
-from tapeviz.layout.layers import Layers, cut_into_layers, dummies_needed
-from tapeviz.layout.ordering import effort_for, order_rows
+from tapeviz.layout.layers import cut_into_layers, dummies_needed
+from tapeviz.layout.ordering import order_rows
 from tapeviz.layout.picture import Picture
 from tapeviz.layout.ports import dock
 from tapeviz.layout.ranking import rank_nodes
@@ -45,9 +43,9 @@ def draw_layered(ranked: Ranked) -> Picture:
     """The careful picture: seconds for some hundred nodes with thousands of dummies."""
     graph, down, ranks = ranked.graph, ranked.down, ranked.ranks
     layers = cut_into_layers(ranks, down)
-    orders = order_rows(layers, effort_for(layers))
-    x = place_across(graph, layers, orders)
-    upper, lower = dock(graph, layers, x, _places(layers, orders))
+    sequence = order_rows(layers)
+    x = place_across(graph, layers, sequence)
+    upper, lower = dock(graph, layers, x)
     tracks = tracks_of(layers, x, upper, lower)
     rows, delays = stack_rows(graph, layers, tracks)
     y = rows.middle[layers.rank[: layers.real]]
@@ -61,10 +59,3 @@ def draw_layered(ranked: Ranked) -> Picture:
         line = route(ranks[top], tracks[edge], rows, ends, late)
         routes.append(line[::-1] if edge in ranked.turned else line)
     return Picture(x[: layers.real], y, routes)
-
-
-def _places(layers: Layers, orders: list[Ints]) -> Ints:
-    place = np.zeros(len(layers.rank), dtype=np.intp)
-    for row, order in zip(layers.rows, orders, strict=True):
-        place[row[order]] = np.arange(len(order))
-    return place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,18 +15,20 @@ from tapeviz.layout.arrays import Floats, Ints
 class Layers:
     """Vertices 0 … ``real - 1`` are nodes of the graph, the others dummies of long edges.
 
-    ``rows[r]`` lists the vertices of row r, top row first; their place in that list is their
-    *slot*, which never changes: an ordering of the row is a permutation of its slots.
-    ``chains[e]`` are the vertices of edge e from its upper to its lower end.
-    ``links[r][i, j]`` counts the edges between slot i of row r and slot j of row r + 1.
+    ``rank[v]`` is the row of vertex v, 0 at the top. ``chains[e]`` are the vertices of edge e
+    from its upper to its lower end. Link k joins ``above[k]`` to ``below[k]`` in the next row;
+    links are sorted by row.
     """
 
     real: int
     rank: Ints
-    slot: Ints
-    rows: tuple[Ints, ...]
     chains: tuple[tuple[int, ...], ...]
-    links: tuple[Floats, ...]
+    above: Ints
+    below: Ints
+
+    @property
+    def rows(self) -> int:
+        return int(self.rank.max()) + 1
 
 
 def dummies_needed(ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> int:
@@ -41,20 +43,31 @@ def cut_into_layers(ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> L
         between = range(len(rank), len(rank) + ranks[lower] - ranks[upper] - 1)
         rank.extend(range(ranks[upper] + 1, ranks[lower]))
         chains.append((upper, *between, lower))
-    rows: list[list[int]] = [[] for _ in range(max(rank, default=-1) + 1)]
-    slot = [0] * len(rank)
-    for vertex, row in enumerate(rank):
-        slot[vertex] = len(rows[row])
-        rows[row].append(vertex)
-    links = [np.zeros((len(above), len(below))) for above, below in pairwise(rows)]
-    for chain in chains:
-        for above_vertex, below_vertex in pairwise(chain):
-            links[rank[above_vertex]][slot[above_vertex], slot[below_vertex]] += 1
-    return Layers(
-        real=len(ranks),
-        rank=np.array(rank, dtype=np.intp),
-        slot=np.array(slot, dtype=np.intp),
-        rows=tuple(np.array(row, dtype=np.intp) for row in rows),
-        chains=tuple(chains),
-        links=tuple(links),
-    )
+    links = [link for chain in chains for link in pairwise(chain)]
+    links.sort(key=lambda link: rank[link[0]])
+    above, below = np.array(links, dtype=np.intp).reshape(-1, 2).T
+    return Layers(len(ranks), np.array(rank, dtype=np.intp), tuple(chains), above, below)
+
+
+def neighbours(count: int, above: Ints, below: Ints) -> list[list[int]]:
+    """The vertices that links join to each of ``count`` vertices."""
+    near: list[list[int]] = [[] for _ in range(count)]
+    for upper, lower in zip(above.tolist(), below.tolist(), strict=True):
+        near[upper].append(lower)
+        near[lower].append(upper)
+    return near
+
+
+def first_met(near: list[list[int]], roots: Iterable[int]) -> Floats:
+    """When each vertex is first met on a walk depth first from ``roots`` in turn."""
+    met = [-1] * len(near)
+    count = 0
+    for root in roots:
+        stack = [root]
+        while stack:
+            vertex = stack.pop()
+            if met[vertex] < 0:
+                met[vertex] = count
+                count += 1
+                stack.extend(other for other in reversed(near[vertex]) if met[other] < 0)
+    return np.array(met, dtype=np.float64)

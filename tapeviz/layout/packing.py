@@ -9,6 +9,7 @@ from math import sqrt
 Size = tuple[float, float]
 Ledge = tuple[float, float, float]
 """A piece of the skyline: left, right, floor."""
+UNDER_SKYLINE = 300
 TINY = 1e-6
 GAP = 44.0
 SHAPE = 1.5
@@ -39,13 +40,30 @@ def pack(sizes: Sequence[Size], shape: float = SHAPE, gap: float = GAP) -> list[
 
 
 def _fill(sizes: Sequence[Size], limit: float) -> list[Size]:
-    """Put each at the highest free place under a skyline no wider than ``limit``."""
+    """Put each at the highest free place under a skyline no wider than ``limit``.
+
+    The sheet is as many ledges wide as there are pictures beside each other; so of very many
+    pictures all but the first are set in lines, like words.
+    """
     skyline: list[Ledge] = [(0.0, limit, 0.0)]
     corners = []
-    for width, height in sizes:
+    for width, height in sizes[:UNDER_SKYLINE]:
         y, x = min(_places(skyline, width, limit))
         corners.append((x, y))
         skyline = _raised(skyline, x, x + width, y + height)
+    return corners + _lines(sizes[UNDER_SKYLINE:], limit, max(floor for _, _, floor in skyline))
+
+
+def _lines(sizes: Sequence[Size], limit: float, top: float) -> list[Size]:
+    """One beside the other in lines from ``top`` down, the highest in the first line."""
+    corners = [(0.0, 0.0)] * len(sizes)
+    x, y, below = 0.0, top, top
+    for k in sorted(range(len(sizes)), key=lambda k: -sizes[k][1]):
+        width, height = sizes[k]
+        if x and x + width > limit:
+            x, y = 0.0, below
+        corners[k] = (x, y)
+        x, below = x + width, max(below, y + height)
     return corners
 
 

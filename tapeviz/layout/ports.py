@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays, Ints
+from tapeviz.layout.arrays import Floats, GraphArrays
 from tapeviz.layout.layers import Layers
 
 SPREAD = 24.0
@@ -25,7 +25,7 @@ LEVEL = 0.45
 """Two boxes out of line by less than this part of the smaller half get a straight edge."""
 
 
-def dock(graph: GraphArrays, layers: Layers, x: Floats, place: Ints) -> tuple[Floats, Floats]:
+def dock(graph: GraphArrays, layers: Layers, x: Floats) -> tuple[Floats, Floats]:
     """For each edge the position across of its upper end and of its lower end."""
     half = graph.across / 2
     straight = np.array([_straight(chain, layers, x, half) for chain in layers.chains])
@@ -38,7 +38,7 @@ def dock(graph: GraphArrays, layers: Layers, x: Floats, place: Ints) -> tuple[Fl
     sides = [(0, below), (1, above)]
     for side, boxes in sides:
         for edges in boxes:
-            edges.sort(key=lambda e: (place[layers.chains[e][-2 if side else 1]], e))
+            edges.sort(key=lambda e: (x[layers.chains[e][-2 if side else 1]], e))
     docks = _spread_all(x, half, straight, sides)
     # Where an edge could run straight but one end had to give way, the freer end follows.
     crowd = np.array(

@@ -54,7 +54,7 @@ def stack_rows(
     graph: GraphArrays, layers: Layers, tracks: Sequence[Sequence[float]]
 ) -> tuple[Rows, Delays]:
     """Stack the rows; a gap grows with how far aside and how many abreast its edges go."""
-    count = len(layers.rows)
+    count = layers.rows
     height = np.zeros(count)
     np.maximum.at(height, layers.rank[: layers.real], graph.along)
     turning: list[list[tuple[int, int]]] = [[] for _ in range(count - 1)]

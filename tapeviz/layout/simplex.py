@@ -44,7 +44,6 @@ class _SpanningTree:
         self.order: list[int] = []  # preorder: a subtree is a run of it
         self.start = [0] * count
         self.stop = [0] * count
-        self.next_probe = 0
 
     def slack(self, edge: int) -> int:
         tail, head = self.edges[edge]

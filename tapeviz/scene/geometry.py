@@ -44,10 +44,6 @@ def grown(rect: Rect, by: float) -> Rect:
     return Rect(rect.x, rect.y, rect.width + 2 * by, rect.height + 2 * by)
 
 
-def shifted(rect: Rect, dx: float, dy: float) -> Rect:
-    return Rect(rect.x + dx, rect.y + dy, rect.width, rect.height)
-
-
 def circle(x: float, y: float, radius: float) -> Outline:
     return rounded(Rect(x, y, 2 * radius, 2 * radius), radius)
 

@@ -70,11 +70,6 @@ def cap_height(font: Font, size: float) -> float:
     return FACES[font].cap_height * size / _UNITS
 
 
-def line_height(font: Font, size: float) -> float:
-    face = FACES[font]
-    return (face.ascent + face.descent) * size / _UNITS
-
-
 @lru_cache(maxsize=8192)
 def _units(text: str, font: Font) -> int:
     face = FACES[font]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from layout_checks import check_clear, check_complete, check_forward
 from odd_graphs import ODD
@@ -54,21 +52,6 @@ def test_edges_of_one_source_share_their_lane() -> None:
             lanes.setdefault(tail, set()).add(longest[0][0])
     assert len(lanes) == 3  # kernel, recurrent kernel, bias
     assert all(len(positions) == 1 for positions in lanes.values())
-
-
-def test_time_grows_about_linearly() -> None:
-    """Ratios, not seconds: eight times the graph in much less than its square's time."""
-
-    def seconds(steps: int) -> float:
-        graph = lstm(steps)
-        best = np.inf
-        for _ in range(2):
-            start = time.process_time()
-            lay_out(graph)
-            best = min(best, time.process_time() - start)
-        return float(best)
-
-    assert seconds(800) < 24 * seconds(100)
 
 
 def test_parts_keep_their_own_numbering() -> None:

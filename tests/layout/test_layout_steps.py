@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tape_graphs import TAPES, lstm, mlp, random_dag, residual
+from tape_graphs import TAPES, mlp, random_dag, residual
 
 from tapeviz.layout.acyclic import edges_to_turn
 from tapeviz.layout.arrays import GraphArrays, read_graph
@@ -17,14 +18,13 @@ from tapeviz.layout.balance import Fences, Springs, balance, within_fences
 from tapeviz.layout.bands import levels
 from tapeviz.layout.bulk_order import inversions, order_all
 from tapeviz.layout.bulk_rows import bulk_rows, tightened_rows
+from tapeviz.layout.columns import gather_columns
 from tapeviz.layout.components import components
-from tapeviz.layout.crossings import count_crossings, pair_crossings
-from tapeviz.layout.layers import cut_into_layers
-from tapeviz.layout.ordering import effort_for, order_rows, total_crossings
+from tapeviz.layout.layers import Layers, cut_into_layers
+from tapeviz.layout.ordering import attempts, order_rows, straight_edges, total_crossings
 from tapeviz.layout.packing import pack
 from tapeviz.layout.ports import keep_apart, spread
 from tapeviz.layout.ranking import longest_path, rank_nodes
-from tapeviz.layout.rerouting import reroute_long_edges
 
 
 def arrays_of(graph: nx.MultiDiGraph) -> GraphArrays:
@@ -100,55 +100,60 @@ def test_turned_edges_leave_no_cycle(edges: list[tuple[int, int]]) -> None:
         assert turned == set()
 
 
-def crossings_by_hand(link: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> int:
-    ends = [
-        (i, j)
-        for i, a in enumerate(upper)
-        for j, b in enumerate(lower)
-        for _ in range(int(link[a, b]))
-    ]
-    return sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in itertools.combinations(ends, 2))
+def layers_of(count: int, edges: list[tuple[int, int]]) -> Layers:
+    return cut_into_layers(rank_nodes(count, edges, [1.0] * len(edges)), edges)
 
 
-def test_crossings_are_counted_exactly() -> None:
-    random = np.random.default_rng(1)
-    for _ in range(50):
-        link = (random.random((6, 5)) < 0.4) * random.integers(1, 3, (6, 5)).astype(float)
-        upper, lower = random.permutation(6), random.permutation(5)
-        assert count_crossings(link, upper, lower) == crossings_by_hand(link, upper, lower)
-        crossed = pair_crossings(link, lower)
-        order = list(upper)
-        total = sum(crossed[a, b] for a, b in itertools.combinations(order, 2))
-        assert total == crossings_by_hand(link, upper, lower)
+def crossings_by_hand(layers: Layers, key: np.ndarray) -> int:
+    links = zip(layers.above.tolist(), layers.below.tolist(), strict=True)
+    return sum(
+        layers.rank[a] == layers.rank[c] and (key[a] - key[c]) * (key[b] - key[d]) < 0
+        for (a, b), (c, d) in itertools.combinations(links, 2)
+    )
+
+
+@given(dags(), st.integers(0, 2**32 - 1))
+def test_crossings_are_counted_exactly(case: tuple[int, list[tuple[int, int]]], seed: int) -> None:
+    layers = layers_of(*case)
+    key = np.random.default_rng(seed).random(len(layers.rank))
+    assert total_crossings(layers, key) == crossings_by_hand(layers, key)
+
+
+@given(dags(), st.integers(0, 2**32 - 1))
+def test_a_column_knows_what_each_place_would_cost(
+    case: tuple[int, list[tuple[int, int]]], seed: int
+) -> None:
+    layers = layers_of(*case)
+    random = np.random.default_rng(seed)
+    for of in (straight_edges(layers), next(attempts(layers, straight_edges(layers)))[0]):
+        columns = gather_columns(layers, of)
+        place = random.permutation(columns.count)
+        for column in range(columns.count):
+            cost = columns.crossings_by_place(column, place)
+            moved = place.astype(float)
+            for before in range(columns.count + 1):
+                moved[column] = before - 0.5
+                change = total_crossings(layers, moved[of]) - total_crossings(layers, place[of])
+                assert cost[before] - cost[place[column]] == change
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(dags(most=6))
 def test_small_graphs_get_the_fewest_crossings(case: tuple[int, list[tuple[int, int]]]) -> None:
-    count, edges = case
-    layers = cut_into_layers(rank_nodes(count, edges, [1.0] * len(edges)), edges)
-    found = total_crossings(layers, order_rows(layers, effort_for(layers)))
-    ways = np.prod([float(np.prod(range(1, len(row) + 1))) for row in layers.rows])
-    assume(ways <= 3000)
-    fewest = min(
-        total_crossings(layers, [np.array(order) for order in orders])
-        for orders in itertools.product(
-            *(itertools.permutations(range(len(row))) for row in layers.rows)
-        )
-    )
-    assert found == fewest
+    layers = layers_of(*case)
+    rows = [np.flatnonzero(layers.rank == row).tolist() for row in range(layers.rows)]
+    assume(np.prod([float(np.prod(range(1, len(row) + 1))) for row in rows]) <= 3000)
 
+    def crossings(orders: Iterable[Sequence[int]]) -> int:
+        key = np.zeros(len(layers.rank))
+        for order in orders:
+            key[list(order)] = np.arange(len(order))
+        return total_crossings(layers, key)
 
-def test_rerouting_saves_what_it_says() -> None:
-    graph = arrays_of(lstm(2, backward=True))
-    edges = pairs(graph)
-    layers = cut_into_layers(rank_nodes(graph.size, edges, [1.0] * len(edges)), edges)
-    orders = [np.arange(len(row)) for row in layers.rows]
-    before = total_crossings(layers, orders)
-    after, saved = reroute_long_edges(layers, orders)
-    assert saved > 100
-    assert total_crossings(layers, after) == before - saved
-    assert all(sorted(a) == sorted(b) for a, b in zip(orders, after, strict=True))
+    fewest = min(map(crossings, itertools.product(*map(itertools.permutations, rows))))
+    found = order_rows(layers)
+    assert [sorted(row.tolist()) for row in found] == rows
+    assert crossings([row.tolist() for row in found]) == fewest
 
 
 def test_bulk_order_counts_like_the_careful_one() -> None:
@@ -159,11 +164,9 @@ def test_bulk_order_counts_like_the_careful_one() -> None:
     short = [e for e in edges if ranks[e[1]] - ranks[e[0]] <= 12]
     layers = cut_into_layers(ranks, short)
     order = order_all(rows, [np.arange(len(rows.rank), dtype=float)])
-    by_row: list[list[int]] = [[] for _ in layers.rows]
-    for vertex in order.tolist():
-        by_row[rows.rank[vertex]].append(vertex)
-    orders = [np.array([layers.slot[v] for v in row]) for row in by_row]
-    assert inversions(rows, order) == total_crossings(layers, orders)
+    place = np.empty(len(order))
+    place[order] = np.arange(len(order))
+    assert inversions(rows, order) == crossings_by_hand(layers, place)
     start = np.lexsort((np.arange(len(rows.rank)), rows.rank))
     assert inversions(rows, order) < 0.6 * inversions(rows, start)
 
@@ -247,3 +250,16 @@ def test_packed_pictures_do_not_overlap(sizes: list[tuple[float, float]]) -> Non
     for a, b in itertools.combinations(boxes, 2):
         gap = max(b[0] - a[2], a[0] - b[2], b[1] - a[3], a[1] - b[3])
         assert gap >= 40
+
+
+def test_very_many_pictures_do_not_overlap_and_fill_the_sheet() -> None:
+    random = np.random.default_rng(7)
+    sizes = [(w, h) for w, h in random.uniform(20, 300, (900, 2)).tolist()]
+    left, top = np.array(pack(sizes)).T
+    right, bottom = left + np.array(sizes)[:, 0], top + np.array(sizes)[:, 1]
+    gap = np.maximum.reduce(
+        [left - right[:, None], left[:, None] - right, top - bottom[:, None], top[:, None] - bottom]
+    )
+    assert (gap[~np.eye(900, dtype=bool)] >= 40).all()
+    boxes = sum((w + 44) * (h + 44) for w, h in sizes)
+    assert (right.max() + 44) * (bottom.max() + 44) < 1.25 * boxes
