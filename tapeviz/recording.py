@@ -185,7 +185,9 @@ class LiveRecording:
             filename=self.snippet.filename,
             events=tuple(self._lines),
             blob=bytes(self._blob),
-            repairs=tuple((one.line, one.what) for one in self.repaired.repairs),
+            repairs=tuple((repair.line, repair.what) for repair in self.repaired.repairs),
+            skipped=tuple((part.line, part.last_line, part.why) for part in self.repaired.skipped),
+            blocks=self.repaired.blocks,
         )
 
     # For the kernel's run.

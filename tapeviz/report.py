@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +16,8 @@ from .trace.model import EMPTY_TRACE, Array, CallId, Check, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
 Repairs = Iterable[tuple[int, str]]
+SkippedParts = Sequence[tuple[int, int, str]]
+"""First line, last line, and why they were left out."""
 
 
 def report(
@@ -23,6 +25,7 @@ def report(
     diagnosis: Diagnosis,
     repairs: Repairs = (),
     shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
+    skipped: SkippedParts = (),
 ) -> dict[str, Any]:
     """Everything that happened to the gradients of one snippet, as JSON values."""
     return {
@@ -31,6 +34,9 @@ def report(
         "python": trace.python,
         "ops": sum(op.call is None and not op.is_recorded_operation for op in trace.ops.values()),
         "repairs": [{"line": line, "what": what} for line, what in repairs],
+        "skipped": [
+            {"line": line, "last_line": last_line, "why": why} for line, last_line, why in skipped
+        ],
         "error": _error(trace, diagnosis),
         "warnings": [
             {"kind": one.kind, "line": one.line, "message": one.message}
@@ -38,6 +44,17 @@ def report(
         ],
         "calls": [_call(trace, one) | _shares(shares.get(one.call.id)) for one in diagnosis.calls],
     }
+
+
+def skipped_words(skipped: SkippedParts, blocks: int) -> str:
+    """``5 of 6 blocks of code run · line 102 left out: …``; empty when nothing was left out."""
+    if not skipped:
+        return ""
+    parts = [f"{blocks - len(skipped)} of {blocks} blocks of code run"]
+    for line, last_line, why in skipped:
+        where = f"line {line}" if line == last_line else f"lines {line}–{last_line}"
+        parts.append(f"{where} left out: {why}")
+    return " · ".join(parts)
 
 
 def report_of_trouble(message: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from ..bugs import told_in_a_line
@@ -72,8 +73,14 @@ def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
     about: dict[str, object] = {"file": name} if is_one_of_many else {}
     try:
         explained = _explained(opened, name, fixes)
-        repairs = explained.recording.repairs
-        about |= report(explained.trace, explained.diagnosis, repairs, explained.shares)
+        recording = explained.recording
+        about |= report(
+            explained.trace,
+            explained.diagnosis,
+            recording.repairs,
+            explained.shares,
+            recording.skipped,
+        )
         status = exit_status(explained.trace, explained.diagnosis)
     except TapevizError as error:
         if not is_one_of_many:
@@ -87,6 +94,7 @@ def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
 
 
 def _explain_text(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: bool) -> int:
+    from ..report import skipped_words
     from .text import as_text
 
     if is_one_of_many:
@@ -98,6 +106,9 @@ def _explain_text(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
             raise
         print(f"tapeviz: {error}", file=sys.stderr)
         return error.exit_status
-    repairs, shares = explained.recording.repairs, explained.shares
-    print(as_text(explained.trace, explained.diagnosis, repairs, shares))
+    recording = explained.recording
+    left_out = skipped_words(recording.skipped, recording.blocks)
+    if left_out:
+        print(fill(left_out, 88, subsequent_indent="  ") + "\n")
+    print(as_text(explained.trace, explained.diagnosis, recording.repairs, explained.shares))
     return exit_status(explained.trace, explained.diagnosis)

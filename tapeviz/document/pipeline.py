@@ -84,11 +84,15 @@ NOTHING_ARRANGED = NothingArranged()
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """A text after its repairs, each with its line and words; ``error``: it is beyond repair."""
+    """A text after its repairs, each with its line and words; ``error``: it is beyond repair.
+
+    ``skipped``: which parts of a page were left out, and why; empty when all of it can run.
+    """
 
     text: str
     repairs: tuple[tuple[int, str], ...] = ()
     error: str = ""
+    skipped: str = ""
 
 
 def have_no_shares(trace: Trace, call: Call) -> bool:

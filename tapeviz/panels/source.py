@@ -120,16 +120,18 @@ class RepairStrip(QFrame):
 
     def _show(self) -> None:
         repairs = self._document.text.repairs
-        if repairs is None or not (repairs.repairs or repairs.error):
+        if repairs is None or not (repairs.repairs or repairs.skipped or repairs.error):
             self.hide()
             return
         count = len(repairs.repairs)
         done = f"Repaired {count} thing{'s' if count != 1 else ''}" if count else ""
-        self.words.setText(". ".join(part for part in (done, repairs.error) if part))
+        self.words.setText(
+            ". ".join(part for part in (repairs.skipped, done, repairs.error) if part)
+        )
         lines = [f"line {line}: {what}" if line else what for line, what in repairs.repairs]
         more = [f"… and {count - 40} more"] if count > 40 else []
         self.list.setText("\n".join(lines[:40] + more))
-        self.undo.setVisible(bool(count))
+        self.undo.setVisible(bool(count or repairs.skipped))
         self.details.setVisible(bool(count))
         self.details.setChecked(False)
         self.setProperty("state", "trouble" if repairs.error else "")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from tapeviz.repair.imports import PROVIDED
 from tapeviz.repair.page import Edit, Page, aside, blank
 from tapeviz.repair.scanning import scan_lines
-from tapeviz.repair.statements import statement_starts
+from tapeviz.repair.statements import read_statements, statement_starts
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*\{?\.?([\w+#.-]*)[^`]*$")
+_FENCED = "removed the Markdown fence"
+_PYTHON_ONLY = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With)
 _QUOTED = re.compile(r"^\s?>(?!>)\s?")
 _NOT_PYTHON = re.compile(
     r"""bash|sh|shell|zsh|console|terminal|cmd|powershell|text|txt|plaintext|output|none|json|yaml
@@ -54,20 +58,57 @@ def drop_quote_marks(page: Page) -> Iterator[Edit]:
 
 
 def drop_fences(page: Page) -> Iterator[Edit]:
-    """Markdown fences, and what stands in a fence of another language."""
-    inside: str | None = None
+    """Markdown fences, and what stands in a fence of another language.
+
+    The label alone does not decide: the form of TensorFlow's issues labels Python as ``shell``.
+    """
     scans = scan_lines(page.lines)
+    fences = [
+        index for index, line in enumerate(page.lines) if scans[index].code and _FENCE.match(line)
+    ]
+    opened = -1
     for index, line in enumerate(page.lines):
-        fence = _FENCE.match(line) if scans[index].code else None
-        if fence is None and inside is not None and line.rstrip().endswith("```"):
-            inside = None
-            yield Edit(index, line.rstrip().rstrip("`"), "removed the Markdown fence")
-        elif fence is None:
-            if inside and _NOT_PYTHON.fullmatch(inside) and line.strip():
-                yield aside(page, index, f"not Python but {inside}: kept as a comment")
-        else:
-            inside = None if inside is not None else fence[2].lower()
-            yield blank(index, "removed the Markdown fence")
+        if opened < 0 and not fences:
+            break
+        is_fence = bool(fences) and fences[0] == index
+        ends_here = opened >= 0 and (is_fence or line.rstrip().endswith("```"))
+        if is_fence:
+            fences.pop(0)
+            yield blank(index, _FENCED, is_page_text=True)
+        elif ends_here:
+            yield Edit(index, line.rstrip().rstrip("`"), _FENCED, is_page_text=True)
+        if ends_here:
+            yield from _other_language(page, opened, index)
+        if is_fence or ends_here:
+            opened = -1 if ends_here else index
+    if opened >= 0:
+        yield from _other_language(page, opened, len(page.lines))
+
+
+def _other_language(page: Page, opened: int, end: int) -> Iterator[Edit]:
+    """The inside of a fence that says, and shows, that it is no Python."""
+    fence = _FENCE.match(page.lines[opened])
+    label = fence[2].lower() if fence else ""
+    inside = page.lines[opened + 1 : end]
+    if not _NOT_PYTHON.fullmatch(label) or _reads_as_python(inside):
+        return
+    for index in range(opened + 1, end):
+        if page.lines[index].strip():
+            what = f"not Python but {label}: kept as a comment"
+            yield aside(page, index, what, is_page_text=True)
+
+
+def _reads_as_python(lines: Sequence[str]) -> bool:
+    """Whether most statements parse, and one of them is what only Python code has."""
+    if any(line.lstrip().startswith(">>> ") for line in lines):
+        return True
+    statements = read_statements(tuple(lines))
+    trees = [statement.tree for statement in statements if statement.tree is not None]
+    return 2 * len(trees) >= len(statements) and any(
+        isinstance(node, _PYTHON_ONLY) or (isinstance(node, ast.Name) and node.id in PROVIDED)
+        for tree in trees
+        for node in ast.walk(tree)
+    )
 
 
 def drop_leftovers(page: Page) -> Iterator[Edit]:
@@ -77,7 +118,7 @@ def drop_leftovers(page: Page) -> Iterator[Edit]:
         words = page.lines[index].strip()
         is_name = re.search(rf"(?m)^\s*{re.escape(words)}\s*=", page.text)
         if not is_name:
-            yield blank(index, f"removed the page's “{words}”")
+            yield blank(index, f"removed the page's “{words}”", is_page_text=True)
 
 
 def switch_off_commands(page: Page) -> Iterator[Edit]:

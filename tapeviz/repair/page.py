@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 _LINE_END = re.compile(r"(\r\n|\r|\n)")
@@ -28,15 +28,33 @@ class SyntaxProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """Lines of a pasted page that do not run, 1-based and inclusive; ``why``: a short phrase."""
+
+    line: int
+    last_line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Repaired:
     """The text to run: each of its lines is the same line of the pasted text.
 
-    With an ``error`` the text is the pasted one, unchanged.
+    With an ``error`` the text is the pasted one, unchanged. ``skipped``: parts of a page that were
+    left out, by line; they are comments in ``text``. ``blocks``: how many pieces of code the page
+    has between its sentences (1: the text is one program).
     """
 
     text: str
     repairs: tuple[Repair, ...]
     error: SyntaxProblem | None
+    skipped: tuple[Skipped, ...] = ()
+    blocks: int = 1
+
+    @property
+    def whole_blocks(self) -> int:
+        """The number of blocks of which no line was left out."""
+        return self.blocks - len(self.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +68,22 @@ class Edit:
     text: str
     what: str
     sets_aside: bool = False
+    is_page_text: bool = False
+    """The line is part of the page around the code: a sentence, a fence, a button."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The lines as pasted, as they stand now, and what was done to each."""
+    """The lines as pasted, as they stand now, and what was done to each.
+
+    ``page_text``: the lines (0-based) that are no code but belong to the page around it.
+    """
 
     pasted: tuple[str, ...]
     ends: tuple[str, ...]
     lines: tuple[str, ...]
     done: tuple[tuple[str, ...], ...]
+    page_text: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, text: str) -> Page:
@@ -93,8 +117,11 @@ class Page:
     def apply(self, edits: Iterable[Edit]) -> Page:
         """The page after ``edits``."""
         lines, done = list(self.lines), list(self.done)
+        page_text = set(self.page_text)
         for edit in edits:
             index = edit.index
+            if edit.is_page_text:
+                page_text.add(index)
             text = edit.text
             if not text and index == len(lines) - 1:
                 text = "#"  # an empty last line would no longer count as one
@@ -105,20 +132,44 @@ class Page:
                 done[index] = (edit.what,)
             elif edit.what not in done[index]:
                 done[index] += (edit.what,)
-        return Page(self.pasted, self.ends, tuple(lines), tuple(done))
+        return Page(self.pasted, self.ends, tuple(lines), tuple(done), frozenset(page_text))
+
+    def part(self, first: int, end: int) -> Page:
+        """The lines from ``first`` up to ``end`` as a page of their own."""
+        return Page(
+            self.pasted[first:end],
+            self.ends[first:end],
+            self.lines[first:end],
+            self.done[first:end],
+            frozenset(index - first for index in self.page_text if first <= index < end),
+        )
+
+    def with_part(self, first: int, part: Page) -> Page:
+        """The page in which the lines from ``first`` on are those of ``part``."""
+        end = first + len(part.lines)
+        return replace(
+            self,
+            lines=(*self.lines[:first], *part.lines, *self.lines[end:]),
+            done=(*self.done[:first], *part.done, *self.done[end:]),
+        )
 
 
 Pass = Callable[[Page], Iterable[Edit]]
 """One kind of repair: what it would change on the page as it stands."""
 
 
-def blank(index: int, what: str) -> Edit:
+def blank(index: int, what: str, *, is_page_text: bool = False) -> Edit:
     """The line taken away: it stays as an empty line."""
-    return Edit(index, "", what, sets_aside=True)
+    return Edit(index, "", what, sets_aside=True, is_page_text=is_page_text)
 
 
-def aside(page: Page, index: int, what: str) -> Edit:
-    """The line kept as a comment, in the words that were pasted."""
+def as_comment(pasted: str) -> str:
+    """A line as a comment, in the words that were pasted."""
     # A NUL is the one character that Python refuses even in a comment.
-    words = page.pasted[index].replace("\0", "").rstrip()
-    return Edit(index, f"# {words}", what, sets_aside=True)
+    return "# " + pasted.replace("\0", "").rstrip(" \t")
+
+
+def aside(page: Page, index: int, what: str, *, is_page_text: bool = False) -> Edit:
+    """The line kept as a comment, in the words that were pasted."""
+    text = as_comment(page.pasted[index])
+    return Edit(index, text, what, sets_aside=True, is_page_text=is_page_text)

@@ -82,8 +82,11 @@ _WORDS: tuple[tuple[str, str], ...] = (
 _PAIR = dict(zip("([{)]}", ")]}([{", strict=True))
 
 
-def find_problem(page: Page, failure: Failure) -> SyntaxProblem:
-    """What keeps ``page`` from being read: the first statement that is wrong by itself."""
+def find_problem(page: Page, failure: Failure, lines_before: int = 0) -> SyntaxProblem:
+    """What keeps ``page`` from being read: the first statement that is wrong by itself.
+
+    ``lines_before``: how many lines of the pasted text stand above the first one of ``page``.
+    """
     # A later quote without end makes Python overlook an earlier slip.
     for statement in read_statements(page.lines):
         if statement.first + 1 >= failure.line:
@@ -94,12 +97,18 @@ def find_problem(page: Page, failure: Failure) -> SyntaxProblem:
             failure = Failure(statement.first + own.line, own.column + margin, own.message)
             break
     line = min(failure.line, len(page.lines))
-    return SyntaxProblem(line, _pasted_column(page, line, failure.column), _say(page, failure))
+    column = _pasted_column(page, line, failure.column)
+    return SyntaxProblem(line + lines_before, column, _say(page, failure, lines_before))
 
 
-def _say(page: Page, failure: Failure) -> str:
+def _say(page: Page, failure: Failure, lines_before: int) -> str:
+    message = re.sub(
+        r"on line (\d+)",
+        lambda found: f"on line {int(found[1]) + lines_before}",
+        failure.message,
+    )
     for pattern, words in _WORDS:
-        found = re.search(pattern, failure.message)
+        found = re.search(pattern, message)
         if found:
             groups = [group or "" for group in found.groups()]
             first = groups[0] if groups else ""

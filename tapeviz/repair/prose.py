@@ -36,7 +36,7 @@ def set_aside_prose(page: Page) -> Iterator[Edit]:
     for statement in found:
         for index in range(statement.first, statement.last + 1):
             if page.lines[index].strip():
-                yield aside(page, index, _WHAT)
+                yield aside(page, index, _WHAT, is_page_text=True)
 
 
 def _outside_brackets(statements: Iterable[Statement]) -> Iterator[Statement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeviz.repair.blocks import blocks_of, leave_out_undefined, leave_out_unreadable
 from tapeviz.repair.characters import (
     decode_entities,
     drop_invisible,
@@ -17,7 +18,7 @@ from tapeviz.repair.debris import (
 from tapeviz.repair.levels import restore_indentation
 from tapeviz.repair.line_numbers import drop_line_numbers
 from tapeviz.repair.output import set_aside_output, set_aside_tracebacks
-from tapeviz.repair.page import Page, Pass, Repaired
+from tapeviz.repair.page import Page, Pass, Repaired, Skipped
 from tapeviz.repair.parsing import Failure, compile_failure, parse
 from tapeviz.repair.problems import find_problem
 from tapeviz.repair.prompts import accidental_prompt, drop_prompts
@@ -41,11 +42,11 @@ CLEANING: tuple[Pass, ...] = (
     plain_punctuation,
     strip_after_backslash,
 )
+INDENTING: tuple[Pass, ...] = (expand_tabs, restore_indentation)
 # What takes a guess: each only while the text still cannot be read.
 RESTORING: tuple[Pass, ...] = (
     set_aside_prose,
-    expand_tabs,
-    restore_indentation,
+    *INDENTING,
 )
 PASSES = (*CLEANING, *RESTORING)
 
@@ -54,20 +55,34 @@ def repair(text: str) -> Repaired:
     """Mend what a web page, a notebook or a session did to code.
 
     A text that parses comes back as it is (but for ``In [3]:``, which parses by accident). The
-    passes run in order; if the text cannot be read after the last one, it comes back as it was
-    pasted, with the problem that is left.
+    passes run in order. If the text cannot be read after the last one and is a page with several
+    blocks of code, each block is mended by itself, and those that cannot be read or would fail at
+    once on an undefined name are left out. Else it comes back as it was pasted, with the problem
+    that is left.
     """
     page = Page.of(text)
     failure = _failure(page)
+    before_restoring = page
     if failure:
-        for one in PASSES:
-            if failure is None and one in RESTORING:
+        for apply in PASSES:
+            if failure is None and apply in RESTORING:
                 break
-            page, failure = _after(one, page, failure)
+            page, failure = _after(apply, page, failure)
+            if apply not in INDENTING:
+                before_restoring = page
     failure = failure or compile_failure(page.text)
+    blocks = blocks_of(before_restoring)
+    skipped: list[Skipped] = []
+    if failure and len(blocks) > 1:
+        whole, skipped = leave_out_unreadable(before_restoring, blocks, INDENTING)
+        if len(skipped) < len(blocks) and not (_failure(whole) or compile_failure(whole.text)):
+            page, failure = whole, None
     if failure:
         return Repaired(text, (), find_problem(page, failure))
-    return Repaired(page.text, page.repairs, None)
+    if len(blocks) > 1:
+        page, undefined = leave_out_undefined(page, blocks)
+        skipped = sorted([*skipped, *undefined], key=lambda part: part.line)
+    return Repaired(page.text, page.repairs, None, tuple(skipped), len(blocks) or 1)
 
 
 def _after(one: Pass, page: Page, failure: Failure | None) -> tuple[Page, Failure | None]:

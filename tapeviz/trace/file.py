@@ -47,8 +47,10 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 class Recording:
     """One run as it was recorded.
 
-    ``source``: the text that ran (after its repairs, each ``(line, what)``); ``events``: JSON
-    lines without line ends; ``blob``: the values that travelled.
+    ``source``: the text that ran (after its repairs, each ``(line, what)``); ``skipped``: parts of
+    a pasted page that were left out, each ``(line, last line, why)``; ``blocks``: how many pieces
+    of code the page had (1: a program); ``events``: JSON lines without line ends; ``blob``: the
+    values that travelled.
     """
 
     source: str
@@ -56,6 +58,8 @@ class Recording:
     events: tuple[bytes, ...]
     blob: bytes
     repairs: tuple[tuple[int, str], ...] = ()
+    skipped: tuple[tuple[int, int, str], ...] = ()
+    blocks: int = 1
 
 
 class _Meta(msgspec.Struct, frozen=True):
@@ -63,6 +67,8 @@ class _Meta(msgspec.Struct, frozen=True):
     source: str
     filename: str
     repairs: list[tuple[int, str]] = []
+    skipped: list[tuple[int, int, str]] = []
+    blocks: int = 1
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -131,7 +137,14 @@ def _umask() -> int:
 
 
 def _write(recording: Recording, stream: IO[bytes]) -> None:
-    meta = _Meta(FORMAT, recording.source, recording.filename, list(recording.repairs))
+    meta = _Meta(
+        FORMAT,
+        recording.source,
+        recording.filename,
+        list(recording.repairs),
+        list(recording.skipped),
+        recording.blocks,
+    )
     with zipfile.ZipFile(stream, "w") as archive:
         _write_member(archive, META, [msgspec.json.encode(meta)])
         _write_member(archive, EVENTS, (line + b"\n" for line in recording.events))
@@ -156,8 +169,8 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     meta = _meta(archive, members[META])
     blob = _blob(b"".join(_bytes_of(archive, members[VALUES])))
     events = tuple(_events(archive, members[EVENTS], Soundness(len(blob)).check))
-    repairs = tuple((line, what) for line, what in meta.repairs)
-    return Recording(meta.source, meta.filename, events, blob, repairs)
+    repairs, skipped = tuple(meta.repairs), tuple(meta.skipped)
+    return Recording(meta.source, meta.filename, events, blob, repairs, skipped, meta.blocks)
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

@@ -118,7 +118,7 @@ asked Jan 5 '21 at 10:00
 I've read the guide (twice), and I don't understand it's rules.
 So tape.gradient(y, x) gives me a wrong number, see below:
 
-y = x ** 3
+y = 2 ** 3
 # my own remark
 Extension:
 - 说明
@@ -138,10 +138,10 @@ def test_sentences_in_any_script_become_comments() -> None:
     told = whats(PAGE)
     assert set(told) == {*range(1, 5), *range(8, 17), 18}
     assert set(told.values()) == {"not Python: kept as a comment"}
-    assert code_of(PAGE).splitlines()[0] == "y = x ** 3"
+    assert code_of(PAGE).splitlines()[0] == "y = 2 ** 3"
     lines = repair(PAGE).text.split("\n")
     assert lines[1] == "# asked Jan 5 '21 at 10:00"
-    assert lines[5:7] == ["y = x ** 3", "# my own remark"]
+    assert lines[5:7] == ["y = 2 ** 3", "# my own remark"]
 
 
 def test_fences_of_other_languages_and_buttons() -> None:

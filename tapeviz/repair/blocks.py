@@ -1,0 +1,273 @@
+"""A page of several pieces of code in, the pieces that can run out; the others become comments.
+
+A block is the code between two stretches of page text (sentences, fences, buttons). A text with
+one block is one program and is left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from tapeviz.repair.imports import PROVIDED
+from tapeviz.repair.page import Page, Pass, Skipped, as_comment, aside
+from tapeviz.repair.parsing import Failure, compile_failure, parse
+from tapeviz.repair.problems import find_problem
+from tapeviz.repair.sentences import CODE_START
+from tapeviz.repair.statements import indent_of, read_statements
+
+_ALWAYS_THERE = (
+    frozenset(dir(builtins))
+    | PROVIDED
+    | {"__name__", "__file__", "__doc__", "__spec__", "__loader__", "__package__"}
+)
+_BINDS_UNSEEN = frozenset({"exec", "eval", "globals", "locals", "vars", "setattr", "__import__"})
+_NOT_CODE = "not Python: kept as a comment"
+
+Range = tuple[int, int]
+"""The first line (0-based) and the line after the last."""
+
+
+def blocks_of(page: Page) -> list[Range]:
+    """The stretches of code between the page's own text."""
+    found: list[Range] = []
+    start = -1
+    for index, line in enumerate(page.lines):
+        if index in page.page_text:
+            start = -1
+        elif _is_code(line):
+            if start < 0:
+                start = index
+                found.append((start, start))
+            found[-1] = (start, index + 1)
+    return found
+
+
+def leave_out_unreadable(
+    page: Page, blocks: Sequence[Range], restoring: Sequence[Pass]
+) -> tuple[Page, list[Skipped]]:
+    """Mend each block by itself; those that still do not parse become comments.
+
+    Indented code behind a sentence goes on with the block before it, if both parse together.
+    """
+    skipped: list[Skipped] = []
+    for first, end in _joined(page, blocks):
+        part, failure = _mended(page.part(first, end), restoring)
+        if failure is not None:
+            problem = find_problem(part, failure, lines_before=first)
+            skipped.append(Skipped(first + 1, end, f"line {problem.line}: {problem.message}"))
+            part = _as_comments(part)
+        page = page.with_part(first, part)
+    return page, skipped
+
+
+def _joined(page: Page, blocks: Sequence[Range]) -> list[Range]:
+    joined: list[Range] = []
+    for first, end in blocks:
+        if joined and indent_of(page.lines[first]) and _is_header_open(page, joined[-1]):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((first, end))
+    return joined
+
+
+def _is_header_open(page: Page, block: Range) -> bool:
+    """Whether a block's last line is indented or awaits a body, so that the next may go on."""
+    last = page.lines[block[1] - 1]
+    return bool(indent_of(last)) or last.rstrip().endswith(":")
+
+
+def _mended(part: Page, restoring: Sequence[Pass]) -> tuple[Page, Failure | None]:
+    """The block after the repairs that guess, and why it cannot be read still."""
+    failure = _failure(part)
+    if failure is not None and restoring:
+        stray = [
+            aside(part, index, _NOT_CODE)
+            for statement in read_statements(part.lines)
+            if statement.tree is None and not CODE_START.match(statement.text)
+            for index in range(statement.first, statement.last + 1)
+        ]
+        candidate = part
+        for candidate in (part.apply(stray), part):
+            for restore in restoring:
+                candidate = candidate.apply(restore(candidate))
+                failure = _failure(candidate)
+                if failure is None:
+                    return candidate, None
+        part = candidate
+    return part, failure
+
+
+def _failure(part: Page) -> Failure | None:
+    tree = parse(part.text)
+    return tree if isinstance(tree, Failure) else compile_failure(part.text)
+
+
+def leave_out_undefined(page: Page, blocks: Sequence[Range]) -> tuple[Page, list[Skipped]]:
+    """Comments in place of what would fail at once on a name that nothing before it binds.
+
+    From the first such statement to the end of its block; Python would not go on there, either.
+    ``page`` parses. Nothing is left out where names may be bound unseen (``exec``, ``import *``),
+    or when it would be every block.
+    """
+    tree = parse(page.text)
+    if isinstance(tree, Failure) or _may_bind_unseen(tree):
+        return page, []
+    globals_read = _reads_of_functions(page.text)
+    bound = set(_ALWAYS_THERE)
+    anywhere = bound.union(*(_binds(statement) for statement in tree.body))
+    skipped: list[Skipped] = []
+    mended = page
+    for (_, end), statements in _by_block(tree.body, blocks):
+        for statement in statements:
+            missing = _missing(statement, bound, anywhere, globals_read)
+            if missing:
+                from_line = _first_line(statement)
+                left_out = _as_comments(page.part(from_line - 1, end))
+                mended = mended.with_part(from_line - 1, left_out)
+                skipped.append(Skipped(from_line, end, f"{missing} is defined nowhere before it"))
+                break
+            bound |= _binds(statement)
+    starts = {first + 1 for first, _ in blocks}
+    is_all = len([part for part in skipped if part.line in starts]) == len(blocks)
+    return (page, []) if is_all else (mended, skipped)
+
+
+def _by_block(
+    statements: Sequence[ast.stmt], blocks: Sequence[Range]
+) -> Iterator[tuple[Range, list[ast.stmt]]]:
+    waiting = list(reversed(statements))
+    for block in blocks:
+        own = []
+        while waiting and _first_line(waiting[-1]) - 1 < block[1]:
+            own.append(waiting.pop())
+        # A statement may reach over page text, as a function with a sentence in its body does.
+        last = max((statement.end_lineno or 0 for statement in own), default=0)
+        if own:
+            yield (block[0], max(block[1], last)), own
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *[decorator.lineno for decorator in decorators]])
+
+
+def _missing(
+    statement: ast.stmt,
+    bound: set[str],
+    anywhere: set[str],
+    globals_read: dict[str, frozenset[str]],
+) -> str:
+    """A name that the statement reads at once and nothing binds; empty when there is none."""
+    if isinstance(statement, ast.Try):  # it may be about just that
+        return ""
+    known = bound | _binds(statement)
+    own = _binds(statement) - bound
+    missing: list[tuple[int, int, str]] = []
+    for node in _run_at_once(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            is_own_result = isinstance(statement, (ast.Assign, ast.AugAssign)) and node.id in own
+            if node.id not in known or (is_own_result and not _is_inner(statement, node.id)):
+                missing.append((node.lineno, node.col_offset, node.id))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            unknown = globals_read.get(node.func.id, frozenset()) - anywhere
+            missing += [(node.lineno, node.col_offset, name) for name in unknown]
+    return min(missing)[-1] if missing else ""
+
+
+def _is_inner(statement: ast.stmt, name: str) -> bool:
+    """Whether a comprehension or ``:=`` of the statement itself binds the name."""
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        for part in ast.walk(statement)
+        if isinstance(part, (ast.comprehension, ast.NamedExpr))
+        for node in ast.walk(part.target)
+    )
+
+
+def _run_at_once(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes that run with the statement: not the bodies of functions, but their defaults."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            waiting += [*node.decorator_list, *node.args.defaults]
+            waiting += [default for default in node.args.kw_defaults if default is not None]
+        elif isinstance(node, ast.Lambda):
+            waiting += node.args.defaults
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def _binds(statement: ast.stmt) -> frozenset[str]:
+    """Names that are bound in the module, or in a comprehension of it, when the statement ran."""
+    found: set[str] = set()
+    for node in _run_at_once(statement):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found.add(node.rest)
+    return frozenset(found | _declared_global(statement))
+
+
+def _declared_global(statement: ast.stmt) -> set[str]:
+    return {
+        name for node in ast.walk(statement) if isinstance(node, ast.Global) for name in node.names
+    }
+
+
+def _may_bind_unseen(tree: ast.Module) -> bool:
+    return any(
+        (isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
+        or (isinstance(node, ast.Name) and node.id in _BINDS_UNSEEN)
+        for node in ast.walk(tree)
+    )
+
+
+def _reads_of_functions(text: str) -> dict[str, frozenset[str]]:
+    """For each function of the module: the globals that its body, and bodies in it, read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module = symtable.symtable(text, "<pasted>", "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return {}
+    found: dict[str, frozenset[str]] = {}
+    for table in module.get_children():
+        if table.get_type() == "function":
+            found[table.get_name()] = frozenset(_globals_read([table]))
+    return found
+
+
+def _globals_read(tables: Iterable[symtable.SymbolTable]) -> Iterator[str]:
+    waiting = list(tables)
+    while waiting:
+        table = waiting.pop()
+        waiting += table.get_children()
+        for symbol in table.get_symbols():
+            if symbol.is_global() and symbol.is_referenced() and not symbol.is_assigned():
+                yield symbol.get_name()
+
+
+def _is_code(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _as_comments(part: Page) -> Page:
+    """The lines as comments; they are told as skipped, not as repaired."""
+    lines = tuple(
+        as_comment(pasted) if _is_code(line) else line
+        for line, pasted in zip(part.lines, part.pasted, strict=True)
+    )
+    return replace(part, lines=lines, done=((),) * len(lines))
