@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,8 +26,12 @@ def report(
     repairs: Repairs = (),
     shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
     skipped: SkippedParts = (),
+    number: int | None = None,
 ) -> dict[str, Any]:
-    """Everything that happened to the gradients of one snippet, as JSON values."""
+    """Everything that happened to the gradients of one snippet, as JSON values.
+
+    ``number``: of call sites with several rounds only this one (from 1) is listed.
+    """
     return {
         "tapeviz": __version__,
         "tensorflow": trace.tensorflow,
@@ -42,7 +46,10 @@ def report(
             {"kind": one.kind, "line": one.line, "message": one.message}
             for one in diagnosis.warnings
         ],
-        "calls": [_call(trace, one) | _shares(shares.get(one.call.id)) for one in diagnosis.calls],
+        "calls": [
+            _call(trace, one) | _shares(shares.get(one.call.id)) | omitted
+            for one, omitted in _listed(diagnosis, number)
+        ],
     }
 
 
@@ -55,6 +62,26 @@ def skipped_words(skipped: SkippedParts, blocks: int) -> str:
         where = f"line {line}" if line == last_line else f"lines {line}–{last_line}"
         parts.append(f"{where} left out: {why}")
     return " · ".join(parts)
+
+
+def _listed(
+    diagnosis: Diagnosis, number: int | None
+) -> Iterator[tuple[CallDiagnosis, dict[str, int]]]:
+    """The calls that are listed; of a call site with very many rounds some are left out, and the
+    call before such a gap says how many."""
+    gaps: dict[int, int] = {}
+    left_out: set[int] = set()
+    for site in diagnosis.rounds.sites:
+        if number is not None and len(site) > 1:
+            left_out.update(site.places)
+            left_out.difference_update(site.places[number - 1 : number])
+            continue
+        for before, count in site.gaps():
+            gaps[site.places[before - 1]] = count
+            left_out.update(site.places[before : before + count])
+    for place, one in enumerate(diagnosis.calls):
+        if place not in left_out:
+            yield one, {"omitted": gaps[place]} if place in gaps else {}
 
 
 def report_of_trouble(message: str) -> dict[str, Any]:

@@ -132,6 +132,21 @@ class DataFlow:
                     yield Way("captured", tensor, place, entry.id, tensor)
 
     @cached_property
+    def assigns(self) -> Sequence[Op]:
+        """The writes of a tensor into a variable's state, in the order in which they ran.
+
+        Without those inside a recorded operation, which brings a gradient of its own.
+        """
+        ops = self.trace.ops
+        covered = {one for op in ops.values() if op.is_recorded_operation for one in op.body}
+        found = [
+            ops[version.op]
+            for version in self.trace.writes.values()
+            if version.op is not None and version.value is not None and version.index
+        ]
+        return sorted((op for op in found if op.id not in covered), key=lambda op: op.when)
+
+    @cached_property
     def _ref_assigns(self) -> Mapping[TensorId, Sequence[Op]]:
         """What wrote to a variable of the first kind, which a graph knows by a tensor (a ref)."""
         found: dict[TensorId, list[Op]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from .model import (
     Finding,
     Flow,
     Link,
+    Passage,
     Status,
     WalkStep,
 )
 from .outside import follow
 from .replays import is_unconnected
+from .rounds import find_rounds, shapes_of
 from .status import status_of
 from .walk import links_of, walk
 from .warnings import warn
@@ -38,9 +41,11 @@ def diagnose(trace: Trace) -> Diagnosis:
         return EMPTY_DIAGNOSIS
     text = SourceText(trace.source)
     flow = DataFlow(trace, follow(trace, text).left)
-    evidences = [Evidence(trace, flow, call, text) for call in reported(trace.calls)]
+    asked = reported(trace.calls)
+    evidences = [Evidence(trace, flow, call, text) for call in asked]
     calls = tuple(_diagnose_call(evidence) for evidence in evidences)
-    return Diagnosis(calls, _error(trace), warn(evidences))
+    rounds = find_rounds(trace, calls, shapes_of(trace, asked))
+    return Diagnosis(calls, _error(trace), warn(evidences), rounds)
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
@@ -86,8 +91,12 @@ def _diagnose_call(evidence: Evidence) -> CallDiagnosis:
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
+    return CallDiagnosis(call, findings, partial(_passage, evidence, findings))
+
+
+def _passage(evidence: Evidence, findings: Sequence[Finding]) -> Passage:
     steps = walk(evidence, findings)
-    return CallDiagnosis(call, findings, steps, _flow(evidence, findings, steps))
+    return Passage(steps, _flow(evidence, findings, steps))
 
 
 def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:

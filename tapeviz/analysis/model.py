@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
+from .call_sites import NO_ROUNDS, Rounds
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Kind = Literal[
@@ -142,12 +144,36 @@ class Flow:
 EMPTY_FLOW = Flow()
 
 
-@dataclass(frozen=True, slots=True)
-class CallDiagnosis:
-    call: Call
-    findings: tuple[Finding, ...]
+class Passage(NamedTuple):
+    """One call: the rows of the Backprop panel, and where the gradient went."""
+
     steps: tuple[WalkStep, ...] = ()
     flow: Flow = EMPTY_FLOW
+
+
+@dataclass(frozen=True)
+class CallDiagnosis:
+    """What became of the gradients that one call asked for.
+
+    ``passage``: works out the backward pass, when someone looks at this call: of thousands of
+    rounds few are looked at.
+    """
+
+    call: Call
+    findings: tuple[Finding, ...]
+    passage: Callable[[], Passage] = field(default=Passage, compare=False, repr=False)
+
+    @cached_property
+    def _walked(self) -> Passage:
+        return self.passage()
+
+    @property
+    def steps(self) -> tuple[WalkStep, ...]:
+        return self._walked.steps
+
+    @property
+    def flow(self) -> Flow:
+        return self._walked.flow
 
     @property
     def is_troubled(self) -> bool:
@@ -174,18 +200,27 @@ class ExplainedError:
     fixes: tuple[Fix, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Diagnosis:
+    """``rounds``: the calls by call site."""
+
     calls: tuple[CallDiagnosis, ...] = ()
     error: ExplainedError | None = None
     warnings: tuple[Warned, ...] = ()
+    rounds: Rounds = NO_ROUNDS
+
+    @cached_property
+    def _by_id(self) -> Mapping[CallId, CallDiagnosis]:
+        return {one.call.id: one for one in self.calls}
+
+    @cached_property
+    def _first_shown(self) -> CallDiagnosis | None:
+        troubled = (one for one in self.calls if one.is_troubled)
+        return next(troubled, self.calls[-1] if self.calls else None)
 
     def call(self, call: CallId | None) -> CallDiagnosis | None:
         """The named call; without a name the first troubled one, else the last."""
-        for one in self.calls:
-            if one.call.id == call or (call is None and one.is_troubled):
-                return one
-        return self.calls[-1] if self.calls and call is None else None
+        return self._first_shown if call is None else self._by_id.get(call)
 
 
 EMPTY_DIAGNOSIS = Diagnosis()

@@ -1,22 +1,121 @@
-"""The gradient calls of a run in, the round of its loop that each was asked in out."""
+"""The diagnosed calls of a run in, its call sites with what changes from round to round out."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..trace.model import CallId
-from .model import CallDiagnosis
+import numpy as np
+
+from ..trace.model import Call, CallId, Op, TapeId, TensorId, Trace
+from .call_sites import CallSite, Rounds, ShapeId, SourceSeries
+from .model import CallDiagnosis, Finding
 
 
-def rounds_of(calls: Sequence[CallDiagnosis]) -> Mapping[CallId, str]:
-    """``3 of 5`` for the third of five calls on one line; nothing for a call that is alone."""
-    known = Counter(one.call.line for one in calls)
-    passed: Counter[int] = Counter()
-    rounds: dict[CallId, str] = {}
-    for one in calls:
-        line = one.call.line
-        passed[line] += 1
-        if known[line] > 1:
-            rounds[one.call.id] = f"{passed[line]} of {known[line]}"
-    return rounds
+def find_rounds(
+    trace: Trace, calls: Sequence[CallDiagnosis], shapes: Mapping[CallId, ShapeId]
+) -> Rounds:
+    """Group the diagnosed calls by call site; ``shapes``: of :func:`shapes_of`."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for place, one in enumerate(calls):
+        groups.setdefault((one.call.site.id, one.call.method), []).append(place)
+    return Rounds(tuple(_site(trace, calls, places, shapes) for places in groups.values()))
+
+
+def _site(
+    trace: Trace,
+    calls: Sequence[CallDiagnosis],
+    places: Sequence[int],
+    shapes: Mapping[CallId, ShapeId],
+) -> CallSite:
+    rounds = [calls[place] for place in places]
+    width = max(len(one.findings) for one in rounds)
+    return CallSite(
+        rounds[0].call.line,
+        tuple(one.call.id for one in rounds),
+        tuple(places),
+        tuple(_series(trace, rounds, place) for place in range(width)),
+        np.array([_loss(trace, one.call) for one in rounds], np.float64),
+        tuple(shapes[one.call.id] for one in rounds),
+    )
+
+
+def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> SourceSeries:
+    found = [one.findings[place] if place < len(one.findings) else None for one in rounds]
+    named = next(finding for finding in reversed(found) if finding is not None)
+    stats = [
+        trace.stats(finding.tensor) if finding and finding.tensor is not None else None
+        for finding in found
+    ]
+    finite = [one if one is not None and not one.nonfinite else None for one in stats]
+    is_number = all(one is None or one.tensor is None or _is_number(one) for one in found)
+    return SourceSeries(
+        place,
+        named.target,
+        named.source,
+        tuple(finding.status if finding else None for finding in found),
+        np.array([one.norm if one else None for one in finite], np.float64),
+        np.array([one.mean if one else None for one in finite if is_number], np.float64),
+    )
+
+
+def _is_number(finding: Finding) -> bool:
+    return finding.shape is not None and all(size == 1 for size in finding.shape)
+
+
+def _loss(trace: Trace, call: Call) -> float:
+    """The value of a call's only target, if it has one element; else NaN."""
+    tensor = call.targets[0].tensor if len(call.targets) == 1 else None
+    known = trace.tensors.get(tensor) if tensor is not None else None
+    if tensor is None or known is None or known.size != 1:
+        return np.nan
+    stats = trace.stats(tensor)
+    return np.nan if stats is None or stats.mean is None else stats.mean
+
+
+def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
+    """For each call a number that it shares with all calls of the same shape.
+
+    Compared is what the asked tape recorded since its last call: types and places of the ops,
+    which op feeds which, and the dtypes and shapes of what they gave. One pass over the recorded
+    ops.
+    """
+    recorded: dict[TapeId, list[Op]] = {call.tape: [] for call in calls if call.tape is not None}
+    for op in trace.ops.values():
+        for tape in op.tapes:
+            if tape in recorded:
+                recorded[tape].append(op)
+    done: dict[TapeId, tuple[int, int]] = {}
+    numbers: dict[object, ShapeId] = {}
+    shapes: dict[CallId, ShapeId] = {}
+    for call in sorted(calls, key=lambda call: call.when):
+        digest = 0
+        if call.tape is not None:
+            ops = recorded[call.tape]
+            digest, passed = done.get(call.tape, (0, 0))
+            end = passed
+            while end < len(ops) and ops[end].when < call.when:
+                end += 1
+            digest = _digest(trace, ops[passed:end], digest)
+            done[call.tape] = digest, end
+        key = (digest, call.site.id, tuple(_form(trace, one.tensor) for one in call.sources))
+        shapes[call.id] = numbers.setdefault(key, len(numbers))
+    return shapes
+
+
+def _digest(trace: Trace, ops: Sequence[Op], before: int) -> int:
+    places = {tensor: place for place, op in enumerate(ops) for tensor in op.outputs}
+    parts = tuple(
+        (
+            op.type,
+            op.site.id,
+            tuple(places.get(tensor, -1) for tensor in op.inputs),
+            tuple(_form(trace, tensor) for tensor in op.outputs),
+        )
+        for op in ops
+    )
+    return hash((before, parts))
+
+
+def _form(trace: Trace, tensor: TensorId | None) -> object:
+    known = trace.tensors.get(tensor) if tensor is not None else None
+    return (known.dtype, known.shape) if known is not None else None

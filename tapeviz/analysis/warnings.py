@@ -6,6 +6,7 @@ certainly not what the snippet meant: ordinary code never sees one.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -101,15 +102,10 @@ def half_assigned(evidence: Evidence) -> Iterator[Warned]:
     trace, tape = evidence.trace, evidence.tape
     if tape is None or evidence.call.method != "gradient":
         return
-    written = [
-        op
-        for version in trace.writes.values()
-        if version.op is not None and version.value is not None and version.index
-        for op in (trace.ops[version.op],)
-        if tape.is_recording(op.when) and op.when < evidence.call.when
-    ]
-    covered = {one for op in trace.ops.values() if op.is_recorded_operation for one in op.body}
-    written = [op for op in written if op.id not in covered]  # that one brings its own gradient
+    assigns = evidence.flow.assigns
+    start = bisect_left(assigns, tape.when, key=lambda op: op.when)
+    end = bisect_left(assigns, evidence.call.when, key=lambda op: op.when)
+    written = [op for op in assigns[start:end] if tape.is_recording(op.when)]
     if not written:
         return
     for index, source in enumerate(evidence.call.sources):

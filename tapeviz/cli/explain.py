@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..bugs import told_in_a_line
 from ..errors import TapevizError
-from .options import add_kernel_options
+from .options import add_kernel_options, add_round_option, check_round
 
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="do not look for edits that mend it (each is run, which takes a second or so)",
     )
+    add_round_option(parser, "of gradient calls that ran in a loop show their N-th round in full")
     add_kernel_options(parser)
 
 
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         for name in options.files:
             explain = _explain_json if options.json else _explain_text
             many = len(options.files) > 1
-            statuses.append(explain(opened, name, options.fixes, is_one_of_many=many))
+            statuses.append(explain(opened, name, options, is_one_of_many=many))
     return max(statuses)
 
 
@@ -51,10 +52,13 @@ def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
     return int(any(call.is_troubled for call in diagnosis.calls))
 
 
-def _explained(opened: Inputs, name: str, fixes: bool) -> Explained:
+def _explained(opened: Inputs, name: str, options: argparse.Namespace) -> Explained:
     with told_in_a_line():
         explained = opened.record(name, with_shares=True)
-        return opened.try_fixes(explained, _tell_progress) if fixes else opened.cross(explained)
+        check_round(explained.diagnosis, options.round)
+        if options.fixes:
+            return opened.try_fixes(explained, _tell_progress)
+        return opened.cross(explained)
 
 
 def _tell_progress(done: int, known: int) -> None:
@@ -65,14 +69,16 @@ def _tell_progress(done: int, known: int) -> None:
         sys.stderr.flush()
 
 
-def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: bool) -> int:
+def _explain_json(
+    opened: Inputs, name: str, options: argparse.Namespace, *, is_one_of_many: bool
+) -> int:
     import msgspec
 
     from ..report import report, report_of_trouble
 
     about: dict[str, object] = {"file": name} if is_one_of_many else {}
     try:
-        explained = _explained(opened, name, fixes)
+        explained = _explained(opened, name, options)
         recording = explained.recording
         about |= report(
             explained.trace,
@@ -80,6 +86,7 @@ def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
             recording.repairs,
             explained.shares,
             recording.skipped,
+            options.round,
         )
         status = exit_status(explained.trace, explained.diagnosis)
     except TapevizError as error:
@@ -93,14 +100,16 @@ def _explain_json(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
     return status
 
 
-def _explain_text(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: bool) -> int:
+def _explain_text(
+    opened: Inputs, name: str, options: argparse.Namespace, *, is_one_of_many: bool
+) -> int:
     from ..report import skipped_words
     from .text import as_text
 
     if is_one_of_many:
         print(f"== {name}")
     try:
-        explained = _explained(opened, name, fixes)
+        explained = _explained(opened, name, options)
     except TapevizError as error:
         if not is_one_of_many:
             raise
@@ -110,5 +119,6 @@ def _explain_text(opened: Inputs, name: str, fixes: bool, *, is_one_of_many: boo
     left_out = skipped_words(recording.skipped, recording.blocks)
     if left_out:
         print(fill(left_out, 88, subsequent_indent="  ") + "\n")
-    print(as_text(explained.trace, explained.diagnosis, recording.repairs, explained.shares))
+    trace, diagnosis = explained.trace, explained.diagnosis
+    print(as_text(trace, diagnosis, recording.repairs, explained.shares, options.round))
     return exit_status(explained.trace, explained.diagnosis)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+from ..errors import TapevizError
+
+if TYPE_CHECKING:
+    from ..analysis.model import Diagnosis
 
 
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +26,25 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
         metavar="ARG",
         help="the snippet's own arguments; everything after --args is theirs",
     )
+
+
+def add_round_option(parser: argparse.ArgumentParser, does: str) -> None:
+    """``--round N``: which call of a place that asks for gradients several times (a loop)."""
+    parser.add_argument("--round", type=_count, metavar="N", help=f"{does}; from 1")
+
+
+def check_round(diagnosis: Diagnosis, number: int | None) -> None:
+    """:class:`TapevizError` when no call site has a round of this number."""
+    most = max((len(site) for site in diagnosis.rounds.sites), default=0)
+    if number is not None and number > most:
+        ran = f"the gradient calls ran at most {most} times" if most else "no gradient call ran"
+        raise TapevizError(f"--round {number}: {ran} from one place")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -8,7 +8,15 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ..analysis.call_sites import CallSite
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
+from ..analysis.round_words import (
+    numbers_words,
+    odd_rounds_words,
+    path_words,
+    series_words,
+    troubled_rounds,
+)
 from ..report import bridge_heading, check_words, ended_well
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
@@ -22,17 +30,30 @@ def as_text(
     diagnosis: Diagnosis,
     repairs: Iterable[tuple[int, str]] = (),
     shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
+    number: int | None = None,
 ) -> str:
-    """Repairs, a paragraph for each gradient, and the error that ended the snippet."""
+    """Repairs, a paragraph for each gradient, and the error that ended the snippet.
+
+    Of a call site with several rounds: a line for each source, and what went wrong where it first
+    did; ``number``: also all of that round (from 1).
+    """
     blocks = ["\n".join(_repairs(repairs))]
     blocks += [
         fill(f"warning, line {one.line}: {one.message}", 88, subsequent_indent="  ")
         for one in diagnosis.warnings
     ]
-    for call in diagnosis.calls:
-        blocks.append("\n".join(_call(trace, call)))
-        if call.call.id in shares:
-            blocks.append("\n".join(share_lines(shares[call.call.id])))
+    for site in diagnosis.rounds.sites:
+        if len(site) > 1:
+            blocks.append("\n".join(site_lines(trace, diagnosis, site)))
+        shown = number if len(site) > 1 else 1
+        if shown is not None and shown <= len(site):
+            call = diagnosis.calls[site.places[shown - 1]]
+            heading = f"Round {shown} of {len(site)}, line {site.line}" if len(site) > 1 else ""
+            blocks += [heading, "\n".join(_call(trace, call))]
+            if call.call.id in shares:
+                blocks.append("\n".join(share_lines(shares[call.call.id])))
+    if number is None and any(len(site) > 1 for site in diagnosis.rounds.sites):
+        blocks.append("(--round N shows one round in full)")
     error = diagnosis.error
     if error is not None:
         where = f"line {error.line}: " if error.line else ""
@@ -82,6 +103,23 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
         if finding.tensor is not None:
             yield _indented(_number(trace, finding.tensor))
         if finding.status != "flows":
+            yield from _trouble(trace, finding)
+
+
+def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:
+    """A line for each source of a call site, and below it what went wrong, told of the first round
+    in which it did."""
+    heads = [f"∂{one.target} / ∂{one.source}: " for one in site.sources]
+    stories = [series_words(diagnosis, site, series) for series in site.sources]
+    width = min(max(len(head + words) for head, words in zip(heads, stories, strict=True)), 60)
+    loss = path_words(site.losses)
+    about = [f"line {site.line}", f"{len(site)} rounds", f"loss {loss}" if loss else ""]
+    yield ", ".join(part for part in (*about, odd_rounds_words(site)) if part)
+    for series, head, words in zip(site.sources, heads, stories, strict=True):
+        yield f"{(head + words).ljust(width)}   {numbers_words(series)}".rstrip()
+        for number, finding in troubled_rounds(diagnosis, site, series):
+            if len(series.rounds_with(finding.status)) < len(site):
+                yield f"  In round {number}:"
             yield from _trouble(trace, finding)
 
 

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
 )
 
 from ..analysis.model import CallDiagnosis
-from ..analysis.rounds import rounds_of
 from ..canvas.tips import plain_tip
 from ..document import Document
 from ..scene.text import shorten
@@ -244,9 +243,9 @@ class BackpropPanel(Panel):
         self.calls.setVisible(len(calls) > 1)
         self.calls.blockSignals(True)
         self.calls.clear()
-        current, rounds = self.document.current_call, rounds_of(calls)
+        current, rounds = self.document.current_call, self.document.diagnosis.rounds
         for call in calls[:500]:
-            words = call_words(call, rounds.get(call.call.id, ""))
+            words = call_words(call, rounds.round_words(call.call.id))
             self.calls.addItem(shorten(words, MOST_CALL, "end"), int(call.call.id))
             place = self.calls.count() - 1
             self.calls.setItemData(place, plain_tip(words), Qt.ItemDataRole.ToolTipRole)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from ..analysis.rounds import rounds_of
 from ..document import Document
 from ..trace.model import EMPTY_TRACE, CallId
 from .cards import Asks
@@ -115,7 +114,6 @@ class DiagnosisPanel(Panel):
             error = diagnosis.error
             yield lambda: ErrorCard(document, self.theme, error, self._asks)
         calls = sorted(diagnosis.calls, key=lambda call: not call.is_troubled)
-        rounds = rounds_of(diagnosis.calls)
         for call in calls:
             for finding in sorted(call.findings, key=lambda one: one.status == "flows"):
                 yield lambda call=call, finding=finding: FindingCard(  # type: ignore[misc]
@@ -124,7 +122,7 @@ class DiagnosisPanel(Panel):
                     call,
                     finding,
                     self._asks,
-                    rounds.get(call.call.id, ""),
+                    diagnosis.rounds.round_words(call.call.id),
                 )
         for warned in diagnosis.warnings:
             yield lambda warned=warned: WarningCard(document, self.theme, warned)  # type: ignore[misc]

@@ -1,18 +1,101 @@
-"""Calls of a loop are told apart."""
+"""Calls are grouped by call site, and what differs from round to round is told."""
 
 from __future__ import annotations
 
-from tapeviz.analysis.model import CallDiagnosis
-from tapeviz.analysis.rounds import rounds_of
-from tapeviz.trace.model import Call, CallId, Frame, Site, SiteId
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.call_sites import CallSite, SourceSeries
+from tapeviz.analysis.model import Status
+from tapeviz.analysis.round_words import path_words, rounds_words
+from tapeviz.recording import trace_of
+from tapeviz.trace.file import load
+from tapeviz.trace.model import CallId
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+NOTHING = np.full(0, np.nan)
 
 
-def _call(number: int, line: int) -> CallDiagnosis:
-    site = Site(SiteId(line), (Frame("<module>", line),))
-    asked = Call(CallId(number), "gradient", None, (), (), (), "none", site, True, number, number)
-    return CallDiagnosis(asked, ())
+def _series(statuses: Sequence[Status | None]) -> SourceSeries:
+    return SourceSeries(0, "loss", "w", tuple(statuses), np.ones(len(statuses)), NOTHING)
 
 
-def test_rounds() -> None:
-    calls = [_call(number, line) for number, line in enumerate([3, 8, 3, 3], 1)]
-    assert rounds_of(calls) == {1: "1 of 3", 3: "2 of 3", 4: "3 of 3"}
+def _site(*sources: Sequence[Status | None], shapes: Sequence[int] = ()) -> CallSite:
+    total = len(sources[0])
+    ids = tuple(CallId(n) for n in range(total))
+    series = tuple(_series(one) for one in sources)
+    return CallSite(3, ids, tuple(range(total)), series, NOTHING, tuple(shapes or [0] * total))
+
+
+def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:
+    trace = trace_of(load(RECORDINGS / "training_loop.tape"))
+    diagnosis = diagnose(trace)
+    (site,) = diagnosis.rounds.sites
+    assert len(site) == len(diagnosis.calls) > 1
+    for number, call in enumerate(diagnosis.calls, 1):
+        assert diagnosis.rounds.round_words(call.call.id) == f"{number} of {len(site)}"
+        for series, finding in zip(site.sources, call.findings, strict=True):
+            assert series.statuses[number - 1] == finding.status
+            value = trace.value(finding.tensor)  # type: ignore[arg-type]
+            assert value is not None
+            norm = np.linalg.norm(value.astype(np.float64))
+            assert series.norms[number - 1] == pytest.approx(norm, rel=1e-12)
+    loss = trace.value(diagnosis.calls[0].call.targets[0].tensor)  # type: ignore[arg-type]
+    assert loss is not None
+    assert site.losses[0] == float(loss)
+    assert not site.odd_shapes
+    assert not site.special
+
+
+def test_two_calls_on_two_lines_are_two_call_sites() -> None:
+    diagnosis = diagnose(trace_of(load(RECORDINGS / "persistent_tape.tape")))
+    assert [len(site) for site in diagnosis.rounds.sites] == [1] * len(diagnosis.calls)
+
+
+def test_what_differs_begins_where_it_was_not_so_before() -> None:
+    statuses: list[Status | None] = ["flows"] * 10
+    statuses[3:5] = ["none", "none"]
+    statuses[8] = "nonfinite"
+    site = _site(statuses, shapes=[0] * 9 + [7])
+    assert site.special == (4, 9, 10)
+    assert site.telling == 4
+    assert site.odd_shapes == (10,)
+
+
+def test_shapes_that_always_differ_are_nothing_special() -> None:
+    assert not _site(["flows"] * 4, shapes=[1, 2, 3, 3]).odd_shapes
+
+
+def test_a_long_list_leaves_out_the_middle_but_for_the_first_of_each_status() -> None:
+    statuses: list[Status | None] = ["flows"] * 2_000
+    assert not list(_site(statuses[:1_000]).gaps())
+    statuses[500:] = ["nonfinite"] * 1_500
+    gaps = list(_site(statuses, ["flows"] * 2_000).gaps())
+    assert gaps == [(60, 440), (501, 1_489)]
+    assert 2_000 - sum(count for _, count in gaps) == 60 + 1 + 10
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        (range(1, 31), "in all 30"),
+        ([30], "in round 30 only"),
+        (range(17, 31), "from round 17 on"),
+        (range(3, 6), "in rounds 3–5"),
+        ([3, 7, 12], "in rounds 3, 7 and 12"),
+        ([2, 5, 6, 8, 9], "in 5 of 30 rounds, first in round 2"),
+    ],
+)
+def test_rounds_in_words(numbers: Sequence[int], words: str) -> None:
+    assert rounds_words(list(numbers), 30) == words
+
+
+def test_numbers_in_words() -> None:
+    assert path_words(np.array([8.0, 2.0, 0.5])) == "8 → 0.5"
+    assert path_words(np.array([8.0, 40.0, np.nan, 0.5])) == "8 → 0.5, at most 40 in round 2"
+    assert path_words(np.array([-1.0, 3.0, 1.0])) == "-1 → 1, at most 3 in round 2"
+    assert path_words(np.array([np.nan])) == ""

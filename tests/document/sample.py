@@ -19,6 +19,7 @@ from tapeviz.analysis.model import (
     Finding,
     Fix,
     Flow,
+    Passage,
     WalkStep,
     Warned,
 )
@@ -200,7 +201,7 @@ def make_diagnosis(trace: Trace, with_fix: bool = False) -> Diagnosis:
         frozenset((TensorId(6),)),
         frozenset((TensorId(2),)),
     )
-    call = CallDiagnosis(trace.calls[0], (finding,), STEPS, flow)
+    call = CallDiagnosis(trace.calls[0], (finding,), lambda: Passage(STEPS, flow))
     return Diagnosis((call,), None, (Warned("vector-target", 8, "A warning in plain words."),))
 
 

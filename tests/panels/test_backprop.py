@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from tapeviz.analysis.model import Diagnosis
+from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Passage, WalkStep
 from tapeviz.document import Document
 from tapeviz.panels.backprop import BackpropPanel
 from tapeviz.panels.look import Theme
@@ -28,6 +28,10 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> BackpropPanel:
     panel.show()
     qtbot.waitExposed(panel)
     return panel
+
+
+def with_steps(call: CallDiagnosis, steps: tuple[WalkStep, ...]) -> CallDiagnosis:
+    return replace(call, passage=lambda: Passage(steps, call.flow))
 
 
 def row(panel: BackpropPanel, number: int) -> list[str]:
@@ -113,7 +117,7 @@ def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPan
     call = document.diagnosis.calls[0]
     steps = tuple(replace(call.steps[n % 4], index=n) for n in range(100_000))
     begin = time.perf_counter()
-    document._take_diagnosis(Diagnosis((replace(call, steps=steps),)))
+    document._take_diagnosis(Diagnosis((with_steps(call, steps),)))
     panel.table.repaint()
     document.set_step(90_000)
     panel.table.repaint()
@@ -123,7 +127,8 @@ def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPan
 
 def test_the_calls_can_be_chosen(qtbot: QtBot, panel: BackpropPanel) -> None:
     call = panel.document.diagnosis.calls[0]
-    other = replace(call, call=replace(call.call, id=7), steps=call.steps[:2])  # type: ignore[arg-type]
+    asked = replace(call.call, id=7)  # type: ignore[arg-type]
+    other = replace(with_steps(call, call.steps[:2]), call=asked)
     panel.document._take_diagnosis(Diagnosis((call, other)))
     assert panel.calls.isVisibleTo(panel.header)
     panel.calls.setCurrentIndex(1)
@@ -134,7 +139,7 @@ def test_the_calls_can_be_chosen(qtbot: QtBot, panel: BackpropPanel) -> None:
 
 def test_no_step_is_said(qtbot: QtBot, panel: BackpropPanel) -> None:
     call = panel.document.diagnosis.calls[0]
-    panel.document._take_diagnosis(Diagnosis((replace(call, steps=()),)))
+    panel.document._take_diagnosis(Diagnosis((with_steps(call, ()),)))
     assert panel.empty.isVisible()
     assert "no backward step" in panel.empty.text()
     assert not panel.buttons["forward"].isEnabled()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from tapeviz.analysis.model import CallDiagnosis, Cause, Finding, Flow, WalkStep
+from tapeviz.analysis.model import CallDiagnosis, Cause, Finding, Flow, Passage, WalkStep
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.scene.sizes import with_sizes
@@ -218,4 +218,10 @@ def diagnosis() -> CallDiagnosis:
         frozenset({LOSS}),
         frozenset({TensorId(PATCH_ID)}),
     )
-    return CallDiagnosis(call, (finding,), steps, flow)
+    return CallDiagnosis(call, (finding,), lambda: Passage(steps, flow))
+
+
+def with_flow(shown: CallDiagnosis, flow: Flow, **changes: Any) -> CallDiagnosis:
+    """The same call with another flow."""
+    steps = shown.steps
+    return replace(shown, passage=lambda: Passage(steps, flow), **changes)

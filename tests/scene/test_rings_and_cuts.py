@@ -20,7 +20,19 @@ from tapeviz.scene.strokes import box_group
 from tapeviz.scene.theme import THEMES
 from tapeviz.trace.model import OpId, TensorId
 
-from .pictured import G_X, LOSS, MATMUL, MEAN, PATCH_ID, READ, TRANSPOSE, Pictured, Y, pictured
+from .pictured import (
+    G_X,
+    LOSS,
+    MATMUL,
+    MEAN,
+    PATCH_ID,
+    READ,
+    TRANSPOSE,
+    Pictured,
+    Y,
+    pictured,
+    with_flow,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +57,8 @@ def test_a_source_whose_own_nature_is_the_cut_is_cut_on_its_way_to_the_target(
 ) -> None:
     (finding,) = example.shown.findings
     cause = Cause("integer", 3, "patch = tf.Variable([[0, 1], [2, 3]])")
-    shown = replace(
-        example.shown, findings=(replace(finding, cause=cause),), flow=Flow(targets={LOSS})
-    )
+    flow = Flow(targets=frozenset({LOSS}))
+    shown = with_flow(example.shown, flow, findings=(replace(finding, cause=cause),))
     drawn = scene(example, shown)
     assert states(drawn)["patch", "assign"] == "cut"
     assert [mark.edge[:2] for mark in drawn.marks] == [("patch", "assign")]
@@ -59,9 +70,8 @@ def test_nothing_is_cut_where_nothing_leads_to_the_target(example: Pictured) -> 
     graph = example.graph.copy()
     graph.remove_edge("assign", "x′")
     made = replace(example, graph=graph)
-    shown = replace(
-        example.shown, findings=(replace(finding, cause=cause),), flow=Flow(targets={LOSS})
-    )
+    flow = Flow(targets=frozenset({LOSS}))
+    shown = with_flow(example.shown, flow, findings=(replace(finding, cause=cause),))
     assert not scene(made, shown).marks
 
 
@@ -72,7 +82,7 @@ def test_a_cut_on_one_of_an_edges_values_cuts_the_edge(example: Pictured) -> Non
     graph.edges["x′", "y", 0]["edge"] = replace(edge, folded=((None, read),))
     cause = Cause("outside-tape", 6, "")
     flow = replace(example.shown.flow, cuts={(None, read): cause})
-    drawn = scene(replace(example, graph=graph), replace(example.shown, flow=flow))
+    drawn = scene(replace(example, graph=graph), with_flow(example.shown, flow))
     assert states(drawn)["x′", "y"] == "cut"
     assert states(drawn)["x′", "transpose"] == "gradient"
 
@@ -92,7 +102,7 @@ def with_constant(example: Pictured) -> Pictured:
 def test_what_a_constant_would_get_is_not_drawn(example: Pictured) -> None:
     made, two = with_constant(example), TensorId(16)
     flow = replace(example.shown.flow, walked={**example.shown.flow.walked, (two, MEAN): 1.0})
-    drawn = scene(made, replace(example.shown, flow=flow), Overlay(step=4))
+    drawn = scene(made, with_flow(example.shown, flow), Overlay(step=4))
     assert states(drawn)["two", "o"] == "recorded"
     assert box(drawn, "two").gradient == ""
 
@@ -104,7 +114,7 @@ def test_a_constant_that_is_a_source_is_drawn_in_the_flow(example: Pictured) -> 
         walked={**example.shown.flow.walked, (two, MEAN): 1.0},
         sources=frozenset({two}),
     )
-    drawn = scene(made, replace(example.shown, findings=(), flow=flow))
+    drawn = scene(made, with_flow(example.shown, flow, findings=()))
     assert states(drawn)["two", "o"] == "gradient"
     assert box(drawn, "two").ring == "source"
 
@@ -122,11 +132,11 @@ def test_a_ring_says_in_words_what_it_means(example: Pictured, status: str) -> N
 def test_words_of_a_ring_keep_clear_of_wires_and_boxes(example: Pictured) -> None:
     (finding,) = example.shown.findings
     operand = replace(example.shown.call.sources[0], tensor=READ)
-    shown = replace(
+    shown = with_flow(
         example.shown,
+        replace(example.shown.flow, sources=frozenset({READ}), targets=frozenset({Y, LOSS})),
         call=replace(example.shown.call, sources=(operand,)),
         findings=(replace(finding, source="x"),),
-        flow=replace(example.shown.flow, sources=frozenset({READ}), targets=frozenset({Y, LOSS})),
     )
     drawn = scene(example, shown)
     labelled = [one for one in drawn.boxes if one.ring_label]
@@ -154,7 +164,7 @@ def test_a_step_inside_a_folded_group_is_shown_on_the_group(example: Pictured) -
     layout = Layout("layered", "down", rects, routes, Rect(0, 50, 120, 150))
     made = replace(example, graph=graph, layout=layout)
     flow = replace(example.shown.flow, targets=frozenset({Y}))
-    drawn = scene(made, replace(example.shown, flow=flow), Overlay(step=2))
+    drawn = scene(made, with_flow(example.shown, flow), Overlay(step=2))
     assert box(drawn, "group:g").is_current
     assert box(drawn, "group:g").ring == "target"
     assert states(drawn) == {("group:g", "o"): "gradient"}
@@ -177,7 +187,7 @@ def test_copies_of_a_widely_used_variable_are_small_and_say_it_once(example: Pic
     }
     layout = Layout("layered", "down", rects, {}, Rect(100, 0, 400, 100))
     flow = Flow(walked={(READ, MEAN): 1.0}, sources=frozenset({TensorId(PATCH_ID)}))
-    shown = replace(example.shown, findings=(), flow=flow)
+    shown = with_flow(example.shown, flow, findings=())
     drawn = scene(replace(example, graph=graph, layout=layout), shown)
     copies = [one for one in drawn.boxes if one.is_small]
     assert [one.shape for one in copies] == ["capsule", "capsule"]
@@ -210,7 +220,7 @@ def test_scissors_stand_only_where_the_gradient_comes_to_a_cut(example: Pictured
     cause = Cause("outside-tape", 6, "")
     cuts = {(READ, TRANSPOSE): cause, (READ, MATMUL): cause, (TensorId(13), MATMUL): cause}
     flow = replace(example.shown.flow, walked={(Y, MEAN): 1.0}, cuts=cuts)
-    drawn = scene(example, replace(example.shown, flow=flow, findings=()))
+    drawn = scene(example, with_flow(example.shown, flow, findings=()))
     cut = {ends for ends, state in states(drawn).items() if state == "cut"}
     assert cut == {("x′", "transpose"), ("x′", "y"), ("transpose", "y")}
     assert {mark.edge[:2] for mark in drawn.marks} == {("x′", "y"), ("transpose", "y")}

@@ -1,0 +1,170 @@
+"""The nouns of repeated gradient calls: call sites, and what each round gave.
+
+A *call site* is the place in the source that gradient calls ran from, through the frames of the
+snippet's functions; its n-th call is *round* n.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trace.model import CallId
+
+if TYPE_CHECKING:
+    from .model import Status
+
+Numbers = NDArray[np.float64]
+"""A number for each round; NaN where there is none."""
+ShapeId = int
+"""Rounds with equal ids recorded the same ops, from the same places, on tensors of one shape."""
+MOST_LISTED, FIRST_LISTED, LAST_LISTED = 1_000, 60, 10
+
+
+@dataclass(frozen=True, eq=False)
+class SourceSeries:
+    """One source of a call site, round by round.
+
+    ``place``: its position among the results of each call. ``statuses``: of each round; None where
+    a round asked for fewer sources. ``norms``: the Euclidean norm where all elements are finite;
+    ``values``: the gradient itself where it has one element in each round, else empty.
+    """
+
+    place: int
+    target: str
+    source: str
+    statuses: tuple[Status | None, ...]
+    norms: Numbers
+    values: Numbers
+
+    @cached_property
+    def usual(self) -> Status:
+        """The status of most rounds; ``flows`` where as many flow."""
+        counts = Counter(status for status in self.statuses if status is not None)
+        return max(counts, key=lambda status: (counts[status], status == "flows"))
+
+    def rounds_with(self, status: Status) -> tuple[int, ...]:
+        """Numbers (from 1) of the rounds that had this status."""
+        return tuple(n for n, found in enumerate(self.statuses, 1) if found == status)
+
+    @property
+    def shown(self) -> Numbers:
+        """What is told of each round: the number itself, of several elements their norm."""
+        return self.values if self.values.size else self.norms
+
+    @property
+    def is_troubled(self) -> bool:
+        return any(status not in ("flows", None) for status in self.statuses)
+
+
+@dataclass(frozen=True, eq=False)
+class CallSite:
+    """The calls that ran from one place, in the order in which they ran.
+
+    ``calls``: their ids; ``places``: their positions among the calls of the diagnosis.
+    ``losses``: the target's value by round, where it is a single number. ``shapes``: see
+    :data:`ShapeId`.
+    """
+
+    line: int
+    calls: tuple[CallId, ...]
+    places: tuple[int, ...]
+    sources: tuple[SourceSeries, ...]
+    losses: Numbers
+    shapes: tuple[ShapeId, ...]
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def round_of(self, call: CallId) -> int:
+        """The number (from 1) of a call among the rounds; 0 if it is none of them."""
+        return self._numbers.get(call, 0)
+
+    @cached_property
+    def _numbers(self) -> Mapping[CallId, int]:
+        return {call: number for number, call in enumerate(self.calls, 1)}
+
+    @property
+    def is_troubled(self) -> bool:
+        return any(series.is_troubled for series in self.sources)
+
+    @cached_property
+    def odd_shapes(self) -> tuple[int, ...]:
+        """Rounds of another shape than most; none where no shape is that of half the rounds."""
+        usual, count = Counter(self.shapes).most_common(1)[0]
+        if 2 * count <= len(self.shapes):
+            return ()
+        return tuple(n for n, shape in enumerate(self.shapes, 1) if shape != usual)
+
+    @cached_property
+    def special(self) -> tuple[int, ...]:
+        """Rounds worth a look: where a source begins to have another status than in most rounds,
+        and where rounds of another shape begin."""
+        found: set[int] = set()
+        for series in self.sources:
+            before: Status | None = series.usual
+            for number, status in enumerate(series.statuses, 1):
+                if status is not None and status not in (before, series.usual):
+                    found.add(number)
+                before = status
+        odd = self.odd_shapes
+        found.update(n for n, before in zip(odd, (-1, *odd), strict=False) if n - before != 1)
+        return tuple(sorted(found))
+
+    @cached_property
+    def telling(self) -> int:
+        """The round to show first: the first one in which something is wrong, else the last."""
+        troubled = [
+            number
+            for series in self.sources
+            for number, status in enumerate(series.statuses, 1)
+            if status not in ("flows", None)
+        ]
+        return min(troubled, default=len(self.calls))
+
+    def gaps(self) -> Iterator[tuple[int, int]]:
+        """What a list that must end leaves out: after which round (from 1), and how many.
+
+        Up to 1,000 rounds nothing; of more the first 60, the last 10 and the first of each status
+        of each source are listed.
+        """
+        total = len(self.calls)
+        if total <= MOST_LISTED:
+            return
+        listed = {*range(1, FIRST_LISTED + 1), *range(total - LAST_LISTED + 1, total + 1)}
+        for series in self.sources:
+            listed.update(series.statuses.index(status) + 1 for status in {*series.statuses})
+        for before, after in pairwise(sorted(listed)):
+            if after - before > 1:
+                yield before, after - before - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """All call sites of a run, in the order of their first calls."""
+
+    sites: tuple[CallSite, ...] = ()
+
+    @cached_property
+    def _by_call(self) -> Mapping[CallId, CallSite]:
+        return {call: site for site in self.sites for call in site.calls}
+
+    def site_of(self, call: CallId | None) -> CallSite | None:
+        return self._by_call.get(call) if call is not None else None
+
+    def round_words(self, call: CallId) -> str:
+        """``3 of 5`` for the third of five rounds; nothing for a call that is alone."""
+        site = self.site_of(call)
+        if site is None or len(site) < 2:
+            return ""
+        return f"{site.round_of(call)} of {len(site)}"
+
+
+NO_ROUNDS = Rounds()
