@@ -35,6 +35,7 @@ class SourceSeries:
     ``place``: its position among the results of each call. ``statuses``: of each round; None where
     a round asked for fewer sources. ``norms``: the Euclidean norm where all elements are finite;
     ``values``: the gradient itself where it has one element in each round, else empty.
+    ``rank``: how many dimensions it has.
     """
 
     place: int
@@ -43,6 +44,7 @@ class SourceSeries:
     statuses: tuple[Status | None, ...]
     norms: Numbers
     values: Numbers
+    rank: int = 0
 
     @cached_property
     def usual(self) -> Status:
@@ -54,6 +56,15 @@ class SourceSeries:
         """Numbers (from 1) of the rounds that had this status."""
         return tuple(n for n, found in enumerate(self.statuses, 1) if found == status)
 
+    def begins_anew(self) -> tuple[int, ...]:
+        """Rounds (from 1) where a status begins that most rounds do not have."""
+        before = (self.usual, *self.statuses)
+        return tuple(
+            number
+            for number, (status, last) in enumerate(zip(self.statuses, before, strict=False), 1)
+            if status is not None and status not in (last, self.usual)
+        )
+
     @property
     def shown(self) -> Numbers:
         """What is told of each round: the number itself, of several elements their norm."""
@@ -62,6 +73,14 @@ class SourceSeries:
     @property
     def is_troubled(self) -> bool:
         return any(status not in ("flows", None) for status in self.statuses)
+
+    @cached_property
+    def telling(self) -> int:
+        """The round to show: the first one in which something is wrong, else the last."""
+        rounds = list(enumerate(self.statuses, 1))
+        troubled = (number for number, status in rounds if status not in ("flows", None))
+        there = (number for number, status in reversed(rounds) if status is not None)
+        return next(troubled, next(there))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +126,7 @@ class CallSite:
     def special(self) -> tuple[int, ...]:
         """Rounds worth a look: where a source begins to have another status than in most rounds,
         and where rounds of another shape begin."""
-        found: set[int] = set()
-        for series in self.sources:
-            before: Status | None = series.usual
-            for number, status in enumerate(series.statuses, 1):
-                if status is not None and status not in (before, series.usual):
-                    found.add(number)
-                before = status
+        found = {number for series in self.sources for number in series.begins_anew()}
         odd = self.odd_shapes
         found.update(n for n, before in zip(odd, (-1, *odd), strict=False) if n - before != 1)
         return tuple(sorted(found))
@@ -121,12 +134,7 @@ class CallSite:
     @cached_property
     def telling(self) -> int:
         """The round to show first: the first one in which something is wrong, else the last."""
-        troubled = [
-            number
-            for series in self.sources
-            for number, status in enumerate(series.statuses, 1)
-            if status not in ("flows", None)
-        ]
+        troubled = (series.telling for series in self.sources if series.is_troubled)
         return min(troubled, default=len(self.calls))
 
     def gaps(self) -> Iterator[tuple[int, int]]:
@@ -158,13 +166,6 @@ class Rounds:
 
     def site_of(self, call: CallId | None) -> CallSite | None:
         return self._by_call.get(call) if call is not None else None
-
-    def round_words(self, call: CallId) -> str:
-        """``3 of 5`` for the third of five rounds; nothing for a call that is alone."""
-        site = self.site_of(call)
-        if site is None or len(site) < 2:
-            return ""
-        return f"{site.round_of(call)} of {len(site)}"
 
 
 NO_ROUNDS = Rounds()

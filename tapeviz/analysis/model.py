@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
-from .call_sites import NO_ROUNDS, Rounds
+from .call_sites import NO_ROUNDS, CallSite, Rounds
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Kind = Literal[
@@ -217,6 +217,21 @@ class Diagnosis:
     def _first_shown(self) -> CallDiagnosis | None:
         troubled = (one for one in self.calls if one.is_troubled)
         return next(troubled, self.calls[-1] if self.calls else None)
+
+    @cached_property
+    def groups(self) -> tuple[CallSite | CallDiagnosis, ...]:
+        """What is told as one, in the order of first calls: a call site of several rounds, or a
+        call that is the only one of its place."""
+        found: dict[int, CallSite | CallDiagnosis] = {}
+        for call in self.calls:
+            site = self.rounds.site_of(call.call.id)
+            group = call if site is None or len(site) == 1 else site
+            found.setdefault(id(group), group)
+        return tuple(found.values())
+
+    def round(self, site: CallSite, number: int) -> CallDiagnosis:
+        """What became of one round (from 1) of a call site."""
+        return self.calls[site.places[number - 1]]
 
     def call(self, call: CallId | None) -> CallDiagnosis | None:
         """The named call; without a name the first troubled one, else the last."""

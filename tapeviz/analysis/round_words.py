@@ -57,7 +57,7 @@ def _reason(diagnosis: Diagnosis, site: CallSite, series: SourceSeries, status: 
     numbers = series.rounds_with(status)
     if set(numbers) <= set(site.odd_shapes):
         return " (another shape)"
-    finding = diagnosis.calls[site.places[numbers[0] - 1]].findings[series.place]
+    finding = diagnosis.round(site, numbers[0]).findings[series.place]
     place = _place_words(finding)
     return f" ({place})" if (place and status != series.usual) or status == "nonfinite" else ""
 
@@ -81,9 +81,9 @@ def troubled_rounds(
 ) -> Iterator[tuple[int, Finding]]:
     """For each status and cause of a gradient that does not flow the first round that has it."""
     known: set[object] = set()
-    for number, (status, place) in enumerate(zip(series.statuses, site.places, strict=True), 1):
+    for number, status in enumerate(series.statuses, 1):
         if status not in ("flows", None):
-            finding = diagnosis.calls[place].findings[series.place]
+            finding = diagnosis.round(site, number).findings[series.place]
             cause = finding.cause
             key = (status, cause.kind, cause.line) if cause is not None else (status,)
             if key not in known:

@@ -55,6 +55,7 @@ def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> Source
         tuple(finding.status if finding else None for finding in found),
         np.array([one.norm if one else None for one in finite], np.float64),
         np.array([one.mean if one else None for one in finite if is_number], np.float64),
+        max(len(one.shape or ()) if one else 0 for one in found),
     )
 
 

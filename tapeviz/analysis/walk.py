@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -66,6 +67,7 @@ class _Rows:
         self.shares: dict[Place, list[tuple[int, TensorId]]] = {}
         self.totals: dict[Place, TensorId] = {}
         self.stops: list[WalkStep] = []
+        self.versions_fed: Counter[str] | None = None
         for operand, result in zip(call.sources, call.results, strict=False):
             if operand.tensor is not None and result is not None:
                 self.totals[operand.tensor] = result
@@ -171,9 +173,16 @@ class _Rows:
         replay = self.call.replay
         if replay is not None and place in replay.results:
             return replay.results[place]
-        variable = VariableId(int(place[1:].split(":")[0]))
-        reads = [one for one in self.trace.variables[variable].versions if one.reads]
-        return self.totals.get(TensorId(variable)) if len(reads) == 1 else None
+        variable = place[1:].split(":")[0]
+        is_only_version = self._versions_fed()[variable] == 1
+        return self.totals.get(TensorId(int(variable))) if is_only_version else None
+
+    def _versions_fed(self) -> Counter[str]:
+        """Of each variable how many of its versions this pass gave a gradient to."""
+        if self.versions_fed is None:
+            places = (place for place in self.shares if isinstance(place, str))
+            self.versions_fed = Counter(place[1:].split(":")[0] for place in places)
+        return self.versions_fed
 
     def _tensor_at(self, place: Place) -> TensorId | None:
         """The tensor at a place: of a variable's version one that was read from it."""

@@ -14,7 +14,7 @@ from .cards import RADIUS, DockCard, MiddleCard
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
-VERSION = 1
+VERSION = 2
 ROOMY = 800
 """Px of height from which the docks below get their full share."""
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
@@ -58,7 +58,8 @@ class Stage(QMainWindow):
         for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
             self.addDockWidget(area, docks[name])
         self.splitDockWidget(docks["backprop"], docks["tensor"], Qt.Orientation.Horizontal)
-        self.tabifyDockWidget(docks["backprop"], docks["output"])
+        self.tabifyDockWidget(docks["backprop"], docks["over_time"])
+        self.tabifyDockWidget(docks["over_time"], docks["output"])
         for dock in docks.values():
             dock.setFloating(False)
             dock.show()

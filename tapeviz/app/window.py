@@ -26,6 +26,7 @@ from ..panels.diagnosis import DiagnosisPanel
 from ..panels.graph import GraphPanel
 from ..panels.look import THEMES, Theme
 from ..panels.output import OutputPanel
+from ..panels.over_time import OverTimePanel
 from ..panels.panel import Panel
 from ..panels.source import SourcePanel
 from ..panels.tensor import TensorPanel
@@ -54,6 +55,7 @@ PANELS: tuple[type[Panel], ...] = (
     BackpropPanel,
     TensorPanel,
     OutputPanel,
+    OverTimePanel,
 )
 """The docks in the order of their shortcuts, after the graph in the middle."""
 

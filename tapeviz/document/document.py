@@ -14,6 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from ..analysis.call_sites import CallSite
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..errors import TapevizError
 from ..graph.fold import GROUP_PREFIX
@@ -239,6 +240,24 @@ class Document(QObject):
     def current_call(self) -> CallDiagnosis | None:
         chosen = self.view.overlay.call
         return self.diagnosis.call(None if chosen is None else CallId(chosen))
+
+    @property
+    def site(self) -> CallSite | None:
+        """The call site of the call that is shown, where that has several rounds."""
+        current = self.current_call
+        site = self.diagnosis.rounds.site_of(current.call.id) if current is not None else None
+        return site if site is not None and len(site) > 1 else None
+
+    @property
+    def round(self) -> int:
+        """The round (from 1) that is shown; 0 where there are none."""
+        site, current = self.site, self.current_call
+        return site.round_of(current.call.id) if site and current is not None else 0
+
+    def select_round(self, number: int) -> None:
+        """Shows another round (from 1) of the call site that is shown."""
+        if self.site is not None:
+            self.select_call(self.site.calls[max(1, min(number, len(self.site))) - 1])
 
     def change_form(self, **changes: Any) -> None:
         """Changes where things stand: layout, direction, grouping, folds, shows_all."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..analysis.call_sites import CallSite
 from ..analysis.model import CallDiagnosis
 from ..canvas.tips import plain_tip
 from ..document import Document
@@ -239,17 +240,23 @@ class BackpropPanel(Panel):
         return "TensorFlow ran no backward step for this call: nothing links target and source."
 
     def _show_calls(self) -> None:
-        calls = self.document.diagnosis.calls
-        self.calls.setVisible(len(calls) > 1)
+        document = self.document
+        groups = document.diagnosis.groups
+        self.calls.setVisible(len(groups) > 1)
         self.calls.blockSignals(True)
         self.calls.clear()
-        current, rounds = self.document.current_call, self.document.diagnosis.rounds
-        for call in calls[:500]:
-            words = call_words(call, rounds.round_words(call.call.id))
+        current = document.current_call
+        for group in groups[:500]:
+            if isinstance(group, CallSite):
+                call = document.diagnosis.round(group, group.telling)
+                words = call_words(call, f"{len(group)} rounds")
+            else:
+                call = group
+                words = call_words(call, "")
             self.calls.addItem(shorten(words, MOST_CALL, "end"), int(call.call.id))
             place = self.calls.count() - 1
             self.calls.setItemData(place, plain_tip(words), Qt.ItemDataRole.ToolTipRole)
-            if current is call:
+            if group is document.site or call is current:
                 self.calls.setCurrentIndex(place)
                 self.calls.setToolTip(plain_tip(words))
         self.calls.blockSignals(False)
@@ -269,7 +276,7 @@ class BackpropPanel(Panel):
 
 
 def call_words(call: CallDiagnosis, round_words: str) -> str:
-    """``line 9 · ∂loss / ∂w, b``; in a loop ``line 9 · 2 of 5 · …``."""
+    """``line 9 · ∂loss / ∂w, b``; in a loop ``line 9 · 5 rounds · …``."""
     targets = ", ".join(operand.text for operand in call.call.targets[:2])
     sources = ", ".join(operand.text for operand in call.call.sources[:2])
     more = ", …" if len(call.call.sources) > 2 else ""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
+from ..analysis.call_sites import CallSite, SourceSeries
 from ..document import Document
 from ..trace.model import EMPTY_TRACE, CallId
 from .cards import Asks
@@ -113,19 +114,26 @@ class DiagnosisPanel(Panel):
         if diagnosis.error is not None:
             error = diagnosis.error
             yield lambda: ErrorCard(document, self.theme, error, self._asks)
-        calls = sorted(diagnosis.calls, key=lambda call: not call.is_troubled)
-        for call in calls:
-            for finding in sorted(call.findings, key=lambda one: one.status == "flows"):
-                yield lambda call=call, finding=finding: FindingCard(  # type: ignore[misc]
-                    document,
-                    self.theme,
-                    call,
-                    finding,
-                    self._asks,
-                    diagnosis.rounds.round_words(call.call.id),
+        for group in sorted(diagnosis.groups, key=lambda group: not group.is_troubled):
+            if isinstance(group, CallSite):
+                yield from self._series_makers(group)
+                continue
+            for finding in sorted(group.findings, key=lambda one: one.status == "flows"):
+                yield lambda call=group, finding=finding: FindingCard(  # type: ignore[misc]
+                    document, self.theme, call, finding, self._asks
                 )
         for warned in diagnosis.warnings:
             yield lambda warned=warned: WarningCard(document, self.theme, warned)  # type: ignore[misc]
+
+    def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
+        """A card for each source, told by the first round in which it is in trouble."""
+        document, diagnosis = self.document, self.document.diagnosis
+        for series in sorted(site.sources, key=lambda one: not one.is_troubled):
+            call = diagnosis.round(site, series.telling)
+            finding = call.findings[series.place]
+            yield lambda call=call, finding=finding, series=series: FindingCard(  # type: ignore[misc]
+                document, self.theme, call, finding, self._asks, series
+            )
 
     def _add_page(self) -> None:
         for make in self._makers[self._made : self._made + PAGE]:
@@ -141,10 +149,12 @@ class DiagnosisPanel(Panel):
     def _mark_current(self) -> None:
         """Where there are several calls, the cards of the one in the graph are marked."""
         current = self.document.current_call
-        is_one_of_many = len(self.document.diagnosis.calls) > 1
+        is_one_of_many = len(self.document.diagnosis.groups) > 1
         for card in self._cards:
             if isinstance(card, FindingCard):
-                card.set_current(is_one_of_many and card.call is current)
+                is_current = current is not None and card.shows(current.call.id)
+                card.set_current(is_one_of_many and is_current)
+                card.follow(current.call.id if current is not None else None)
 
     def _show_call(self, call: CallId) -> None:
         card = self._card_of(call)
@@ -167,7 +177,7 @@ class DiagnosisPanel(Panel):
 
     def _card_of(self, call: CallId) -> FindingCard | None:
         cards = (card for card in self._cards if isinstance(card, FindingCard))
-        return next((card for card in cards if card.call.call.id == call), None)
+        return next((card for card in cards if card.shows(call)), None)
 
     def _bring_into_sight(self, card: QWidget) -> None:
         """Its beginning counts: of a card higher than the panel the end may stay below."""
@@ -187,16 +197,20 @@ class DiagnosisPanel(Panel):
             return "Running …"
         if document.trace is EMPTY_TRACE or "diagnose" in document.background.busy:
             return "Each gradient that the snippet asks for gets a card here."
-        calls = len(diagnosis.calls)
-        sources = sum(len(call.findings) for call in diagnosis.calls)
+        calls, groups = len(diagnosis.calls), diagnosis.groups
+        asked = [
+            one.is_troubled if isinstance(one, SourceSeries) else one.status != "flows"
+            for group in groups
+            for one in (group.sources if isinstance(group, CallSite) else group.findings)
+        ]
         if not calls and not diagnosis.error:
             return NO_GRADIENT
         if not calls:
             return "It ended before a gradient was asked for."
-        parts = [_count(calls, "call"), _count(sources, "source")]
-        troubled = sum(
-            finding.status != "flows" for call in diagnosis.calls for finding in call.findings
-        )
+        parts = [_count(calls, "call"), _count(len(asked), "source")]
+        if len(groups) < calls:
+            parts.insert(1, f"from {_count(len(groups), 'place')}")
+        troubled = sum(asked)
         parts.append(f"{troubled} without a gradient" if troubled else "every gradient flows")
         if "fixes" in document.background.busy:
             parts.append("trying fixes …")

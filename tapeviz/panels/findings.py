@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+import numpy as np
+
+from ..analysis.call_sites import CallSite, SourceSeries
 from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
+from ..analysis.round_words import numbers_words, series_words
 from ..document import Document
 from ..explanations import explanation, kinds
 from ..report import bridge_heading, check_words
 from ..scene.numbers import shape_text, type_text
-from ..trace.model import Array
+from ..trace.model import Array, CallId
 from .cards import Asks, Card, rule
 from .look import Theme
+from .sparkline import Sparkline
 from .values import MOST_CELLS, ValueTable
 from .widgets import STATUS_TEXTS, Badge, link_button, plain_label
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
+MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
+"""Rounds that differ which a card links to."""
 
 
 class FindingCard(Card):
-    """One source of one call. Clicked, it becomes the one that the graph shows."""
+    """One source of one call, or of all rounds of a call site. Clicked, it becomes the one that the
+    graph shows.
+
+    ``series``: the source's rounds; then ``call`` and ``finding`` are those of the round that tells
+    most.
+    """
 
     def __init__(
         self,
@@ -28,25 +41,64 @@ class FindingCard(Card):
         call: CallDiagnosis,
         finding: Finding,
         asks: Asks,
-        round_words: str = "",
+        series: SourceSeries | None = None,
     ) -> None:
         super().__init__("good" if finding.status == "flows" else "trouble", theme)
-        self.call, self.finding, self._round = call, finding, round_words
+        self.call, self.finding, self.series = call, finding, series
+        self.site = document.diagnosis.rounds.site_of(call.call.id) if series else None
         self._document, self._asks = document, asks
-        self.setAccessibleName(f"{title_of(finding)}: {STATUS_TEXTS[finding.status]}")
-        badge = Badge(finding.status, STATUS_TEXTS[finding.status], theme)
-        self.add_title(title_of(finding), badge)
-        self.add_words(finding.message)
+        self.line: Sparkline | None = None
+        pill = STATUS_TEXTS[finding.status]
+        if self.site is not None and series is not None:
+            pill = pill_words(self.site, series)
+        self.setAccessibleName(f"{title_of(finding)}: {pill}")
+        self.add_title(title_of(finding), Badge(finding.status, pill, theme))
+        if self.site is not None and series is not None:
+            self._add_rounds(self.site, series)
+        if series is None or finding.status != "flows":
+            self.add_words(finding.message)
         self._add_way(finding)
-        self._add_gradient(finding)
+        if series is None:
+            self._add_gradient(finding)
         self._add_bridge(finding)
         self.add_fixes(finding.fixes, title_of(finding), asks)
         if finding.not_tried:
             words = f"Fixes were {finding.not_tried}."
             self.column.addWidget(plain_label(words, "muted", wraps=True))
 
+    def shows(self, call: CallId) -> bool:
+        """Whether the card is about this call."""
+        return call == self.call.call.id or (self.site is not None and self.site.round_of(call) > 0)
+
+    def follow(self, current: CallId | None) -> None:
+        """Mark the round that is shown."""
+        if self.line is not None and self.site is not None:
+            self.line.show_round(self.site.round_of(current) if current is not None else 0)
+
+    def _add_rounds(self, site: CallSite, series: SourceSeries) -> None:
+        """What became of it over all rounds: in words, and as a line that takes clicks."""
+        diagnosis = self._document.diagnosis
+        if series.is_troubled:
+            words = series_words(diagnosis, site, series)
+            self.add_words(f"{words[0].upper()}{words[1:]}.", "fixTitle")
+        numbers = numbers_words(series)
+        if numbers:
+            self.add_words(numbers, "muted")
+        if np.isfinite(series.shown).any():
+            marked = [n for n, status in enumerate(series.statuses, 1) if status != series.usual]
+            self.line = Sparkline(series.shown, marked, self._theme.gradient, self._theme)
+            self.line.setAccessibleName(f"{title_of(self.finding)} by round")
+            self.line.round_picked.connect(self._show_round)
+            self.column.addWidget(self.line)
+
+    def _show_round(self, number: int) -> None:
+        if self.site is not None:
+            self._document.select_call(self.site.calls[number - 1])
+
     def mousePressEvent(self, event: object) -> None:
-        self._document.select_call(self.call.call.id)
+        current = self._document.current_call
+        if current is None or not self.shows(current.call.id):
+            self._document.select_call(self.call.call.id)
 
     def _add_way(self, finding: Finding) -> None:
         links: list[tuple[str, Callable[[], object], str]] = []
@@ -58,11 +110,22 @@ class FindingCard(Card):
             links.append(("Show the flow", self._show_flow, "Step through this gradient"))
         line = cause.line if cause and cause.line else self.call.call.line
         if line:
-            words = " · ".join(part for part in (f"Line {line}", self._round) if part)
-            links.append((words, lambda: self._show_line(line), "Go to this line"))
+            links.append((f"Line {line}", lambda: self._show_line(line), "Go to this line"))
         row = self.add_links(*links)
+        if self.site is not None and self.series is not None:
+            self._add_special(self.site, self.series)
         if cause is not None and cause.kind in kinds():
             self.add_explanation(row, explanation(cause.kind), self._asks)
+
+    def _add_special(self, site: CallSite, series: SourceSeries) -> None:
+        """A link to each round in which something begins that is not so in most rounds."""
+        rounds = series.begins_anew() if series.is_troubled else site.special
+        links = [
+            (f"Round {number}", partial(self._show_round, number), "Show this round")
+            for number in rounds[:MOST_SPECIAL]
+        ]
+        for start in range(0, len(links), SPECIAL_IN_ROW):
+            self.add_links(*links[start : start + SPECIAL_IN_ROW])
 
     def _show_cut(self) -> None:
         self._document.select_call(self.call.call.id)
@@ -157,6 +220,14 @@ class WarningCard(Card):
         line = warned.line
         if line:
             self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+
+
+def pill_words(site: CallSite, series: SourceSeries) -> str:
+    """``200 of 200 flow``, ``None in 30``."""
+    flowing = len(series.rounds_with("flows"))
+    if flowing:
+        return f"{flowing} of {len(site)} flow"
+    return f"{STATUS_TEXTS[series.usual]} in {len(series.rounds_with(series.usual))}"
 
 
 def title_of(finding: Finding) -> str:

@@ -17,6 +17,7 @@ from ..scene.model import Scene
 from .both_strip import BothStrip
 from .look import Theme
 from .panel import Panel
+from .round_strip import RoundStrip
 from .widgets import IconButton, plain_label
 
 EDGE = 12
@@ -53,7 +54,9 @@ class GraphPanel(Panel):
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self.header_row.addWidget(button)
         self.strip = BothStrip(document, theme)
+        self.rounds = RoundStrip(document, theme)
         self.body.addWidget(self.strip)
+        self.body.addWidget(self.rounds)
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
         self._is_overview = False
@@ -85,6 +88,7 @@ class GraphPanel(Panel):
         for button in self.buttons:
             button.set_theme(theme)
         self.strip.set_theme(theme)
+        self.rounds.set_theme(theme)
         self.view.set_theme(theme)
         self.minimap.set_theme(theme)
         self.legend.set_theme(theme)

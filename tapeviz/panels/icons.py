@@ -115,6 +115,14 @@ def _none(painter: QPainter) -> None:
     painter.drawLine(QPointF(4.6, 11.4), QPointF(11.4, 4.6))
 
 
+def _left(painter: QPainter) -> None:
+    painter.drawPolyline(QPolygonF([QPointF(10, 4), QPointF(6, 8), QPointF(10, 12)]))
+
+
+def _right(painter: QPainter) -> None:
+    painter.drawPolyline(QPolygonF([QPointF(6, 4), QPointF(10, 8), QPointF(6, 12)]))
+
+
 def _chevron(painter: QPainter) -> None:
     painter.drawPolyline(QPolygonF([QPointF(4.5, 6.5), QPointF(8, 10), QPointF(11.5, 6.5)]))
 
@@ -149,6 +157,8 @@ ICONS: dict[str, Drawer] = {
     "zero": _zero,
     "warning": _warning,
     "none": _none,
+    "left": _left,
+    "right": _right,
     "chevron": _chevron,
     "logo": _logo,
 }

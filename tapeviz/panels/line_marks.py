@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..analysis.model import CallDiagnosis, Status
+from ..analysis.call_sites import CallSite
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Status
+from ..analysis.round_words import series_words, troubled_rounds
 from ..document import Document
 
 Tint = Literal["", "trouble", "call", "step"]
@@ -31,7 +34,7 @@ def marks_of(document: Document) -> tuple[LineMark, ...]:
     """All marks, those that matter most last; lines edited since the run have none."""
     marks = [
         *_operand_marks(document),
-        *(mark for call in document.diagnosis.calls for mark in _call_marks(call)),
+        *_group_marks(document.diagnosis),
         *_error_marks(document),
         *_step_marks(document),
     ]
@@ -60,17 +63,33 @@ def _operand_marks(document: Document) -> list[LineMark]:
     return marks
 
 
+def _group_marks(diagnosis: Diagnosis) -> Iterator[LineMark]:
+    for group in diagnosis.groups:
+        yield from (
+            _site_marks(diagnosis, group) if isinstance(group, CallSite) else _call_marks(group)
+        )
+
+
+def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
+    """The marks of all rounds of a call site, each told once."""
+    told = []
+    worst: Status = "flows"
+    for series in site.sources:
+        for number, finding in troubled_rounds(diagnosis, site, series):
+            worst = min(worst, finding.status, key=WORST.index)
+            for mark in _cause_marks(diagnosis.round(site, number), finding):
+                yield replace(mark, tip=f"{mark.tip} (round {number})")
+        told.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
+    if worst == "flows":
+        badge = f"{len(site)} flow"
+    else:
+        rounds = {n for series in site.sources for n in series.rounds_with(worst)}
+        badge = f"{BADGES[worst]} in {len(rounds)} of {len(site)}"
+    yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(told[:8]))
+
+
 def _call_marks(call: CallDiagnosis) -> list[LineMark]:
-    marks = []
-    for finding in call.findings:
-        for cause in (finding.cause, *finding.others):
-            if cause is not None and cause.line:
-                is_cut = finding.status == "none"
-                happens = "stops" if is_cut else f"becomes {BADGES[finding.status]}"
-                tip = f"{cause.kind}: the gradient for {finding.source} {happens} here"
-                badge = "✂" if is_cut else BADGES[finding.status]
-                badge = "" if cause.line == call.call.line else badge
-                marks.append(LineMark(cause.line, "trouble", True, badge, tip=tip))
+    marks = [mark for finding in call.findings for mark in _cause_marks(call, finding)]
     statuses = {finding.status for finding in call.findings}
     worst = next((status for status in WORST if status in statuses), None)
     if worst is not None:
@@ -80,6 +99,17 @@ def _call_marks(call: CallDiagnosis) -> list[LineMark]:
         mark = LineMark(call.call.line, "call", False, BADGES[worst], worst == "flows", tip=tip)
         marks.append(mark)
     return marks
+
+
+def _cause_marks(call: CallDiagnosis, finding: Finding) -> Iterator[LineMark]:
+    for cause in (finding.cause, *finding.others):
+        if cause is not None and cause.line:
+            is_cut = finding.status == "none"
+            happens = "stops" if is_cut else f"becomes {BADGES[finding.status]}"
+            tip = f"{cause.kind}: the gradient for {finding.source} {happens} here"
+            badge = "✂" if is_cut else BADGES[finding.status]
+            badge = "" if cause.line == call.call.line else badge
+            yield LineMark(cause.line, "trouble", True, badge, tip=tip)
 
 
 def _error_marks(document: Document) -> list[LineMark]:

@@ -65,7 +65,9 @@ def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
     return pg.ColorMap(np.linspace(0, 1, len(stops)), [rgb(stop) for stop in stops])
 
 
-class _Plot(pg.PlotWidget):  # type: ignore[misc]
+class ThemedPlot(pg.PlotWidget):  # type: ignore[misc]
+    """A plot in the colours of a theme, without pyqtgraph's own menu."""
+
     def __init__(self, theme: Theme) -> None:
         super().__init__(background=theme.panel)
         self.setMenuEnabled(False)
@@ -92,7 +94,7 @@ class Histogram(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         self.words = plain_label("histogram", "faint")
-        self.plot = _Plot(theme)
+        self.plot = ThemedPlot(theme)
         self.plot.setMouseEnabled(False, False)
         self.plot.hideAxis("left")
         self.plot.setAccessibleName("Histogram of the values")
@@ -136,7 +138,7 @@ class ArrayPlot(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         self.words = plain_label(name="faint")
-        self.plot = _Plot(theme)
+        self.plot = ThemedPlot(theme)
         self.plot.setAccessibleName("Values of the tensor")
         column.addWidget(self.words)
         column.addWidget(self.plot, 1)
@@ -202,4 +204,4 @@ class ArrayPlot(QWidget):
         super().leaveEvent(event)
 
 
-__all__ = ["ArrayPlot", "Histogram", "colour_map", "count_bins", "real_elements"]
+__all__ = ["ArrayPlot", "Histogram", "ThemedPlot", "colour_map", "count_bins", "real_elements"]

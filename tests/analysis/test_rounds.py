@@ -37,7 +37,8 @@ def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:
     (site,) = diagnosis.rounds.sites
     assert len(site) == len(diagnosis.calls) > 1
     for number, call in enumerate(diagnosis.calls, 1):
-        assert diagnosis.rounds.round_words(call.call.id) == f"{number} of {len(site)}"
+        assert diagnosis.rounds.site_of(call.call.id) is site
+        assert site.round_of(call.call.id) == number
         for series, finding in zip(site.sources, call.findings, strict=True):
             assert series.statuses[number - 1] == finding.status
             value = trace.value(finding.tensor)  # type: ignore[arg-type]

@@ -1,0 +1,189 @@
+"""A call site's rounds, layers or turns in, plots of them out, by pyqtgraph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+
+from ..analysis.call_sites import CallSite, Numbers
+from ..analysis.over_time import TurnShares
+from .look import Theme, mix
+from .plots import ThemedPlot, colour_map
+from .sparkline import spans_decades
+
+_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
+MOST_LINES = 12
+MOST_ROUNDS_DRAWN = 4_000
+LONGEST_NAME = 22
+
+
+class RoundPlot(ThemedPlot):
+    """The norm of each source's gradient, and the loss, by round; a click shows that round."""
+
+    round_picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Norms of the gradients by round")
+        self.setMouseEnabled(False, False)
+        self._theme = theme
+        self._site: CallSite | None = None
+        self._here: Any = None
+        self.scene().sigMouseClicked.connect(self._pick)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self._theme, self._site = theme, None
+
+    def show_site(self, site: CallSite, number: int) -> None:
+        if site is not self._site:
+            self._site = site
+            self._draw(site)
+        self._here.setValue(number)
+
+    def _draw(self, site: CallSite) -> None:
+        theme = self._theme
+        self.clear()
+        series = sorted(site.sources, key=lambda one: -float(np.nansum(one.norms)))[:MOST_LINES]
+        table = np.stack([*(one.norms for one in series), site.losses])
+        is_log = spans_decades(table)
+        self.setLogMode(y=is_log)
+        legend = self._new_legend()
+        rounds = np.arange(1.0, len(site) + 1)
+        pen = pg.mkPen(theme.accent, width=2)
+        if np.isfinite(site.losses).any():
+            self._line(rounds, site.losses, pen, is_log)
+            legend.addItem(pg.PlotDataItem(pen=pen), "loss")
+        for place, one in enumerate(series):
+            tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
+            pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])
+            self._line(rounds, one.norms, pen, is_log)
+            legend.addItem(pg.PlotDataItem(pen=pen), f"‖∂{shortened(one.source)}‖")
+        for number in site.special:
+            self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
+        self._here = pg.InfiniteLine(0, pen=pg.mkPen(theme.text, width=1.2))
+        self.addItem(self._here)
+        self.setXRange(1, max(len(site), 2), padding=0.02)
+        self.getPlotItem().getViewBox().enableAutoRange(axis="y")
+        self.getAxis("bottom").setLabel("round", color=theme.text_muted)
+
+    def _line(self, rounds: Numbers, numbers: Numbers, pen: Any, is_log: bool) -> None:
+        shown = np.where(numbers > 0, numbers, np.nan) if is_log else numbers
+        curve = self.plot(rounds, shown, pen=pen, connect="finite")
+        if len(rounds) > MOST_ROUNDS_DRAWN:
+            curve.setDownsampling(auto=True, method="peak")
+
+    def _new_legend(self) -> Any:
+        item = self.getPlotItem()
+        if item.legend is not None:
+            item.legend.scene().removeItem(item.legend)
+            item.legend = None
+        legend = item.addLegend(offset=(-8, 6), labelTextColor=self._theme.text_muted)
+        legend.setBrush(pg.mkBrush(self._theme.panel))
+        legend.setLabelTextSize("11px")
+        legend.setColumnCount(2)
+        return legend
+
+    def _pick(self, event: Any) -> None:
+        if self._site is not None:
+            x = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos()).x()
+            self.round_picked.emit(max(1, min(len(self._site), round(x))))
+
+
+class HeatMap(ThemedPlot):
+    """Sources down, rounds across: the norms, by their logarithm where they span decades."""
+
+    round_picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Norms of the gradients by layer and round")
+        self.setMouseEnabled(False, False)
+        self.getPlotItem().getViewBox().invertY(True)
+        self._theme = theme
+        self._site: CallSite | None = None
+        self._here: Any = None
+        self.scene().sigMouseClicked.connect(self._pick)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self._theme, self._site = theme, None
+
+    def show_site(self, site: CallSite, number: int) -> None:
+        if site is not self._site:
+            self._site = site
+            self._draw(site)
+        self._here.setValue(number)
+
+    def _draw(self, site: CallSite) -> None:
+        theme = self._theme
+        self.clear()
+        heights = heat(site)
+        known = heights[np.isfinite(heights)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        image = pg.ImageItem(heights, axisOrder="row-major", levels=(low, max(high, low + 1e-9)))
+        image.setColorMap(colour_map(theme, True, False))
+        image.setRect(0.5, 0, len(site), len(site.sources))
+        self.addItem(image)
+        self._here = pg.InfiniteLine(0, pen=pg.mkPen(theme.text, width=1.2))
+        self.addItem(self._here)
+        names = [(n + 0.5, shortened(one.source)) for n, one in enumerate(site.sources)]
+        step = max(1, len(names) // 14)
+        self.getAxis("left").setTicks([names[::step]])
+        self.getAxis("bottom").setLabel("round", color=theme.text_muted)
+        self.setXRange(0.5, len(site) + 0.5, padding=0)
+        self.setYRange(0, len(site.sources), padding=0)
+
+    def _pick(self, event: Any) -> None:
+        if self._site is not None:
+            x = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos()).x()
+            self.round_picked.emit(max(1, min(len(self._site), round(x))))
+
+
+def heat(site: CallSite) -> Numbers:
+    """Norms by source and round, as logarithms where they span decades; NaN where there is none."""
+    table = np.stack([one.norms for one in site.sources])
+    if not spans_decades(table):
+        return table
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log10(table)
+    return np.where(np.isfinite(logs), logs, np.nan)
+
+
+class BarPlot(ThemedPlot):
+    """What each turn of a loop gives to a gradient, in per cent of all turns."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Shares of the gradient by turn")
+        self.setMouseEnabled(False, False)
+        self._theme = theme
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self._theme = theme
+
+    def show_shares(self, shares: Sequence[TurnShares]) -> None:
+        theme = self._theme
+        self.clear()
+        count = len(shares)
+        for place, one in enumerate(shares):
+            turns = np.arange(1, len(one.norms) + 1) + (place + 0.5) / count * 0.8 - 0.4
+            tone = mix(theme.gradient, theme.text_muted, place / max(count, 2))
+            bars = pg.BarGraphItem(
+                x=turns, height=100 * one.parts, width=0.8 / count, brush=tone, pen=None
+            )
+            self.addItem(bars)
+        most = max((len(one.norms) for one in shares), default=1)
+        self.setXRange(0.5, most + 0.5, padding=0.01)
+        self.getPlotItem().getViewBox().enableAutoRange(axis="y")
+        names = ", ".join(f"∂{one.source} (line {one.line})" for one in shares[:4])
+        self.getAxis("bottom").setLabel(f"turn · share in % of {names}", color=theme.text_muted)
+
+
+def shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
