@@ -5,17 +5,20 @@ The one sequence that the window, the command line and the tests run: build, fol
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
 from .analysis.diagnose import default_call
 from .analysis.model import CallDiagnosis, Diagnosis
 from .analysis.outside import follow
+from .graph.alike import counterparts
 from .graph.build import build
 from .graph.chips import chip
 from .graph.fold import fold, upwards
 from .graph.groups import group
+from .graph.model import NodeId
 from .graph.scope import Links
 from .layout import lay_out
 from .layout.model import EMPTY_LAYOUT, Layout
@@ -33,6 +36,9 @@ class Arranged:
 
     graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
     layout: Layout = EMPTY_LAYOUT
+    successors: Mapping[NodeId, NodeId] = field(default_factory=dict)
+    """For each node of the arrangement before the one that stands in its place now; empty where
+    everything was laid out anew."""
 
 
 _ONWARD = 8.0
@@ -41,14 +47,42 @@ EMPTY_ARRANGED = Arranged()
 """In place of ``None``: nothing has run yet."""
 
 
-def arrange(trace: Trace, view: View, call: int | None = None) -> Arranged:
+def arrange(
+    trace: Trace, view: View, call: int | None = None, before: Arranged | None = None
+) -> Arranged:
     """The graph of a gradient call as the view wants it, each node and edge in its place.
 
     Depends on everything in the view but its overlay. ``call``: the id of the gradient call;
-    None: the one that a diagnosis would show first.
+    None: the one that a diagnosis would show first. ``before``: the arrangement of another call in
+    the same view: where the graphs are alike, nothing moves.
     """
     sized = sized_graph(trace, view, call)
+    same = counterparts(before.graph, sized) if before is not None else {}
+    if before is not None and same and _fits_in(before.graph, sized, same):
+        return Arranged(sized, _renamed(before.layout, same), same)
     return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
+
+
+def _fits_in(
+    before: nx.MultiDiGraph, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]
+) -> bool:
+    """Give each box the room that it had before, or more where its value needs it; whether none
+    did."""
+    fits = True
+    for old, new in same.items():
+        had, wants = before.nodes[old], after.nodes[new]
+        fits = fits and wants["width"] <= had["width"] and wants["height"] <= had["height"]
+        wants["width"] = max(wants["width"], had["width"])
+        wants["height"] = max(wants["height"], had["height"])
+    return fits
+
+
+def _renamed(layout: Layout, same: Mapping[NodeId, NodeId]) -> Layout:
+    return replace(
+        layout,
+        rects={same[name]: rect for name, rect in layout.rects.items()},
+        routes={(same[a], same[b], key): points for (a, b, key), points in layout.routes.items()},
+    )
 
 
 def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:

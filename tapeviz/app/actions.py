@@ -43,6 +43,10 @@ def _has_steps(window: Window) -> bool:
     return bool(window.document.steps)
 
 
+def _has_rounds(window: Window) -> bool:
+    return window.document.site is not None
+
+
 def _has_selection(window: Window) -> bool:
     return bool(window.document.selection.nodes)
 
@@ -69,6 +73,12 @@ def _theme(name: str, text: str) -> Action:
         lambda w: w.choose_theme(name),
         is_on=lambda w: w.theme_choice == name,
     )
+
+
+def _step(
+    name: str, text: str, keys: tuple[str, ...], act: Act, follows_line: bool = False
+) -> Action:
+    return Action(name, "&Run", text, keys, "", act, is_there=_has_steps, follows_line=follows_line)
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -310,42 +320,28 @@ ACTIONS: tuple[Action, ...] = (
         lambda w: w.document.stop(),
         is_there=lambda w: w.document.is_running,
     ),
+    _step("first", "First step", ("Alt+Home",), lambda w: w.document.first(), follows_line=True),
+    _step("back", "Step &back", ("Alt+Left", "F9"), lambda w: w.document.back()),
+    _step("forward", "Step &forward", ("Alt+Right", "F10"), lambda w: w.document.forward()),
+    _step("last", "Last step", ("Alt+End",), lambda w: w.document.last()),
     Action(
-        "first",
+        "round-before",
         "&Run",
-        "First step",
-        ("Alt+Home",),
-        "",
-        lambda w: w.document.first(),
-        is_there=_has_steps,
+        "Round &before",
+        ("Alt+PgUp",),
+        "The same place in the source, one call earlier",
+        lambda w: w.document.select_round(w.document.round - 1),
+        is_there=_has_rounds,
         follows_line=True,
     ),
     Action(
-        "back",
+        "next-round",
         "&Run",
-        "Step &back",
-        ("Alt+Left", "F9"),
-        "",
-        lambda w: w.document.back(),
-        is_there=_has_steps,
-    ),
-    Action(
-        "forward",
-        "&Run",
-        "Step &forward",
-        ("Alt+Right", "F10"),
-        "",
-        lambda w: w.document.forward(),
-        is_there=_has_steps,
-    ),
-    Action(
-        "last",
-        "&Run",
-        "Last step",
-        ("Alt+End",),
-        "",
-        lambda w: w.document.last(),
-        is_there=_has_steps,
+        "&Next round",
+        ("Alt+PgDown",),
+        "The same place in the source, one call later",
+        lambda w: w.document.select_round(w.document.round + 1),
+        is_there=_has_rounds,
     ),
     Action(
         "play",

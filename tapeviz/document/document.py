@@ -7,6 +7,7 @@ object. All work of some length is done in the background and numbered by kind.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,8 +31,8 @@ from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
 
-SMALL = 1_500
-"""Ops up to which a scene is composed at once; that of more is composed in the background."""
+SMALL = 150
+"""Boxes up to which another round is drawn at once; a larger picture is made in the background."""
 
 
 class Document(QObject):
@@ -201,16 +202,34 @@ class Document(QObject):
         is_growing = self.is_running and self._arranged_from[1:] == wanted[1:]
         if is_growing and "arrange" in self.background.busy:
             return  # the picture of a moment ago is worth more than none: this one comes after it
+        is_other_call = are_same(wanted[:2], self._arranged_from[:2])
+        before = self.arranged if is_other_call and self.arranged is not NOTHING_ARRANGED else None
         self._arranged_from = wanted
-        work = partial(self.stages.arrange, *wanted)
-        self.background.submit("arrange", work, self._take_arranged)
+        work = partial(self.stages.arrange, *wanted, before)
+        if before is not None and len(before.layout.rects) <= SMALL:
+            self.background.drop("arrange")
+            self._take_arranged(work())
+        else:
+            self.background.submit("arrange", work, self._take_arranged)
 
     def _take_arranged(self, arranged: Arranged) -> None:
         self.arranged = arranged
         self._relink()
+        self._follow(arranged.successors)
         self.arrangement_changed.emit()
         self._compose()
         self._arrange()
+
+    def _follow(self, successors: Mapping[NodeId, NodeId]) -> None:
+        """What is selected in one round stays selected in the next."""
+        nodes = frozenset(successors[one] for one in self.selection.nodes if one in successors)
+        if nodes:
+            tensor = self.links.tensor_of(nodes)
+            self.selection = replace(self.selection, nodes=nodes, tensor=tensor)
+            self._set_view(
+                replace(self.view, overlay=replace(self.view.overlay, selected_nodes=nodes))
+            )
+            self.selection_changed.emit()
 
     def _compose(self) -> None:
         call = self.current_call
@@ -219,7 +238,7 @@ class Document(QObject):
             return
         self._composed_from = wanted
         work = partial(self.stages.compose, *wanted)
-        if len(self.trace.ops) <= SMALL:
+        if len(self.arranged.layout.rects) <= SMALL:
             self.background.drop("compose")
             self._take_scene(work())
         else:
@@ -256,8 +275,11 @@ class Document(QObject):
 
     def select_round(self, number: int) -> None:
         """Shows another round (from 1) of the call site that is shown."""
-        if self.site is not None:
-            self.select_call(self.site.calls[max(1, min(number, len(self.site))) - 1])
+        site = self.site
+        if site is not None and 1 <= number <= len(site) and number != self.round:
+            shown = self.diagnosis.round(site, number)
+            step = None if self.step is None else min(self.step, len(shown.steps))
+            self._show_call(shown.call.id, step)
 
     def change_form(self, **changes: Any) -> None:
         """Changes where things stand: layout, direction, grouping, folds, shows_all."""
@@ -288,10 +310,17 @@ class Document(QObject):
 
     def select_call(self, call: CallId | None) -> None:
         if self.view.overlay.call != call:
-            self._set_overlay(replace(self.view.overlay, call=call, step=None))
-            self._arrange()
-            self.step_changed.emit()
+            self._show_call(call, None)
             self.call_reveal_requested.emit(-1 if call is None else int(call))
+
+    def _show_call(self, call: CallId | None, step: int | None) -> None:
+        """The scene is composed once its graph stands, so that the eye sees one change."""
+        self._set_view(replace(self.view, overlay=replace(self.view.overlay, call=call, step=step)))
+        self._relink()
+        self._arrange()
+        if "arrange" not in self.background.busy:
+            self._compose()
+        self.step_changed.emit()
 
     def _set_overlay(self, overlay: Overlay) -> None:
         if overlay != self.view.overlay:

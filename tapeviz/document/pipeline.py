@@ -5,8 +5,8 @@ The window is tried without a kernel by giving it other implementations of these
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..analysis.model import CallDiagnosis, Diagnosis
@@ -70,6 +70,11 @@ class Arranged(Protocol):
     @property
     def layout(self) -> Layout: ...
 
+    @property
+    def successors(self) -> Mapping[str, str]:
+        """Node of the arrangement before → the node in its place; empty: laid out anew."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class NothingArranged:
@@ -77,6 +82,7 @@ class NothingArranged:
 
     graph: Any = None
     layout: Layout = EMPTY_LAYOUT
+    successors: Mapping[str, str] = field(default_factory=dict)
 
 
 NOTHING_ARRANGED = NothingArranged()
@@ -118,7 +124,8 @@ class Stages:
     """The functions from a trace to a scene, and from a pasted text to a sound one."""
 
     diagnose: Callable[[Trace], Diagnosis]
-    arrange: Callable[[Trace, View, int | None], Arranged]
+    arrange: Callable[[Trace, View, int | None, Any], Arranged]
+    """Trace, view, call, and the arrangement of another call in the same view (or None)."""
     compose: Callable[[Arranged, Trace, CallDiagnosis | None, Overlay], Scene]
     repair: Callable[[str], Repairs] = leave_text_alone
     has_shares: Callable[[Trace, Call], bool] = have_no_shares

@@ -133,7 +133,8 @@ class GraphPanel(Panel):
     def _show_scene(self) -> None:
         scene = self.scene
         layout = self._arranged.layout
-        is_new = layout is not self._shown_layout
+        kept = self._arranged.successors and self.document.comparing.both is None
+        is_new = layout is not self._shown_layout and not kept
         self._shown_layout = layout
         had_boxes = bool(self.view.prepared.scene.boxes)
         self.view.set_scene(scene)

@@ -63,11 +63,23 @@ def _operand_marks(document: Document) -> list[LineMark]:
     return marks
 
 
-def _group_marks(diagnosis: Diagnosis) -> Iterator[LineMark]:
-    for group in diagnosis.groups:
-        yield from (
+_latest: list[tuple[Diagnosis, tuple[LineMark, ...]]] = []
+"""The marks of the diagnosis shown last: they stay while the round or the step changes."""
+
+
+def _group_marks(diagnosis: Diagnosis) -> tuple[LineMark, ...]:
+    for known, marks in _latest:
+        if known is diagnosis:
+            return marks
+    made = tuple(
+        mark
+        for group in diagnosis.groups
+        for mark in (
             _site_marks(diagnosis, group) if isinstance(group, CallSite) else _call_marks(group)
         )
+    )
+    _latest[:] = [(diagnosis, made)]
+    return made
 
 
 def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:

@@ -75,6 +75,7 @@ class OverTimePanel(Panel):
         column.addWidget(self.words)
         column.addStretch(1)
         beside.setWidget(inside)
+        beside.setMinimumWidth(190)
         self.beside = beside
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.addWidget(self.plots)

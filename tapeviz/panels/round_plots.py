@@ -19,6 +19,7 @@ _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 MOST_LINES = 12
 MOST_ROUNDS_DRAWN = 4_000
 LONGEST_NAME = 22
+ROOM_FOR_LEGEND = 330
 
 
 class RoundPlot(ThemedPlot):
@@ -77,15 +78,21 @@ class RoundPlot(ThemedPlot):
         if len(rounds) > MOST_ROUNDS_DRAWN:
             curve.setDownsampling(auto=True, method="peak")
 
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        legend = self.getPlotItem().legend if self.getPlotItem() is not None else None
+        if legend is not None:
+            legend.setVisible(self.width() >= ROOM_FOR_LEGEND)
+
     def _new_legend(self) -> Any:
         item = self.getPlotItem()
         if item.legend is not None:
             item.legend.scene().removeItem(item.legend)
             item.legend = None
         legend = item.addLegend(offset=(-8, 6), labelTextColor=self._theme.text_muted)
-        legend.setBrush(pg.mkBrush(self._theme.panel))
         legend.setLabelTextSize("11px")
         legend.setColumnCount(2)
+        legend.setVisible(self.width() >= ROOM_FOR_LEGEND)
         return legend
 
     def _pick(self, event: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ..analysis.call_sites import Numbers
@@ -60,6 +60,7 @@ class Sparkline(QWidget):
         self._marked = tuple(marked)
         self._tone, self._theme = tone, theme
         self._current = 0
+        self._ground = QPixmap()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip("By round; a click shows that round")
@@ -86,13 +87,24 @@ class Sparkline(QWidget):
         return self.height() - 5 - (self.height() - 10) * height
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme = self._theme
+        theme, ratio = self._theme, self.devicePixelRatioF()
+        if self._ground.size() != self.size() * ratio:
+            self._ground = QPixmap(self.size() * ratio)
+            self._ground.setDevicePixelRatio(ratio)
+            self._ground.fill(Qt.GlobalColor.transparent)
+            self._paint_line(self._ground)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._current:
             painter.setPen(QPen(colour(theme.text_faint), 1))
             x = self._x(self._current)
             painter.drawLine(QPointF(x, 1), QPointF(x, self.height() - 1))
+        painter.drawPixmap(0, 0, self._ground)
+        painter.end()
+
+    def _paint_line(self, ground: QPixmap) -> None:
+        painter = QPainter(ground)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colour(self._tone), 1.6))
         for stretch in _stretches(self._heights):
             points = [QPointF(self._x(n + 1), self._y(self._heights[n])) for n in stretch]
@@ -100,10 +112,13 @@ class Sparkline(QWidget):
                 painter.drawPolyline(QPolygonF(points))
             else:
                 painter.drawPoint(points[0])
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour(theme.trouble))
-        for number in self._marked:
-            painter.drawEllipse(QPointF(self._x(number), self.height() - 5), MARK, MARK)
+        painter.setPen(QPen(colour(self._theme.trouble), MARK))
+        marked = np.array(self._marked, np.int64)
+        for run in np.split(marked, np.flatnonzero(np.diff(marked) > 1) + 1):
+            if run.size:
+                y = self.height() - 3.0
+                left, right = self._x(int(run[0])), self._x(int(run[-1]))
+                painter.drawLine(QPointF(left, y), QPointF(max(right, left + 0.1), y))
         painter.end()
 
 

@@ -251,9 +251,12 @@ ROUTES = {
 class SampleArranged:
     graph: Any
     layout: Layout
+    successors: dict[str, str] = field(default_factory=dict)
 
 
-def arrange(trace: Trace, view: View, call: int | None = None) -> SampleArranged:
+def arrange(
+    trace: Trace, view: View, call: int | None = None, before: Any = None
+) -> SampleArranged:
     graph = nx.MultiDiGraph()
     for one in NODES:
         graph.add_node(one.id, node=one)

@@ -1,0 +1,45 @@
+"""Two op graphs in, for each node of the one its counterpart in the other out, if they are alike.
+
+Rounds of one call site ran the same lines: their graphs differ in ids and values alone. Nodes stand
+in the order in which they came to be, so counterparts stand at the same position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import networkx as nx
+
+from .model import Node, NodeId
+
+
+def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[NodeId, NodeId]:
+    """Node of the graph before → node of the graph after; empty if the graphs are not alike."""
+    if len(before) != len(after) or before.number_of_edges() != after.number_of_edges():
+        return {}
+    pairs = zip(before.nodes(data="node"), after.nodes(data="node"), strict=True)
+    found: dict[NodeId, NodeId] = {}
+    for (old, old_node), (new, new_node) in pairs:
+        if _kind(old_node) != _kind(new_node):
+            return {}
+        found[old] = new
+    is_same = all(
+        after.has_edge(found[source], found[target], key)
+        for source, target, key in before.edges(keys=True)
+    )
+    return found if is_same else {}
+
+
+def _kind(node: Node) -> Hashable:
+    """What two counterparts share."""
+    return (
+        node.role,
+        node.type,
+        node.line,
+        node.name,
+        node.is_recorded,
+        node.assigns,
+        node.is_backward,
+        node.is_chip,
+        len(node.members),
+    )
