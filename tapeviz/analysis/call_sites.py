@@ -137,6 +137,12 @@ class CallSite:
         troubled = (series.telling for series in self.sources if series.is_troubled)
         return min(troubled, default=len(self.calls))
 
+    def filmed(self, most: int) -> tuple[int, ...]:
+        """The rounds of a film of about so many frames: first, last, special, evenly between."""
+        total = len(self.calls)
+        even = {1 + round(n * (total - 1) / (most - 1)) for n in range(most)}
+        return tuple(sorted(even.union(self.special[:most])))
+
     def gaps(self) -> Iterator[tuple[int, int]]:
         """What a list that must end leaves out: after which round (from 1), and how many.
 
@@ -166,6 +172,13 @@ class Rounds:
 
     def site_of(self, call: CallId | None) -> CallSite | None:
         return self._by_call.get(call) if call is not None else None
+
+    def words(self, call: CallId | None) -> str:
+        """``round 137 of 200``; empty for a call that is the only one of its place."""
+        site = self.site_of(call)
+        if call is None or site is None or len(site) == 1:
+            return ""
+        return f"round {site.round_of(call)} of {len(site)}"
 
 
 NO_ROUNDS = Rounds()

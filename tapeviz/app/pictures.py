@@ -29,8 +29,13 @@ class Pictures:
     def drawing(self) -> Drawing:
         """What the graph panel shows: the run, or two of them side by side."""
         shown = self._document.comparing.both or self._document
-        arranged = shown.arranged
-        return Drawing(arranged.graph, arranged.layout, shown.scene, self._window.theme)
+        arranged, scene = shown.arranged, shown.scene
+        current = self._document.current_call
+        if shown is self._document and current is not None:
+            rounds = self._document.diagnosis.rounds.words(current.call.id)
+            title = " · ".join(part for part in (scene.title, rounds) if part)
+            scene = replace(scene, title=title)
+        return Drawing(arranged.graph, arranged.layout, scene, self._window.theme)
 
     def ask(self, suffix: str) -> None:
         start = self._window.files.folder / self._document.text.filename

@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
-from .options import add_kernel_options
+from .options import add_kernel_options, add_round_option, check_round
 
 if TYPE_CHECKING:
-    from ..analysis.model import Diagnosis
+    from ..analysis.model import CallDiagnosis, Diagnosis
+    from ..drawing import Arranged
     from ..export import Drawing
+    from ..scene.model import Overlay
+    from ..trace.model import CallId
     from ..view import View
     from .inputs import Explained
 
 _GROUPS_TOLD = 12
+_ROUNDS_FILMED = 60
+_ROUND_SECONDS = 0.25
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=suffixes)
     parser.add_argument("--step", type=int, metavar="N", help="after N steps of the backward pass")
     parser.add_argument("--call", type=int, metavar="N", help="the N-th gradient call of the run")
+    add_round_option(parser, "the N-th round of a gradient call that ran in a loop")
+    parser.add_argument(
+        "--rounds", action="store_true", help="as a gif: the rounds, in place of the steps"
+    )
     parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="pixels per unit")
@@ -61,7 +70,9 @@ def run(options: argparse.Namespace) -> int:
     _tell_trouble(explained)
     view = _view(options, explained.diagnosis)
     _check_groups(explained, view)
-    if output.suffix.lower() == ".gif" and options.step is None:
+    if options.rounds:
+        _write_rounds(explained, view, output, options)
+    elif output.suffix.lower() == ".gif" and options.step is None:
         _write_steps(explained, view, output, options)
     else:
         picture = _pictures(explained, view, options.theme, [view.overlay.step])[0]
@@ -74,6 +85,8 @@ def _check(options: argparse.Namespace) -> None:
     from ..graph.groups import GROUPINGS
     from ..layout import LAYOUTS
 
+    if options.rounds and Path(options.output).suffix.lower() != ".gif":
+        raise TapevizError("--rounds makes a film: the output must be a .gif")
     if not options.scale > 0:
         raise TapevizError("--scale must be above 0")
     if options.layout not in LAYOUTS:
@@ -113,19 +126,56 @@ def _write_steps(
     write_animation(frames, output, scale=options.scale)
 
 
+def _write_rounds(
+    explained: Explained, view: View, output: Path, options: argparse.Namespace
+) -> None:
+    """The rounds of a call site as a film; what is alike in all of them stands still."""
+    from ..drawing import film_rounds, shown_call
+    from ..export import write_animation
+
+    diagnosis = explained.diagnosis
+    shown = shown_call(diagnosis, view.overlay)
+    site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
+    if site is None or len(site) == 1:
+        raise TapevizError("--rounds: the gradient call that is drawn ran once")
+    calls = [diagnosis.round(site, number) for number in site.filmed(_ROUNDS_FILMED)]
+    filmed = film_rounds(explained.trace, view, calls)
+    frames = [
+        _picture(explained, arranged, view.overlay, call, options.theme)
+        for arranged, call in zip(filmed, calls, strict=True)
+    ]
+    write_animation(frames, output, scale=options.scale, seconds=_ROUND_SECONDS)
+
+
 def _pictures(
     explained: Explained, view: View, theme: str, steps: Sequence[int | None]
 ) -> list[Drawing]:
     """The drawing after each of these numbers of steps, all in one layout."""
-    from ..drawing import arrange, compose_over, shown_call
-    from ..export import Drawing
-    from ..scene.theme import THEMES
+    from ..drawing import arrange, shown_call
 
     arranged = arrange(explained.trace, view, view.overlay.call)
     shown = shown_call(explained.diagnosis, view.overlay)
     overlays = [replace(view.overlay, step=step) for step in steps]
-    scenes = [compose_over(arranged, explained.trace, shown, one) for one in overlays]
-    return [Drawing(arranged.graph, arranged.layout, one, THEMES[theme]) for one in scenes]
+    return [_picture(explained, arranged, one, shown, theme) for one in overlays]
+
+
+def _picture(
+    explained: Explained,
+    arranged: Arranged,
+    overlay: Overlay,
+    shown: CallDiagnosis | None,
+    theme: str,
+) -> Drawing:
+    """One drawing; of several rounds its title says which."""
+    from ..drawing import compose_over
+    from ..export import Drawing
+    from ..scene.theme import THEMES
+
+    scene = compose_over(arranged, explained.trace, shown, overlay)
+    rounds = explained.diagnosis.rounds.words(shown.call.id if shown is not None else None)
+    if rounds:
+        scene = replace(scene, title=" · ".join(part for part in (scene.title, rounds) if part))
+    return Drawing(arranged.graph, arranged.layout, scene, THEMES[theme])
 
 
 def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
@@ -140,6 +190,8 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
                 f"--call {options.call}: the run made {_counted(len(calls), 'gradient call')}"
             )
         call = calls[options.call - 1].call.id
+    if options.round is not None:
+        call = _round(diagnosis, call, options.round)
     shown = diagnosis.call(call)
     steps = len(shown.steps) if shown else 0
     if options.step is not None and not 0 <= options.step <= steps:
@@ -159,6 +211,19 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
         shows_all=options.all,
         overlay=overlay,
     )
+
+
+def _round(diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
+    """The call that is this round (from 1) of the call site that is drawn."""
+    check_round(diagnosis, number)
+    shown = diagnosis.call(call)
+    site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
+    if site is None or len(site) < number:  # without --call: any place that ran so often
+        sites = diagnosis.rounds.sites if call is None else ()
+        site = next((one for one in sites if len(one) >= number), None)
+    if site is None:
+        raise TapevizError(f"--round {number}: that gradient call did not run so often")
+    return site.calls[number - 1]
 
 
 def _check_groups(explained: Explained, view: View) -> None:

@@ -13,7 +13,7 @@ from .drawing import Drawing, Options, sheet_of
 from .lzw import compress
 from .png import paint_image
 
-_SECONDS, _LAST_SECONDS = 1.0, 3.0
+_LAST_SECONDS = 3.0
 _COLOURS = 256
 Told = Callable[[int, int], None]
 """Hears how much of how much is done; what it raises ends the work."""
@@ -29,8 +29,10 @@ def _never_mind(done: int, known: int) -> None:
     """For one that nobody waits for."""
 
 
-def animate(drawings: Sequence[Drawing], options: Options, told: Told = _never_mind) -> bytes:
-    """An endless GIF, a second for each drawing and three for the last; all in one frame.
+def animate(
+    drawings: Sequence[Drawing], options: Options, told: Told = _never_mind, seconds: float = 1.0
+) -> bytes:
+    """An endless GIF, ``seconds`` for each drawing and three for the last; all in one frame.
 
     Its 256 colours are the most frequent ones, the others become the nearest of them. Frames are
     painted twice, for the colours and for good: all at once would take memory without bounds.
@@ -43,7 +45,7 @@ def animate(drawings: Sequence[Drawing], options: Options, told: Told = _never_m
         if before is None:
             parts += _head(frame, colours, is_film=last > 0)
         indices = _indices(frame, colours)
-        parts.append(_frame(indices, before, _LAST_SECONDS if number == last else _SECONDS))
+        parts.append(_frame(indices, before, _LAST_SECONDS if number == last else seconds))
         before = indices
         told(last + 2 + number, known)
     return b"".join((*parts, b"\x3b"))

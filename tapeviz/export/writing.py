@@ -102,18 +102,20 @@ def write_animation(
     title: bool = True,
     legend: bool = True,
     told: Callable[[int, int], None] | None = None,
+    seconds: float = 1.0,
 ) -> None:
     """Writes a GIF in which the drawings follow each other, as a rule one for each step.
 
-    All have the same layout; the picture is as large as the largest. ``told(done, known)`` hears
-    of the progress; what it raises ends the work. Else like `write_picture`.
+    The picture is as large as the largest; each is shown for ``seconds``. ``told(done, known)``
+    hears of the progress; what it raises ends the work. Else like `write_picture`.
     """
     if not drawings:
         raise TapevizError("there is nothing to animate: no backward pass was walked")
     _check_scale(scale)
     options = Options(scale, False, title, legend)
     animate = _loaded("gif").animate
-    made = animate(drawings, options, told) if told else animate(drawings, options)
+    more = {"told": told} if told else {}
+    made = animate(drawings, options, seconds=seconds, **more)
     write_whole(Path(path), made)
 
 
