@@ -339,8 +339,19 @@ def constant_array(attrs: Sequence[Any]) -> Any:
     return tf.make_ndarray(value.tensor)
 
 
+NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def tensor_of_number(number: Any) -> Any:
+    """A tensor of the dtype that NumPy gives this number or array: float64 for a Python float."""
+    return tf.constant(np.asarray(number))
+
+
 def dense(slices: Any) -> Any:
-    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
+    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it.
+
+    A RaggedTensor where their values are one.
+    """
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
 
 
