@@ -83,6 +83,7 @@ class Session:
         try:
             with Installed() as installed:
                 program.remember_text(self._source, self._filename, installed)
+                program.hide_stack_below(installed)
                 self._install(installed)
                 endings = program.watch(lambda: self._run_snippet(argv), self._filename)
         except KeyboardInterrupt:
