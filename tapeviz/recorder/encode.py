@@ -48,8 +48,8 @@ class Encoder:
             except Exception:
                 complain("writing an event")
         sites = [
-            json.dumps({"e": "site", "id": number, "frames": frames})
-            for number, frames in self._sites.unsent()
+            json.dumps({"e": "site", "id": number, "frames": [frame], "caller": caller})
+            for number, frame, caller in self._sites.unsent()
         ]
         return sites + lines, self.tensors.take_blob()
 
