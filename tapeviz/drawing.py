@@ -39,8 +39,8 @@ class Arranged:
     graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
     layout: Layout = EMPTY_LAYOUT
     successors: Mapping[NodeId, NodeId] = field(default_factory=dict)
-    """For each node of the arrangement before the one that stands in its place now; empty where
-    everything was laid out anew."""
+    """For each node of the arrangement before its counterpart, where the graphs are alike. It
+    stands in the same place, unless a box needed more room."""
 
 
 _ONWARD = 8.0
@@ -62,7 +62,7 @@ def arrange(
     same = counterparts(before.graph, sized) if before is not None else {}
     if before is not None and same and _fits_in(before.graph, sized, same):
         return Arranged(sized, _renamed(before.layout, same), same)
-    return Arranged(sized, placed(sized, view))
+    return Arranged(sized, placed(sized, view), same)
 
 
 def placed(sized: nx.MultiDiGraph, view: View) -> Layout:

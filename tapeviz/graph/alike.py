@@ -35,7 +35,7 @@ def _kind(node: Node) -> Hashable:
     return (
         node.role,
         node.type,
-        node.line,
+        node.line if node.role != "variable" else 0,  # of its last write
         node.name,
         node.is_recorded,
         node.assigns,
