@@ -61,7 +61,7 @@ def arrange(
     sized = sized_graph(trace, view, call)
     same = counterparts(before.graph, sized) if before is not None else {}
     if before is not None and same and _fits_in(before.graph, sized, same):
-        return Arranged(sized, _renamed(before.layout, same), same)
+        return Arranged(sized, _renamed(before, sized, same), same)
     return Arranged(sized, placed(sized, view), same)
 
 
@@ -106,11 +106,15 @@ def _fits_in(
     return fits
 
 
-def _renamed(layout: Layout, same: Mapping[NodeId, NodeId]) -> Layout:
+def _renamed(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]) -> Layout:
+    layout = before.layout
+    pairs = zip(before.graph.graph.get("frames", ()), after.graph.get("frames", ()), strict=True)
+    paths = {old.path: new.path for old, new in pairs}
     return replace(
         layout,
         rects={same[name]: rect for name, rect in layout.rects.items()},
         routes={(same[a], same[b], key): points for (a, b, key), points in layout.routes.items()},
+        frames={paths[path]: rect for path, rect in layout.frames.items()},
     )
 
 
