@@ -143,6 +143,12 @@ def tensor_from(raw: bytes, number: int, shape: tuple[int, ...]) -> Any:
         return tf.constant(array, dtype)
 
 
+def tensor_of_array(array: Any, number: int) -> Any:
+    """A tensor with the elements of an array that TensorFlow gave for one of this dtype."""
+    with context.eager_mode():
+        return tf.constant(array, tf.dtypes.as_dtype(number))
+
+
 def size_behind(handle: Any) -> int:
     """Bytes of the variable behind a handle; 0 where it does not tell."""
     data = getattr(handle, "_handle_data", None)

@@ -45,6 +45,8 @@ from .values import raw_bytes
 
 FORMAT_VERSION = 1
 _MEGABYTE = 1 << 20
+# A snippet that has one of these words can see when a tensor dies.
+_LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
 _MOST_SEED = (1 << 31) - 2
 
 
@@ -66,7 +68,7 @@ class Session:
         self._sites = Sites(source, filename, boundary)
         symbols = Symbols()
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
-        self.log = Log(self.encoder, send)
+        self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
         self._first_calls: list[FirstCall] = []
         self._kept_calls = KeptCalls(int(options.get("call_budget", 256 * _MEGABYTE)))
         self.recording = Recording(

@@ -416,3 +416,36 @@ ON_STDERR_TOO = {
     "stack",
     "order",
 }
+
+LIFETIMES = """
+import gc, sys, weakref
+import tensorflow as tf
+x = tf.constant([1., 2.]); r = weakref.ref(x); y = x * 2; print(r() is x, sys.getrefcount(x)); del x; print(r())
+z = tf.constant([1., 2.]) + 1; r = weakref.ref(z); z = z * 2; print(r()); del z; print("dead", r())
+big = tf.random.normal([200, 200]); r = weakref.ref(big, lambda _: print("big died")); del big; print(r())
+ints = tf.range(5); r = weakref.ref(ints); del ints; print(r())
+half = tf.cast(tf.ones([50, 50]), tf.bfloat16); r = weakref.ref(half); del half; print(r())
+huge = tf.complex(tf.ones([50, 50]), tf.ones([50, 50])); r = weakref.ref(huge); del huge; print(r())
+v = tf.Variable([1., 2.]); r = weakref.ref(v); del v; print(r())
+w = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    hidden = w * w; h = weakref.ref(hidden); loss = hidden * 2
+del hidden; print(h() is not None)
+g = tape.gradient(loss, w); print(g.numpy(), h())
+rg, rl, rt = weakref.ref(g), weakref.ref(loss), weakref.ref(tape); del g, loss, tape; print(rg(), rl(), rt())
+def loop():
+    t = tf.zeros([])
+    refs = []
+    for n in range(3):
+        t = t + tf.cast(n, tf.float32); refs.append(weakref.ref(t))
+    return [ref() is None for ref in refs]
+print(loop())
+class Model(tf.Module):
+    def __init__(self): self.w = tf.Variable(tf.ones([2, 2]))
+    def __call__(self, x): return x @ self.w
+m = Model(); m(tf.ones([1, 2])); r = weakref.ref(m); rw = weakref.ref(m.w); del m; gc.collect(); print(r(), rw())
+with tf.GradientTape(persistent=True) as p:
+    q = w * 3.0; s = tf.sin(q)
+print(p.gradient(s, q).numpy()); rq = weakref.ref(q); del q, s, p; gc.collect(); print(rq())
+"""
+"""Weak references to tensors, a tape and a module, which need TensorFlow."""

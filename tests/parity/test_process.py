@@ -13,7 +13,7 @@ import pytest
 from tapeviz.kernel import KernelPool, own_interpreter
 from tapeviz.recording import Recorder, Snippet
 
-from .process_snippets import ON_STDERR_TOO, SNIPPETS
+from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals, /bin/echo")
 
@@ -28,7 +28,14 @@ def recorder() -> Iterator[Recorder]:
 
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_it_is_the_same_process(name, recorder, tmp_path):
-    text = SNIPPETS[name]
+    check(SNIPPETS[name], recorder, tmp_path, with_stderr=name in ON_STDERR_TOO)
+
+
+def test_what_the_snippet_drops_dies_then(recorder, tmp_path):
+    check(LIFETIMES, recorder, tmp_path)
+
+
+def check(text: str, recorder: Recorder, tmp_path: Path, with_stderr: bool = False) -> None:
     (tmp_path / NAME).write_text(text, encoding="utf-8")
     live = recorder.record(Snippet(text, NAME, (), tmp_path))
     plain = plain_run(tmp_path)
@@ -39,7 +46,7 @@ def test_it_is_the_same_process(name, recorder, tmp_path):
         for stream in ("stdout", "stderr")
     }
     assert said["stdout"] == plain.stdout
-    if name in ON_STDERR_TOO:
+    if with_stderr:
         assert said["stderr"] == plain.stderr.replace(f"{tmp_path}/", "")
 
 
