@@ -28,8 +28,9 @@ def run(
     """Run a snippet as ``__main__`` and send what happens; the last event is ``end``.
 
     Options: ``provide`` (names there without import), ``value_limit`` (1024 elements),
-    ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB), ``follow_numpy`` (False: what comes back
-    from NumPy is linked to what left), ``seed`` (a new one each time).
+    ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB), ``call_budget`` (256 MB: for calls of
+    compiled functions), ``follow_numpy`` (False: what comes back from NumPy is linked to what
+    left), ``seed`` (a new one each time).
     """
     global _last
     _last = Session(source, filename, options, send)
@@ -37,11 +38,13 @@ def run(
 
 
 def answer(name: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """An answer about the last run: ``tensor``, ``replay`` or ``check``; or ``error``."""
+    """Answer ``tensor``, ``inside``, ``replay`` or ``check`` about the last run; or ``error``."""
     if _last is None:
         return {"error": "nothing has run yet"}, []
     if name == "tensor":
         return _last.tensor(int(arguments["id"]))
+    if name == "inside":
+        return _last.inside(arguments)
     if name == "replay":
         return replay(_last.encoder, arguments)
     if name == "check":

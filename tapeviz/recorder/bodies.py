@@ -12,22 +12,20 @@ from typing import Any
 
 from . import private
 from .graph_ops import put_into_graph
-from .inside import FirstCall
 from .installed import Installed
-from .kept_calls import KeptCall
+from .kept_calls import Handle, KeptCall
 from .recording import Recording, caller
-
-# What the variables of one call held is kept until the end of the snippet.
-_MOST_BYTES = 1 << 28
+from .taps import Taps
 
 
-def install(recording: Recording, installed: Installed, calls: list[FirstCall]) -> None:
-    """``calls`` gets the first call of each function, so that its inside can be computed again."""
+def install(recording: Recording, installed: Installed) -> None:
     installed.replace(
         private.function_graphs, private.TRACE_BODY, lambda trace: _tracing(recording, trace)
     )
+    taps = Taps(recording)
+    taps.install(installed)
     installed.replace(
-        private.CompiledFunction, private.RUN_BODY, lambda run: _running(recording, run, calls)
+        private.CompiledFunction, private.RUN_BODY, lambda run: _running(recording, run, taps)
     )
 
 
@@ -79,9 +77,7 @@ def _about(recording: Recording, graph: Any) -> dict[str, Any]:
     return about
 
 
-def _running(
-    recording: Recording, run: Callable[..., Any], calls: list[FirstCall]
-) -> Callable[..., Any]:
+def _running(recording: Recording, run: Callable[..., Any], taps: Taps) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
     kept = recording.kept_calls
 
@@ -99,9 +95,11 @@ def _running(
         return call
 
     @recording.guarded
-    def ended(call: KeptCall, outputs: Sequence[Any] | None) -> None:
+    def ended(call: KeptCall, outputs: Sequence[Any] | None, sources: Sequence[Any]) -> None:
         returned = recording.returned[recording.symbols.graph(call.graph)]
-        kept.end(call, (outputs or ())[:returned])  # None: of a function without any
+        kept.end(call, (outputs or ())[:returned], sources)  # None: of a function without any
+        spoiled = [call.inputs[place] for place in taps.spoiled(call.function)]
+        kept.written.update(one.id for one in spoiled if isinstance(one, Handle) and one.dtype)
 
     @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
@@ -115,27 +113,13 @@ def _running(
             return run(self, *args)
         into, graph = private.graph_being_built(), private.graph_behind(self)
         call = begun(self, graph, args, into)
-        first = None
-        if call is not None and call.number == 1:
-            first = FirstCall(graph, args, _states(recording, args))
+        if call is not None:
+            outputs, sources = taps.run(lambda: run(self, *args), self)
+            ended(call, outputs, sources)
+            return outputs
         outputs = run(self, *args)
         if into is not None:
             put(graph, into, outputs)
-        elif call is not None:
-            ended(call, outputs)
-        if first is not None:
-            first.outputs = tuple(outputs or ())  # None: of a function without any
-            calls.append(first)
         return outputs
 
     return running
-
-
-def _states(recording: Recording, inputs: Sequence[Any]) -> dict[int, Any]:
-    """What the variables among a call's inputs hold now, by their handles' ids."""
-    with recording.log.hiding():
-        handles = [one for one in inputs if private.is_resource(one._datatype_enum())]
-        if sum(map(private.size_behind, handles)) > _MOST_BYTES:
-            return {}
-        held = {one._id: private.read_handle(one) for one in handles}
-    return {handle: value for handle, value in held.items() if value is not None}

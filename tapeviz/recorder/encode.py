@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import private
 from .attributes import readable
@@ -15,6 +15,9 @@ from .kept_calls import KeptCall
 from .sites import Sites
 from .symbols import Symbols
 from .tensors import Tensors
+
+if TYPE_CHECKING:
+    from .rerun.walk import Inside
 
 Complain = Callable[[str], None]
 Row = tuple[Any, ...]
@@ -48,8 +51,8 @@ class Encoder:
             except Exception:
                 complain("writing an event")
         sites = [
-            json.dumps({"e": "site", "id": number, "frames": [frame], "caller": caller})
-            for number, frame, caller in self._sites.unsent()
+            json.dumps({"e": "site", "id": number, "frames": frames})
+            for number, frames in self._sites.unsent()
         ]
         return sites + lines, self.tensors.take_blob()
 
@@ -173,25 +176,28 @@ class Encoder:
         self._graph_ops[fields["graph"], fields.get("name", "")] = number
         self._lines.append(json.dumps({**fields, "id": number}))
 
-    def again(
-        self, graph: int, name: str, op: KeptOp, tensors: Sequence[Any], before: int = 0
-    ) -> None:
-        """An op of a compiled function's inside, and what it gave when it ran once more.
-
-        ``before``: of a conditional, how far from the last of its numbers this one is.
-        """
-        number = self._graph_ops.get((graph, name), 0) - before
-        for identity, tensor in zip(op.outputs, tensors, strict=False):
-            if identity < 0 and tensor is not None:
+    def inside(self, inside: Inside) -> None:
+        """A call of a compiled function was looked into."""
+        for identity, tensor in inside.tensors:
+            if self.tensors.seen.get(identity, -1) < 0:
                 self.tensors.see(identity, tensor, self._lines)
-        if number > 0 and self.history.lines[number - 1] is None:
-            self.history.lines[number - 1] = op
+        for graph, name, op, before in inside.traced:
+            number = self._graph_ops.get((graph, name), 0) - before
+            if number > 0 and self.history.lines[number - 1] is None:
+                self.history.lines[number - 1] = op
+        for graph, name, count, which in inside.chosen:
+            # A conditional has a number for each of its outputs, in a row.
+            last = self._graph_ops.get((graph, name), 0)
+            ops = list(range(last - max(count, 1) + 1, last + 1)) if last else []
+            self._lines.append(json.dumps({"e": "chosen", "ops": ops, "branch": which}))
+        numbers = [[path, name, self.history.add_inside(op)] for path, name, op in inside.ops]
+        self._lines.append(json.dumps({"e": "inside", **inside.event, "ops": numbers}))
 
-    def chosen(self, graph: int, name: str, count: int, which: int) -> None:
-        """Which branch a conditional took. It has a number for each of its outputs, in a row."""
-        last = self._graph_ops.get((graph, name), 0)
-        ops = list(range(last - max(count, 1) + 1, last + 1)) if last else []
-        self._lines.append(json.dumps({"e": "chosen", "ops": ops, "branch": which}))
+    def answer_inside(self, inside: Inside) -> list[str]:
+        """The events of a call that was looked into after the run."""
+        lines = self._lines = []
+        self.inside(inside)
+        return lines
 
     def derived(self, outputs: Sequence[int], given: list[bool]) -> None:
         """For which inputs a graph's op has a gradient, told when a backward graph was made."""
@@ -264,40 +270,32 @@ class Encoder:
 
     def result(self, call: int, gradients: Sequence[Any]) -> None:
         """A gradient call came back with these gradients, in flat order."""
-        tensors = [self.dense(gradient) for gradient in gradients]
         fields = {
             "e": "result",
             "call": call,
-            "results": [self._gradient(tensor) for tensor in tensors],
-            "sparse": [i for i, gradient in enumerate(gradients) if _is_sparse(gradient)],
+            "results": [self._gradient(one) for one in gradients],
+            "sparse": [i for i, one in enumerate(gradients) if _is_sparse(one)],
         }
-        for tensor in tensors:
+        for one in gradients:
+            tensor: Any = self.dense(one)
             if isinstance(tensor, private.EagerTensor):
                 self.tensors.send_value(tensor, self._lines, _RESULT_LIMIT)
         self._lines.append(json.dumps(fields))
 
     def dense(self, gradient: Any) -> Any:
-        """The gradient as one tensor; None for None.
+        """A tensor for a gradient: IndexedSlices are summed into a dense one, once.
 
-        IndexedSlices are summed into a dense tensor, once, also where their values are
-        IndexedSlices or ragged. A ragged or sparse one gives its values. A Python or NumPy number,
-        which TensorFlow passes on as a ``tf.custom_gradient`` function returned it (2.15-2.21),
-        keeps its precision: a Python float becomes a float64.
+        A ragged one has the shape of its source's rows: only its numbers are told.
         """
-        if isinstance(gradient, private.NUMBERS):
-            return private.tensor_of_number(gradient)
         if not _is_sparse(gradient):
-            values = private.values_of(gradient)
-            return gradient if values is None else values
-        values = self.dense(gradient.values) if _is_sparse(gradient.values) else gradient.values
-        flat = private.values_of(values)
-        numbers = values if flat is None else flat
-        if type(numbers) is not private.EagerTensor or gradient.dense_shape is None:
-            return numbers
-        key = (numbers._id, gradient.indices._id)
+            numbers = private.values_of(gradient)
+            return gradient if numbers is None else numbers
+        values, indices = gradient.values, gradient.indices
+        if type(values) is not private.EagerTensor or gradient.dense_shape is None:
+            return values
+        key = (values._id, indices._id)
         if key not in self._dense:
-            slices = private.IndexedSlices(values, gradient.indices, gradient.dense_shape)
-            self._dense[key] = self.dense(private.dense(slices))
+            self._dense[key] = private.dense(gradient)
         return self._dense[key]
 
     def _gradient(self, gradient: Any) -> int:

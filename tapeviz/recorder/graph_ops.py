@@ -16,6 +16,7 @@ _BRANCHES = {
     "While": ("body", "cond"),
     "StatelessWhile": ("body", "cond"),
 }
+_CASES = frozenset({"Case", "StatelessCase"})
 # Of a function's graph these say nothing: its inputs are told with its end.
 _FORMAL = frozenset({"Placeholder", "NoOp"})
 
@@ -44,6 +45,10 @@ def put_into_graph(
         fields["name"] = op.name
         fields["scope"] = op.name.rpartition("/")[0]
     fields |= of_thread(recording.local.state)
+    if kind in _CASES and attrs:
+        choices = dict(zip(attrs[::2], attrs[1::2], strict=False))["branches"].list.func
+        branches = [recording.bodies.get(one.name) for one in choices]
+        recording.runs[fields["graph"], op.name] = branches
     if kind in _BRANCHES:
         branches = _branches(recording, kind, attrs)
         recording.runs[fields["graph"], op.name] = branches

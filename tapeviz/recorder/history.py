@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 _LOOK_BACK = 5_000
+_INSIDE = 1 << 40
+"""From here on ops have numbers that were looked at inside of a compiled function's call."""
 
 
 class KeptOp(NamedTuple):
@@ -30,6 +32,7 @@ class History:
     def __init__(self) -> None:
         self.lines: list[str | KeptOp | None] = []
         self.attrs: list[Any] = []
+        self._inside: list[KeptOp] = []
         self._graph_attrs: list[Any] = []  # held, so that no other tuple gets the same id
         self._by_attrs: dict[int, int] = {}
         self._producers: dict[int, int] = {}
@@ -50,8 +53,15 @@ class History:
         self.lines.extend([None] * count)
         self.attrs.extend([None] * count)
 
+    def add_inside(self, op: KeptOp) -> int:
+        """The number of an op inside of a call; it has no place in the order of the others."""
+        self._inside.append(op)
+        return _INSIDE + len(self._inside) - 1
+
     def op(self, number: int) -> KeptOp | None:
         """What a replay needs of an op; ``None`` if it was not run eagerly."""
+        if number >= _INSIDE:
+            return self._inside[number - _INSIDE] if number - _INSIDE < len(self._inside) else None
         line = self.lines[number - 1] if 0 < number <= len(self.lines) else None
         if not isinstance(line, str):
             return line

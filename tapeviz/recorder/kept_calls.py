@@ -1,10 +1,11 @@
 """Eager calls of traced functions in; what it takes to run any of them once more out.
 
 Arguments and results are kept as NumPy views of TensorFlow's own memory: nothing is copied, and the
-tensors themselves can die as they do in a plain run. What variables held is read at checkpoints
-only: before calls 1, 2, 4, 8 … of a function, after a write from outside of all functions, and when
-many bytes came together since. All this stays within a budget of bytes; beyond it calls between the
-first and the last are forgotten, and it is known which.
+tensors themselves can die as they do in a plain run. What variables held is read at checkpoints:
+before calls 1, 2, 4, 8 … of a function, after a write from outside of functions, when many bytes
+came together, and every tenth of a second, so that few calls have to run again. All this stays
+within a budget of bytes; beyond it calls between the first and the last are forgotten, and it is
+known which.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from . import private
 
 _MOST_CALLS = 20_000
 _SLOW_READ = 0.02
+_SECONDS_BETWEEN = 0.1
 _SHARE_OF_READS = 0.02
 """Reads beyond those before calls 1, 2, 4 … take at most this part of the time of the run."""
 
@@ -40,7 +42,8 @@ class KeptCall:
     """One eager call. ``number``: from 1, among those of its graph; ``sequence``: among all calls.
 
     ``inputs``: arrays, :class:`Handle`, or a tensor that NumPy cannot show; ``outputs``: the same,
-    ``None`` if the call raised; ``op``: the number of the eager op, 0 until it is encoded.
+    ``None`` if the call raised; ``sources``: what it took from elsewhere; ``taken``, ``given``: the
+    ids of its arguments and results; ``op``: the number of the eager op, 0 until it is encoded.
     """
 
     graph: Any
@@ -48,7 +51,10 @@ class KeptCall:
     number: int
     sequence: int
     inputs: Sequence[Any]
+    taken: Sequence[int]
     outputs: Sequence[Any] | None = None
+    given: Sequence[int] = ()
+    sources: Sequence[Any] = ()
     op: int = 0
     nbytes: int = 0
 
@@ -60,11 +66,13 @@ class _Traced:
     calls: dict[int, KeptCall] = field(default_factory=dict)
     count: int = 0
     ids: list[int] = field(default_factory=list)
+    """Of the arguments of the last call, which are in ``inputs``."""
     inputs: list[Any] = field(default_factory=list)
     handles: dict[int, Any] = field(default_factory=dict)
     dropped: array[int] = field(default_factory=lambda: array("q"))
     fresh_bytes: int = 0
     fresh_calls: int = 0
+    last_read: float = 0.0
 
 
 class KeptCalls:
@@ -85,6 +93,10 @@ class KeptCalls:
         self._bytes = 0
         self._spare: deque[KeptCall] = deque()
         self._slow: set[int] = set()
+        self._state_bytes = 0
+        self._by_time: list[int] = []
+        """Sequence numbers of checkpoints that may be given up."""
+        self._pause = _SECONDS_BETWEEN
         self._began = time.monotonic()
         self._reading = 0.0
 
@@ -107,15 +119,18 @@ class KeptCalls:
                     traced.handles.pop(traced.ids[place], None)
                     traced.handles[identity] = argument
                 traced.ids[place] = identity
-        call = KeptCall(graph, function, traced.count, self._sequence, tuple(traced.inputs))
+        held, taken = tuple(traced.inputs), tuple(traced.ids)
+        call = KeptCall(graph, function, traced.count, self._sequence, held, taken)
         self._checkpoint(traced, call.number)
         self._add(traced, call, size)
         return call
 
-    def end(self, call: KeptCall, outputs: Sequence[Any]) -> None:
-        """Keep what a call gave."""
+    def end(self, call: KeptCall, outputs: Sequence[Any], sources: Sequence[Any] = ()) -> None:
+        """Keep what a call gave, and what it took from elsewhere."""
         held = call.outputs = tuple(map(_held, outputs))
-        self._grow(call, sum(map(_size, held)))
+        call.given = tuple([output._id for output in outputs])
+        call.sources = tuple(map(_held, sources))
+        self._grow(call, sum(map(_size, held)) + sum(map(_size, call.sources)))
 
     def count(self, graph: Any) -> int:
         """How many calls a graph had."""
@@ -131,6 +146,10 @@ class KeptCalls:
         traced = self._traced.get(graph)
         return traced.calls.get(number) if traced is not None else None
 
+    def ran_by(self, op: int) -> KeptCall | None:
+        """The call that was the eager op of this number; ``None`` if it was forgotten."""
+        return next((call for call in self.timeline.values() if call.op == op), None)
+
     def forgotten(self, graph: Any, since: int, until: int) -> bool:
         """Whether a call of the graph with a sequence number in this range was forgotten."""
         traced = self._traced.get(graph)
@@ -138,24 +157,37 @@ class KeptCalls:
 
     def _checkpoint(self, traced: _Traced, number: int) -> None:
         """Read what the variables hold: all of them, or those that changed behind our back."""
+        now = time.monotonic()
         is_power = number & (number - 1) == 0
-        is_due = is_power or 8 * traced.fresh_bytes > self._budget
-        is_due = is_due or 8 * traced.fresh_calls > _MOST_CALLS
-        written = (
-            ()
-            if self.written.isdisjoint(traced.handles)
-            else (self.written.intersection(traced.handles))
-        )
-        if not is_due and not written:
+        has_much = 8 * traced.fresh_bytes > self._budget or 8 * traced.fresh_calls > _MOST_CALLS
+        is_time = now - traced.last_read > self._pause
+        is_due = is_power or has_much or is_time
+        if not is_due and self.written.isdisjoint(traced.handles):
             return
-        if not is_power and self._reading > _SHARE_OF_READS * (time.monotonic() - self._began):
+        written = self.written.intersection(traced.handles)
+        if not is_power and self._reading > _SHARE_OF_READS * (now - self._began):
             for identity in written:
                 self._remember(identity, None)
             return
         if is_due:
-            traced.fresh_bytes = traced.fresh_calls = 0
+            traced.fresh_bytes, traced.fresh_calls, traced.last_read = 0, 0, now
+            if not is_power and not has_much and not written:
+                self._by_time.append(self._sequence)
         for identity in traced.handles if is_due else written:
             self._read(identity, traced.handles[identity])
+        if 2 * self._state_bytes > self._budget:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Give up every second checkpoint that was only made because time had passed."""
+        given_up = set(self._by_time[::2])
+        self._by_time = self._by_time[1::2]
+        self._pause *= 2
+        for states in self.states.values():
+            size = sum(_size(held) for sequence, held in states if sequence in given_up)
+            states[:] = [one for one in states if one[0] not in given_up]
+            self._state_bytes -= size
+            self._bytes -= size
 
     def _read(self, identity: int, handle: Any) -> None:
         size = private.size_behind(handle)
@@ -169,8 +201,10 @@ class KeptCalls:
         self._reading += took
         if took > _SLOW_READ and identity in self.states:
             self._slow.add(identity)  # a copy was made: of an embedding, after a sparse update
-        if state is not None:
+        # One without a value yet reads as empty.
+        if state is not None and state._numpy_internal().nbytes == size:
             self._bytes += size
+            self._state_bytes += size
             self._remember(identity, state._numpy_internal())
             self.written.discard(identity)
 

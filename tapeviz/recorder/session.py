@@ -8,6 +8,7 @@ import os
 import platform
 import secrets
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any
@@ -33,11 +34,11 @@ from . import (
 )
 from .encode import Encoder
 from .history import History
-from .inside import FirstCall, Inside
 from .installed import Installed
 from .kept_calls import KeptCalls
 from .log import Log, Send
 from .recording import Recording
+from .rerun import Rerun
 from .sites import Sites
 from .symbols import Symbols
 from .tensors import Tensors
@@ -45,8 +46,7 @@ from .values import raw_bytes
 
 FORMAT_VERSION = 1
 _MEGABYTE = 1 << 20
-# A snippet that has one of these words can see when a tensor dies.
-_LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
+_SECONDS_INSIDE = 3.0
 _MOST_SEED = (1 << 31) - 2
 
 
@@ -68,12 +68,12 @@ class Session:
         self._sites = Sites(source, filename, boundary)
         symbols = Symbols()
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
-        self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
-        self._first_calls: list[FirstCall] = []
+        self.log = Log(self.encoder, send)
         self._kept_calls = KeptCalls(int(options.get("call_budget", 256 * _MEGABYTE)))
         self.recording = Recording(
             self.log, self._sites, symbols, self._kept_calls, source, filename
         )
+        self._rerun = Rerun(self.recording)
 
     def run(self, argv: Sequence[str]) -> None:
         """Run the snippet; every event of it has been sent when this returns."""
@@ -85,23 +85,43 @@ class Session:
         try:
             with Installed() as installed:
                 program.remember_text(self._source, self._filename, installed)
-                program.hide_stack_below(installed)
                 self._install(installed)
                 endings = program.watch(lambda: self._run_snippet(argv), self._filename)
         except KeyboardInterrupt:
             pass  # it came between the snippet and our own last words
         finally:
-            if self._first_calls and endings[-1].get("how") != "interrupted":
+            if endings[-1].get("how") != "interrupted":
                 self._look_inside()
             for event in endings:
                 self.recording.tell(event)
             self.log.close()
 
     def _look_inside(self) -> None:
+        """The first and the last call of each function, for as long as that takes little time."""
+        kept, until = self._kept_calls, time.monotonic() + _SECONDS_INSIDE
         enough = contextlib.suppress(KeyboardInterrupt)
-        with enough, self.recording.shielded("compiled functions"), self.log.hiding():
-            Inside(self.recording, self._first_calls).compute()
-        self._first_calls.clear()
+        with enough, self.log.hiding():
+            self.log.flush()  # calls get the numbers of their ops
+            for graph in kept.graphs():
+                for number in sorted({1, kept.count(graph)}):
+                    call = kept.call(graph, number)
+                    if call is None or time.monotonic() > until or self._rerun.is_slow(call):
+                        continue
+                    with self.recording.shielded("the inside of a compiled function"):
+                        inside = self._rerun.look(call, is_first=number == 1)
+                        self.recording.append((self.encoder.inside, inside))
+
+    def inside(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        """The events of a call's inside: ``op`` is the number of the eager op that was the call.
+
+        ``turns``: of loops, those that are wanted besides the first and the last few.
+        """
+        call = self._kept_calls.ran_by(int(request["op"]))
+        if call is None:
+            return {"error": "this call was not kept: there were too many"}, []
+        inside = self._rerun.look(call, turns=request.get("turns", ()))
+        lines = self.encoder.answer_inside(inside)
+        return {"events": lines}, [self.tensors.take_blob()]
 
     def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:
         """All elements of a tensor that was kept."""
@@ -144,7 +164,7 @@ class Session:
             lambda: backward.install(recording, installed),
             lambda: variables.install(recording, installed),
             lambda: graphs.install(recording, installed, known_calls),
-            lambda: bodies.install(recording, installed, self._first_calls),
+            lambda: bodies.install(recording, installed),
             lambda: leaving.install(recording, installed),
             lambda: traced_names.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),
@@ -184,9 +204,8 @@ def _files_around(frame: FrameType | None) -> frozenset[str]:
     while frame is not None:
         files.add(frame.f_code.co_filename)
         frame = frame.f_back
-    folder = os.path.dirname(_files_around.__code__.co_filename)
-    ours = (name for name in list(sys.modules) if name.startswith(f"{__package__}."))
-    files.update(os.path.join(folder, name.rpartition(".")[2] + ".py") for name in ours)
+    ours = [name for name in list(sys.modules) if name.startswith(f"{__package__}.")]
+    files.update(str(getattr(sys.modules[name], "__file__", "")) for name in ours)
     return frozenset(files)
 
 

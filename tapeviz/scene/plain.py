@@ -160,11 +160,7 @@ def _wire(key: EdgeKey, edge: Edge, points: tuple[Point, ...], axis: Axis, trace
     more = len({tensor for tensor, _ in edge.folded if tensor not in (None, edge.tensor)})
     if more:
         words += f"\nand {more} more"
-    if edge.is_carried:
-        words = f"goes on into the next turn: {words}"
-    return Wire(
-        key, points, state, WIDTHS[state], tooltip=words, axis=axis, is_carried=edge.is_carried
-    )
+    return Wire(key, points, state, WIDTHS[state], tooltip=words, axis=axis)
 
 
 def _axis(points: tuple[Point, ...], source: Rect, target: Rect) -> Axis:

@@ -43,13 +43,36 @@ class BodiesRun(_Event, frozen=True, tag="runs"):
 
 
 class InsideComputed(_Event, frozen=True, tag="inside"):
-    """The first call of a function was run again after the snippet, op by op.
+    """A call of a function was looked into after the snippet: it ran again, compiled.
 
-    ``whole``: all its ops have values now, and each could be differentiated by itself.
+    ``op``: the eager op that was the call, number ``call`` of ``of`` calls of ``graph``.
+    ``values``: ``(path, symbol, tensor, word)``. ``path``: from the function's graph to the one
+    that holds the symbol, op and turn in alternation: ``["while", 3, "cond", 0]``; turns count from
+    0, and are 0 where it is no loop. ``symbol``: the id that the graph's tensor has in the tracing;
+    ``tensor``: the one with its value, 0 if that is unknown. ``word``: ``exact`` if TensorFlow
+    computed that very value, ``beside`` if it merged the step with others and the value was
+    computed separately, ``unknown``.
+    ``branches``: ``(path, op name, which)`` of the conditionals; ``turns``: ``(path, op name, how
+    many)`` of the loops, of which the first and the last turns are told, and those asked for.
+    ``ops``: ``(path, op name, number)``: what a replay calls each op of this call; of a conditional
+    one for each output.
+    ``state``: ``equal`` if the results are those of the call bit for bit, ``differs``,
+    ``unchecked``; ``why`` says it in words.
+    ``whole``: all its ops have values, and each could be differentiated by itself.
+    In recordings of format 1 before ``call`` was there, it is the first call of the graph.
     """
 
     graph: int
     whole: bool
+    op: int = 0
+    call: int = 1
+    of: int = 1
+    values: list[tuple[list[str | int], int, int, str]] = []
+    branches: list[tuple[list[str | int], str, int]] = []
+    turns: list[tuple[list[str | int], str, int]] = []
+    ops: list[tuple[list[str | int], str, int]] = []
+    state: str = "unchecked"
+    why: str = ""
 
 
 class BranchChosen(_Event, frozen=True, tag="chosen"):

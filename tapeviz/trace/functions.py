@@ -59,9 +59,10 @@ class Functions:
                 self._producers[tensor] = entry.id
 
     def computed(self, event: e.InsideComputed) -> None:
+        """A call was looked into; so far only the first one of a graph has ops of its own."""
         call = OpId(self._bodies.first_calls.get(event.graph, 0))
         call = self._entries.get(call, call)
-        if event.whole and call in self._ops:
+        if event.call == 1 and event.whole and call in self._ops:
             self._ops[call] = replace(self._ops[call], is_open=True)
 
     def chosen(self, event: e.BranchChosen) -> None:

@@ -57,12 +57,7 @@ class Recorded:
         return frames[0][1] if frames else 0
 
     def frames(self, site: int) -> list[tuple[str, int, int, int, int]]:
-        sites = {event.id: event for event in self.of(e.SiteSeen)}
-        frames: list[tuple[str, int, int, int, int]] = []
-        while site:
-            frames += sites[site].frames
-            site = sites[site].caller
-        return frames
+        return next((one.frames for one in self.of(e.SiteSeen) if one.id == site), [])
 
     def tensor(self, identity: int) -> e.TensorSeen:
         """The last event about a tensor."""

@@ -115,31 +115,40 @@ def test_a_gradient_that_a_function_asks_for_has_its_value(record: Record) -> No
 
 
 @pytest.mark.parametrize(
-    "unknown",
+    "given",
     [
         "x + tf.random.normal([2])",
         "tf.numpy_function(np.sin, [x], tf.float32)",
-        "tf.py_function(lambda one: one * 2.0, [x], tf.float32)",
+        "tf.py_function(lambda one: log.append(1) or one * 2.0, [x], tf.float32)",
+        "tf.cast(next(rows), tf.float32)",
     ],
 )
-def test_what_cannot_be_computed_again_stays_unknown(
-    record: Record, run_plainly: Record, unknown: str
+def test_what_chance_python_or_an_iterator_gave_is_that_of_the_call(
+    record: Record, given: str
 ) -> None:
-    text = f"""
-        ran = []
+    seen = record(
+        f"""
+        log = []
+        rows = iter(tf.data.Dataset.range(6).batch(2))
         @tf.function
         def f(x):
-            y = tf.sin(x)
-            z = {unknown}
-            return tf.reduce_sum(y), tf.reduce_mean(z)
+            z = {given}
+            z.set_shape([2])
+            return tf.reduce_sum(tf.tanh(z)), z
+        f(tf.constant([1.0, 2.0]))
         one, two = f(tf.constant([1.0, 2.0]))
-        """
-    seen = record(text, wanted=("one",))
-    assert seen.values == run_plainly(text, wanted=("one",)).values
-    trace = _trace(seen)
-    assert not seen.one(e.InsideComputed).whole
-    (sine,) = (op for op in trace.ops.values() if op.type == "Sin")
-    np.testing.assert_allclose(trace.value(sine.outputs[0]), np.sin([1.0, 2.0]), rtol=1e-6)
+        tf.print(log)
+        """,
+        wanted=("two",),
+    )
+    assert [inside.state for inside in seen.of(e.InsideComputed)] == ["equal", "equal"]
+    op = seen.of(e.InsideComputed)[-1].op
+    answer, _ = seen.ask("inside", op=op)
+    inside = next(
+        one for one in map(e.decode, answer["events"]) if isinstance(one, e.InsideComputed)
+    )
+    assert {word for _, _, _, word in inside.values} <= {"exact", "beside"}
+    assert (inside.state, inside.call) == ("equal", 2)
 
 
 def test_messages_name_no_file_of_ours(record: Record) -> None:

@@ -25,7 +25,6 @@ def test_calls_are_counted_for_each_trace(record: Record) -> None:
         f(tf.constant([1.0]))
         inner(tf.constant(1.0))
         """,
-        eager_functions=False,
     )
     eager = [run for run in seen.of(e.BodiesRun) if not run.into]
     first, again = eager[0].graphs, eager[3].graphs
@@ -53,7 +52,7 @@ def test_tensors_that_go_through_a_function_die_as_without(
         del x, one, two
         print([each() is None for each in kept])
         """
-    assert record(text, eager_functions=False).out == run_plainly(text).out
+    assert record(text).out == run_plainly(text).out
 
 
 def test_calls_beyond_the_budget_are_forgotten_in_the_middle(record: Record) -> None:
@@ -64,5 +63,5 @@ def test_calls_beyond_the_budget_are_forgotten_in_the_middle(record: Record) -> 
         for step in range(40):
             f(tf.fill([1000], float(step)))
         """
-    seen = record(text, call_budget=40_000, eager_functions=False)
+    seen = record(text, call_budget=40_000)
     assert [run.call for run in seen.of(e.BodiesRun)] == list(range(1, 41))

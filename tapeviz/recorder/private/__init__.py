@@ -10,7 +10,7 @@ import contextlib
 import math
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ from tensorflow.python.ops import (
 from tensorflow.python.ops import resource_variable_ops as variable_ops
 from tensorflow.python.util import nest, tf_stack, traceback_utils
 
+from . import functions as functions
+
 # Modules in which names are replaced while a snippet runs.
 pywrap: Any = pywrap_tfe
 eager_execute: Any = execute
@@ -62,6 +64,7 @@ GRADIENTS_OF_GRAPH = "_GradientsHelper"
 STEP_OF_GRAPH = "_MaybeCompile"
 TRACE_BODY = "func_graph_from_py_func"
 RUN_BODY = "call_flat"
+CALL_FUNCTION = "call_function"
 
 FunctionScope = function_wrappers.FunctionScope
 CompiledFunction = atomic_function.AtomicFunction
@@ -141,12 +144,6 @@ def tensor_from(raw: bytes, number: int, shape: tuple[int, ...]) -> Any:
     array = np.frombuffer(raw, dtype.as_numpy_dtype).reshape(shape)
     with context.eager_mode():
         return tf.constant(array, dtype)
-
-
-def tensor_of_array(array: Any, number: int) -> Any:
-    """A tensor with the elements of an array that TensorFlow gave for one of this dtype."""
-    with context.eager_mode():
-        return tf.constant(array, tf.dtypes.as_dtype(number))
 
 
 def size_behind(handle: Any) -> int:
@@ -345,19 +342,8 @@ def constant_array(attrs: Sequence[Any]) -> Any:
     return tf.make_ndarray(value.tensor)
 
 
-NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
-
-
-def tensor_of_number(number: Any) -> Any:
-    """A tensor of the dtype that NumPy gives this number or array: float64 for a Python float."""
-    return tf.constant(np.asarray(number))
-
-
 def dense(slices: Any) -> Any:
-    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it.
-
-    A RaggedTensor where their values are one.
-    """
+    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
 
 
@@ -415,6 +401,33 @@ def keras_model() -> Any:
 def owner_of(kind: type, method: str) -> type:
     """The class that defines a method of ``kind``."""
     return next(one for one in kind.__mro__ if method in vars(one))
+
+
+@contextlib.contextmanager
+def without_op_callbacks() -> Iterator[list[Any]]:
+    """No callback is told of the ops of this thread; those that would have been are given."""
+    data = thread_data()
+    callbacks, data.op_callbacks = data.op_callbacks, []
+    try:
+        yield callbacks
+    finally:
+        data.op_callbacks = callbacks
+
+
+def tell_op_callbacks(
+    callbacks: Sequence[Any], name: str, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> None:
+    """Tell of the call of a function as ``execute_with_callbacks`` in execute.py does."""
+    options = context.context().function_call_options.as_attrs()
+    attrs = tuple(part for pair in options.items() for part in pair)
+    for callback in callbacks:
+        callback(name, tuple(inputs), attrs, outputs, None)
+
+
+def reword(error: Any, words: Callable[[str], str]) -> None:
+    """Change the message of an error that TensorFlow raised."""
+    error._message = words(error._message)
+    error.args = tuple(words(one) if isinstance(one, str) else one for one in error.args)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,92 @@
+"""TensorFlow's private names for functions as the runtime knows them: ``FunctionDef`` protos.
+
+Seen alike on TensorFlow 2.15.1 and 2.21.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.core.framework import function_pb2, node_def_pb2
+from tensorflow.python.eager import context
+from tensorflow.python.framework import op_def_registry
+
+FunctionDef: Any = function_pb2.FunctionDef
+NodeDef: Any = node_def_pb2.NodeDef
+VARIANT, RESOURCE, INT32 = 21, 20, 3
+
+
+def definition(name: str) -> Any:
+    """A copy of the ``FunctionDef`` of that name; ``None`` if the runtime has none."""
+    try:
+        found = context.context().get_function_def(name)
+    except (tf.errors.OpError, ValueError):
+        return None
+    copy = FunctionDef()
+    copy.CopyFrom(found)
+    return copy
+
+
+def register(function: Any) -> None:
+    """Let the runtime know a function by the name in its signature."""
+    context.context().add_function_def(function)
+
+
+def forget(name: str) -> None:
+    """Let the runtime drop a function."""
+    context.context().remove_function(name)
+
+
+def call(name: str, inputs: Sequence[Any], count: int) -> Sequence[Any]:
+    """Call a function of the runtime with eager tensors; ``count``: of its outputs."""
+    found: Sequence[Any] = context.context().call_function(name.encode(), list(inputs), count)
+    return found or ()
+
+
+def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
+    """What ``run`` gives, and the graphs that TensorFlow made of the functions it called first.
+
+    A function that ran before has been optimized before: nothing is told of it.
+    """
+    ctx = context.context()
+    ctx.enable_run_metadata()
+    try:
+        result = run()
+        found = ctx.export_run_metadata()
+    finally:
+        ctx.disable_run_metadata()
+    return result, [one.post_optimization_graph for one in found.function_graphs]
+
+
+def op_def(op_type: str) -> Any:
+    """The ``OpDef`` of a type; ``None`` for one that TensorFlow does not know."""
+    return op_def_registry.get(op_type)
+
+
+def new_variable(dtype: int, shape: Sequence[int], name: str) -> Any:
+    """The handle of a variable that nobody else knows."""
+    return tf.raw_ops.VarHandleOp(
+        dtype=tf.dtypes.as_dtype(dtype), shape=list(shape), shared_name=name, container="tapeviz"
+    )
+
+
+def set_variable(handle: Any, value: Any) -> None:
+    tf.raw_ops.AssignVariableOp(resource=handle, value=value)
+
+
+def read_variable(handle: Any, dtype: int) -> Any:
+    return tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.dtypes.as_dtype(dtype))
+
+
+def list_size(tensor: Any) -> int:
+    """How many elements a TensorList has, a variant."""
+    return int(tf.raw_ops.TensorListLength(input_handle=tensor))
+
+
+def list_item(tensor: Any, index: int, dtype: int) -> Any:
+    """An element of a TensorList."""
+    return tf.raw_ops.TensorListGetItem(
+        input_handle=tensor, index=index, element_shape=-1, element_dtype=dtype
+    )

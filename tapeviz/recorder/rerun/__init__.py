@@ -1,0 +1,90 @@
+"""A kept call of a traced function in, the values of its inside out, computed by running it again.
+
+TensorFlow keeps no value of what a compiled function computes on the way. The function runs again
+as TensorFlow runs it, compiled, on variables of our own that hold what the snippet's held then; its
+results are compared with those of the call, bit for bit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import private
+from ..kept_calls import KeptCall
+from ..recording import Recording
+from .readings import Known, Readings
+from .states import States, Unknown
+from .walk import Inside, Walk
+
+
+class Rerun:
+    """Looks into calls of one finished run."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._states = States(recording)
+
+    def is_slow(self, call: KeptCall) -> bool:
+        """Whether XLA has to compile the function anew before it can be looked into."""
+        with contextlib.suppress(Unknown):
+            return self._states.program(call).has_xla
+        return False
+
+    def look(self, call: KeptCall, *, is_first: bool = False, turns: Sequence[int] = ()) -> Inside:
+        """What is told of a call. ``is_first``: its ops go by the numbers of the tracing.
+
+        ``turns``: of loops, those that are wanted besides the first and the last.
+        """
+        with private.quiet_eager_mode(), np.errstate(all="ignore"):
+            readings = Readings(turns)
+            about = self._compute(call, readings)
+            arguments = [self._states.tensor(held) for held in call.inputs]
+            inside = Walk(self._recording, call, readings, is_first).tell(arguments)
+        kept = self._recording.kept_calls
+        inside.event |= {
+            "graph": self._recording.symbols.graph(call.graph),
+            "op": call.op,
+            "call": call.number,
+            "of": kept.count(call.graph),
+            **about,
+        }
+        return inside
+
+    def _compute(self, call: KeptCall, readings: Readings) -> dict[str, str]:
+        """Fill in the values; how the results compare with those of the call."""
+        try:
+            program = self._states.program(call)
+            states = self._states.before(call)
+            inputs = self._states.inputs(call)
+            ran = program.look_inside(inputs, lambda: self._states.restore(states))
+        except Unknown as reason:
+            return {"state": "unchecked", "why": str(reason)}
+        except private.Refused as error:
+            return {"state": "unchecked", "why": f"it raised when it ran again: {error}"}
+        pairs = zip(call.outputs or (), ran.outputs, strict=False)
+        is_same = all(_is_same(held, tensor) for held, tensor in pairs)
+        readings.take(ran.values, "exact" if is_same else "beside")
+        for source, held in zip(program.cut.sources, call.sources, strict=True):
+            at = tuple((op, 0) for op in source.path)
+            readings.values[at, source.op, source.output] = Known(
+                self._states.tensor(held), "exact"
+            )
+        if call.outputs is None:
+            return {"state": "unchecked", "why": "the call did not come to its end"}
+        if not is_same:
+            return {"state": "differs", "why": "its results are not those of the call"}
+        return {"state": "equal", "why": ""}
+
+
+def _is_same(held: Any, tensor: Any) -> bool:
+    """Whether a kept result and a new one have the same bits; what has none is not compared."""
+    if private.is_tensor_like(held) or private.is_opaque(tensor._datatype_enum()):
+        return True
+    one, other = np.asarray(held), np.asarray(tensor._numpy_internal())
+    if one.dtype.kind in "OS":
+        return bool(np.array_equal(one, other))
+    return one.shape == other.shape and one.tobytes() == other.tobytes()

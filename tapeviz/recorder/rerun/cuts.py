@@ -1,0 +1,217 @@
+"""A function in, a copy out without what must not happen twice.
+
+Prints, Python functions, iterators, files, queues, random numbers from a state of their own: an op
+of such a kind is left out. What it gave is known from the run, where the function gave it as a
+further output (:mod:`.sources`), and is an argument of the copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .. import private
+from ..private import functions
+from .definitions import (
+    CALLS,
+    CASES,
+    CONDITIONALS,
+    RUN_FUNCTIONS,
+    Edited,
+    add_data_inputs,
+    functions_of,
+    is_xla,
+    op_name,
+    ports,
+)
+
+READS = frozenset(
+    {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
+)
+_HARMLESS = READS | {"Assert", "StatefulRandomBinomial"} | RUN_FUNCTIONS
+_DRAWN_FROM_VARIABLES = ("Rng", "StatefulStandard", "StatefulUniform", "StatefulTruncated")
+_OPAQUE = (functions.VARIANT, functions.RESOURCE)
+
+
+class Source(NamedTuple):
+    """An output of an op that was left out. ``path``: the calls that lead to the op; all by the
+    names of the graphs that were traced."""
+
+    path: tuple[str, ...]
+    op: str
+    output: int
+    dtype: int
+
+
+class Cut(NamedTuple):
+    """What is left of a function.
+
+    ``sources``: what its further arguments are, in their order; ``spoiled``: positions of the
+    resources that an op which was left out may have written to.
+    """
+
+    definition: Any
+    sources: list[Source]
+    is_changed: bool
+    spoiled: list[int]
+
+
+def is_repeatable(node: Any) -> bool:
+    """Whether an op may run once more, on variables of our own."""
+    about = functions.op_def(node.op)
+    if about is None:
+        return False
+    if not about.is_stateful or node.op in _HARMLESS or private.writes_variable(node.op):
+        return True
+    return str(node.op).startswith(_DRAWN_FROM_VARIABLES)
+
+
+def cut(definition: Any) -> Cut:
+    """The copy has the arguments and outputs of the function, and the sources as arguments."""
+    walk = _Cut(definition)
+    while walk.remove_some():
+        pass
+    return walk.result()
+
+
+class _Cut:
+    def __init__(self, definition: Any) -> None:
+        self._definition = definition
+        self._removed: dict[str, Any] = {}
+        """Nodes that are left out, by name."""
+        self._opaque: set[str] = set()
+        """What nobody can hand over: datasets, iterators, tables made by a node that is gone."""
+        self._spoiled: dict[str, str] = {}
+        """Resources that something left out may have written to, and the first such node."""
+        self._inner: dict[str, list[Cut]] = {}
+
+    def remove_some(self) -> bool:
+        before = len(self._removed), len(self._spoiled)
+        for node in self._definition.node_def:
+            if node.name not in self._removed and self._is_to_go(node):
+                self._remove(node)
+        return (len(self._removed), len(self._spoiled)) != before
+
+    def _is_to_go(self, node: Any) -> bool:
+        data = _data_inputs(node)
+        if any(self._spoiled.get(ref, node.name) != node.name for ref in data):
+            return True
+        if not self._opaque.isdisjoint(data):
+            return True
+        if node.op not in RUN_FUNCTIONS:
+            return not is_repeatable(node)
+        if node.name not in self._inner:
+            definitions = [functions.definition(one.name) for one in functions_of(node)]
+            if any(one is None for one in definitions):
+                return True
+            self._inner[node.name] = [cut(one) for one in definitions]
+        inner = self._inner[node.name]
+        if node.op not in CALLS or is_xla(inner[0].definition):
+            return any(own.spoiled or own.sources for own in inner)
+        for place in inner[0].spoiled:
+            self._spoiled.setdefault(data[place], node.name)
+        return False
+
+    def _remove(self, node: Any) -> None:
+        self._removed[node.name] = node
+        self._opaque |= {port.ref for port in ports(node) if port.dtype in _OPAQUE}
+        if node.op not in READS:
+            arguments = self._definition.signature.input_arg
+            resources = {one.name for one in arguments if one.type == functions.RESOURCE}
+            for ref in resources.intersection(_data_inputs(node)):
+                self._spoiled.setdefault(ref, node.name)
+
+    def result(self) -> Cut:
+        inner = {
+            name: own
+            for name, own in self._inner.items()
+            if name not in self._removed and any(one.is_changed for one in own)
+        }
+        if not self._removed and not inner:
+            return Cut(self._definition, [], is_changed=False, spoiled=[])
+        function = Edited(self._definition)
+        sources, refs = self._leave_out(function, list(inner))
+        for node in function.proto.node_def:
+            if node.name in inner:
+                name = op_name(self._definition, node)
+                further = _run_what_is_left(function, node, inner[node.name])
+                sources += [one._replace(path=(name, *one.path)) for one in further]
+            left = [refs.get(one, one) for one in node.input if one[1:] not in self._removed]
+            del node.input[:]
+            node.input.extend(left)
+        for name, ref in list(function.proto.ret.items()):
+            function.proto.ret[name] = refs.get(ref, ref)
+        arguments = self._definition.signature.input_arg
+        spoiled = [place for place, one in enumerate(arguments) if one.name in self._spoiled]
+        return Cut(function.proto, sources, is_changed=True, spoiled=spoiled)
+
+    def _leave_out(self, function: Edited, inner: list[str]) -> tuple[list[Source], dict[str, str]]:
+        """Drop the nodes; what stands for their outputs from now on."""
+        proto, removed = function.proto, self._removed
+        needed = {ref for node in proto.node_def for ref in node.input if node.name not in removed}
+        needed |= set(proto.ret.values())
+        sources, refs = [], {}
+        for node in removed.values():
+            for place, port in enumerate(ports(node)):
+                if port.ref in needed or port.dtype not in _OPAQUE:
+                    refs[port.ref] = function.add_input(port.dtype)
+                    name = op_name(self._definition, node)
+                    sources.append(Source((), name, place, port.dtype))
+        kept = [node for node in self._definition.node_def if node.name not in removed]
+        del proto.node_def[:]
+        proto.node_def.extend(kept)
+        gone = [name for name, node in proto.control_ret.items() if node in removed]
+        for name in gone:
+            del proto.control_ret[name]
+        left = [one for one in proto.signature.control_output if one not in gone]
+        del proto.signature.control_output[:]
+        proto.signature.control_output.extend(left)
+        return sources, refs
+
+
+def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[Source]:
+    """Let a node run the copies of its functions; what they take besides is taken from outside."""
+    found: list[Source] = []
+    for runs, own in zip(functions_of(node), inner, strict=True):
+        if own.is_changed:
+            functions.register(own.definition)
+            runs.name = own.definition.signature.name
+        for source in own.sources:
+            add_data_inputs(node, [function.add_input(source.dtype)])
+            node.attr["Tin"].list.type.append(source.dtype)
+            found.append(source)
+    return found
+
+
+def _data_inputs(node: Any) -> list[str]:
+    return [one for one in node.input if not one.startswith("^")]
+
+
+def written_arguments(definition: Any) -> Iterator[int]:
+    """The positions of the resources that a function may change."""
+    arguments = definition.signature.input_arg
+    for place, argument in enumerate(arguments):
+        if argument.type == functions.RESOURCE and _is_written(definition, argument.name):
+            yield place
+
+
+def _is_written(definition: Any, name: str) -> bool:
+    return any(
+        ref == name and _changes(node, place)
+        for node in definition.node_def
+        for place, ref in enumerate(_data_inputs(node))
+    )
+
+
+def _changes(node: Any, place: int) -> bool:
+    """Whether a node may change the resource that is its input at this position."""
+    if node.op not in RUN_FUNCTIONS:
+        return node.op not in READS
+    place -= 1 if node.op in CONDITIONALS | CASES else 0
+    for function in functions_of(node):
+        definition = functions.definition(function.name)
+        if definition is None:
+            return True
+        if _is_written(definition, definition.signature.input_arg[place].name):
+            return True
+    return False

@@ -1,0 +1,154 @@
+"""A ``FunctionDef`` in, edited copies out: nodes as text refers to them, further outputs."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..private import functions
+
+CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+CONDITIONALS = frozenset({"If", "StatelessIf"})
+CASES = frozenset({"Case", "StatelessCase"})
+LOOPS = frozenset({"While", "StatelessWhile"})
+RUN_FUNCTIONS = CALLS | CONDITIONALS | CASES | LOOPS
+_XLA = "_XlaMustCompile"
+_OURS = re.compile(r"__tapeviz_\d+_")
+_numbers = itertools.count(1)
+
+
+def without_our_names(text: str) -> str:
+    """A message with the functions' own names in place of those of our copies."""
+    return _OURS.sub("", text)
+
+
+class Port(NamedTuple):
+    """An output as inputs of a ``FunctionDef`` refer to it: ``MatMul:product:0``."""
+
+    ref: str
+    dtype: int
+
+
+def ports(node: Any) -> list[Port]:
+    """The outputs of a node, in order; none for a type that TensorFlow does not know."""
+    about = functions.op_def(node.op)
+    found = []
+    for output in about.output_arg if about is not None else ():
+        if output.type_list_attr:
+            dtypes = list(node.attr[output.type_list_attr].list.type)
+        else:
+            dtype = output.type or node.attr[output.type_attr].type
+            count = node.attr[output.number_attr].i if output.number_attr else 1
+            dtypes = [dtype] * count
+        found += [Port(f"{node.name}:{output.name}:{i}", one) for i, one in enumerate(dtypes)]
+    return found
+
+
+def op_name(definition: Any, node: Any) -> str:
+    """The name that a node had in the graph that was traced.
+
+    ``TF_GraphToFunction`` adds a number where an argument or an output has that name.
+    """
+    stem, _, number = node.name.rpartition("_")
+    if not stem or not number.isdigit():
+        return str(node.name)
+    signature = definition.signature
+    taken = (one.name for one in (*signature.input_arg, *signature.output_arg))
+    return stem if stem in taken else str(node.name)
+
+
+class Edited:
+    """A copy of a function under a new name, which gets further inputs, nodes and outputs."""
+
+    def __init__(self, definition: Any) -> None:
+        self.proto = functions.FunctionDef()
+        self.proto.CopyFrom(definition)
+        name = without_our_names(definition.signature.name)
+        self.proto.signature.name = f"__tapeviz_{next(_numbers)}_{name}"
+        self._own = itertools.count()
+
+    @property
+    def name(self) -> str:
+        return str(self.proto.signature.name)
+
+    def register(self) -> None:
+        functions.register(self.proto)
+
+    def add_output(self, ref: str, dtype: int) -> None:
+        name = self._fresh_name()
+        self.proto.signature.output_arg.add(name=name, type=dtype)
+        self.proto.ret[name] = ref
+
+    def add_input(self, dtype: int) -> str:
+        """A further argument; what nodes refer to it by."""
+        name = self._fresh_name()
+        self.proto.signature.input_arg.add(name=name, type=dtype)
+        return name
+
+    def add_node(self, op: str, inputs: Sequence[str], **attributes: Any) -> Any:
+        """``attributes``: numbers are dtypes, ``True`` and ``False`` stay what they are."""
+        node = self.proto.node_def.add(name=self._fresh_name(), op=op, input=inputs)
+        for key, value in attributes.items():
+            if isinstance(value, int):
+                node.attr[key].type = value
+            else:
+                node.attr[key].CopyFrom(value)
+        return node
+
+    def add_constant(self, dtype: int, value: int | None = None) -> str:
+        """A scalar: zero, nothing, false; or a whole number."""
+        node = self.proto.node_def.add(name=self._fresh_name(), op="Const")
+        node.attr["dtype"].type = dtype
+        node.attr["value"].tensor.dtype = dtype
+        node.attr["value"].tensor.tensor_shape.SetInParent()
+        if value is not None:
+            node.attr["value"].tensor.int_val.append(value)
+        return f"{node.name}:output:0"
+
+    def add_list(self, dtype: int) -> str:
+        """An empty TensorList."""
+        any_size = self.add_constant(functions.INT32, -1)
+        node = self.add_node(
+            "EmptyTensorList",
+            [any_size, any_size],
+            element_dtype=dtype,
+            shape_type=functions.INT32,
+        )
+        return f"{node.name}:handle:0"
+
+    def _fresh_name(self) -> str:
+        return f"tapeviz_{next(self._own)}"
+
+
+def add_data_inputs(node: Any, refs: Sequence[str]) -> None:
+    """Further inputs of a node, before those that only say what runs first (``^name``)."""
+    given = list(node.input)
+    data = [one for one in given if not one.startswith("^")]
+    del node.input[:]
+    node.input.extend([*data, *refs, *given[len(data) :]])
+
+
+def branches_of(node: Any) -> Iterator[tuple[str, Any]]:
+    """Of a conditional the word TensorFlow names a branch's nodes by, and its function."""
+    if node.op in CONDITIONALS:
+        yield "then", node.attr["then_branch"].func
+        yield "else", node.attr["else_branch"].func
+    else:
+        for place, function in enumerate(node.attr["branches"].list.func):
+            yield f"branch{place}", function
+
+
+def functions_of(node: Any) -> list[Any]:
+    """The functions that a call, a conditional or a loop runs; of a loop the body first."""
+    if node.op in CALLS:
+        return [node.attr["f"].func]
+    if node.op in LOOPS:
+        return [node.attr["body"].func, node.attr["cond"].func]
+    return [function for _, function in branches_of(node)]
+
+
+def is_xla(definition: Any) -> bool:
+    """Whether a function is compiled by XLA (``jit_compile``)."""
+    return _XLA in definition.attr and bool(definition.attr[_XLA].b)

@@ -1,0 +1,147 @@
+"""A traced function in; copies of it that give the values of its inside out.
+
+TensorFlow optimizes a function before it runs it: some ops are fused, and their steps never exist
+as tensors. A copy that gives only those tensors which survive computes what the function itself
+computes, bit for bit; what else is wanted comes from a second copy, computed beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..private import functions
+from .cuts import Source, cut, written_arguments
+from .definitions import RUN_FUNCTIONS, Edited, functions_of, is_xla
+from .probes import Path, Probe, Probed, Prober, inlined_name
+
+SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
+"""Ops that give what they get: they need no probe."""
+_PASSES_ON = SAME | RUN_FUNCTIONS
+_PARTS = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+(?=/)")
+
+
+class Value(NamedTuple):
+    """What a probe found: a tensor, or a TensorList of such if it is in a loop."""
+
+    probe: Probe
+    tensor: Any
+    word: str
+
+
+class Ran(NamedTuple):
+    """One run: what the function gave, and the values of its inside."""
+
+    outputs: list[Any]
+    values: list[Value]
+
+
+class Program:
+    """The copies of one function. They take its arguments and then the sources of its cut."""
+
+    def __init__(self, definition: Any, shape_of: Callable[[Source], Any]) -> None:
+        """``shape_of``: the shape that a source has in the graph, a proto."""
+        self._count = len(definition.signature.output_arg)
+        self.cut = cut(definition)
+        arguments = len(definition.signature.input_arg)
+        for place, source in enumerate(self.cut.sources):
+            # Without it TensorFlow optimizes otherwise.
+            shapes = self.cut.definition.arg_attr[arguments + place].attr["_output_shapes"]
+            shapes.list.shape.append(shape_of(source))
+        self.has_xla = _has_xla(definition)
+        """Whether XLA compiles a part of it: that takes long, and no name tells what it fuses."""
+        self.written = frozenset(written_arguments(definition))
+        """Positions of the resources that the function may change."""
+        self._plain = ""
+        self._survivors: dict[str, str] = {}
+        self._changed: set[str] = set()
+        self._exact: Probed | None = None
+        self._beside: Probed | None = None
+
+    def run(self, inputs: Sequence[Any]) -> list[Any]:
+        """Run the function as it is, but for what was cut; its outputs."""
+        if self.has_xla:
+            return self._run_beside(inputs).outputs
+        if self._plain:
+            return list(self._call(self._plain, inputs, 0))
+        copy = Edited(self.cut.definition)
+        copy.register()
+        self._plain = copy.name
+        given, graphs = functions.optimized_graphs(lambda: self._call(copy.name, inputs, 0))
+        self._survivors = _op_types(graphs)
+        return list(given)
+
+    def look_inside(self, inputs: Sequence[Any], prepare: Callable[[], None]) -> Ran:
+        """Run the copies that give the values of the inside.
+
+        ``prepare`` is called before each run, and sets the variables. The outputs are those of the
+        run that gives what survives.
+        """
+        if not self._plain and not self.has_xla:
+            prepare()
+            self.run(inputs)
+        prepare()
+        beside = self._run_beside(inputs)
+        if self.has_xla:
+            return beside
+        prepare()
+        outputs, values = self._run_exact(inputs)
+        return Ran(outputs, [*values, *beside.values])
+
+    def _run_exact(self, inputs: Sequence[Any]) -> Ran:
+        if self._exact is None:
+            self._exact = exact = Prober(self._survives).probe(self.cut.definition)
+            given, graphs = functions.optimized_graphs(lambda: self._run_probed(exact, inputs))
+            now = _op_types(graphs)
+            self._changed = {one for one, kind in self._survivors.items() if now.get(one) != kind}
+        else:
+            given = self._run_probed(self._exact, inputs)
+        outputs, tensors = given
+        values = [
+            Value(probe, tensor, self._word(probe))
+            for probe, tensor in zip(self._exact.probes, tensors, strict=True)
+        ]
+        return Ran(list(outputs), values)
+
+    def _run_beside(self, inputs: Sequence[Any]) -> Ran:
+        if self._beside is None:
+            prober = Prober(self._is_merged, takes_inputs=self.has_xla)
+            self._beside = prober.probe(self.cut.definition)
+        outputs, tensors = self._run_probed(self._beside, inputs)
+        pairs = zip(self._beside.probes, tensors, strict=True)
+        return Ran(list(outputs), [Value(probe, tensor, "beside") for probe, tensor in pairs])
+
+    def _survives(self, path: Path, op: str, node: Any) -> bool:
+        return node.op not in _PASSES_ON and inlined_name(path, node.name) in self._survivors
+
+    def _is_merged(self, path: Path, op: str, node: Any) -> bool:
+        return node.op not in _PASSES_ON and not self._survives(path, op, node)
+
+    def _word(self, probe: Probe) -> str:
+        """An op that is another one when it is looked at is not what ran."""
+        if not probe.node:  # a condition, or what goes into a turn of a loop
+            return "exact"
+        return "beside" if inlined_name(probe.path, probe.node) in self._changed else "exact"
+
+    def _run_probed(self, copy: Probed, inputs: Sequence[Any]) -> tuple[Any, Any]:
+        given = self._call(copy.name, inputs, len(copy.probes))
+        return given[: self._count], given[self._count :]
+
+    def _call(self, name: str, inputs: Sequence[Any], further: int) -> Sequence[Any]:
+        return functions.call(name, inputs, self._count + further)
+
+
+def _has_xla(definition: Any) -> bool:
+    inner = (
+        functions.definition(one.name)
+        for node in definition.node_def
+        if node.op in RUN_FUNCTIONS
+        for one in functions_of(node)
+    )
+    return is_xla(definition) or any(one is not None and _has_xla(one) for one in inner)
+
+
+def _op_types(graphs: Sequence[Any]) -> dict[str, str]:
+    """The types of all ops in optimized graphs, by their names without the numbers of inlining."""
+    return {_PARTS.sub(r"/\1/@", node.name): node.op for graph in graphs for node in graph.node}

@@ -1,0 +1,77 @@
+"""What probes found in, the values of a run by path, turn, op and output out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from ..private import functions
+from .probes import WHICH, Probe, Step
+from .programs import Value
+
+_TURNS_AT_EITHER_END = 8
+At = tuple[tuple[str, int], ...]
+"""A place in a run: for each level the op and the turn, 0 where it is no loop."""
+
+
+class Known(NamedTuple):
+    """A value and its word. ``tensor``: ``None`` where it is not known."""
+
+    tensor: Any
+    word: str
+
+
+NOTHING = Known(None, "unknown")
+
+
+class Readings:
+    """The values of one run. ``conditions``: what each conditional went by; ``turns``: how often
+    each loop turned.
+
+    ``asked``: turns that are read of each loop besides the first and the last ones.
+    """
+
+    def __init__(self, asked: Collection[int] = ()) -> None:
+        self._asked = asked
+        self.values: dict[tuple[At, str, int], Known] = {}
+        self.conditions: dict[tuple[At, str], Any] = {}
+        self.turns: dict[tuple[At, str], int] = {}
+
+    def take(self, values: Sequence[Value], best: str) -> None:
+        """``best``: the word for what is exact if the results are those of the call."""
+        for value in sorted(values, key=_order):
+            word = best if value.word == "exact" else value.word
+            self._read(value.probe, value.probe.path, value.tensor, (), word)
+
+    def _read(self, probe: Probe, path: Sequence[Step], tensor: Any, at: At, word: str) -> None:
+        if not path:
+            if probe.output == WHICH:
+                self.conditions[at, probe.op] = tensor
+            else:
+                self.values[at, probe.op, probe.output] = Known(tensor, word)
+            return
+        (op, part, _), *rest = path
+        if part == "body":
+            count = self.turns[at, op] = functions.list_size(tensor)
+            dtype = functions.VARIANT if any(step.part == "body" for step in rest) else probe.dtype
+            for turn in self.wanted(count):
+                item = functions.list_item(tensor, turn, dtype)
+                self._read(probe, rest, item, (*at, (op, turn)), word)
+        elif not part or _is_taken(part, self.conditions.get((at, op))):
+            self._read(probe, rest, tensor, (*at, (op, 0)), word)
+
+    def wanted(self, count: int) -> list[int]:
+        """The turns that are read of a loop that turned so often."""
+        ends = {*range(min(_TURNS_AT_EITHER_END, count)), *range(count)[-_TURNS_AT_EITHER_END:]}
+        return sorted(ends | {turn for turn in self._asked if 0 <= turn < count})
+
+
+def _order(value: Value) -> tuple[bool, int]:
+    """Conditions first, the outer before the inner ones: they tell what else ran."""
+    return value.probe.output != WHICH, len(value.probe.path)
+
+
+def _is_taken(part: str, condition: Any) -> bool:
+    if condition is None or part.startswith("branch"):
+        return condition is not None and part == f"branch{int(condition)}"
+    return bool(condition) == (part == "then")

@@ -1,0 +1,43 @@
+"""A traced function in, a copy out that also gives what nobody could compute again.
+
+The copy runs in the place of the function: a batch of an iterator, what a Python function returned,
+random numbers are its further outputs. No op is added, so nothing is computed otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .cuts import Source, cut
+from .probes import Path, Prober
+
+
+class Tapped(NamedTuple):
+    """The copy. ``name``: its name in the runtime; ``further``: how many outputs it has besides;
+    ``order``: which of them each source is; ``spoiled``: positions of the resources that it may
+    have written to with what cannot be computed again."""
+
+    name: str
+    further: int
+    order: Sequence[int]
+    spoiled: Sequence[int]
+
+
+def tap(definition: Any) -> Tapped | None:
+    """The copy that gives the sources of the re-run; ``None`` if none is needed."""
+    left = cut(definition)
+    wanted = {(source.path, source.op) for source in left.sources}
+    if not wanted:
+        return None
+
+    def is_wanted(path: Path, op: str, node: Any) -> bool:
+        return (tuple(step.op for step in path), op) in wanted
+
+    probed = Prober(is_wanted).probe(definition)
+    places = {
+        Source(tuple(step.op for step in probe.path), probe.op, probe.output, probe.dtype): place
+        for place, probe in enumerate(probed.probes)
+    }
+    order = [places[source] for source in left.sources]
+    return Tapped(probed.name, len(probed.probes), order, left.spoiled)

@@ -1,0 +1,181 @@
+"""Kept calls in; the state of their variables before any of them out, computed by running again.
+
+All runs use variables of our own: nothing that the snippet made is written to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .. import private
+from ..kept_calls import Handle, KeptCall
+from ..private import functions
+from ..recording import Recording
+from .cuts import Source
+from .programs import Program
+
+_SECONDS = 20.0
+
+
+class Unknown(Exception):
+    """Why the state before a call is not known, in words."""
+
+
+class States:
+    """Variables of our own, which are brought to the state before a call."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._kept = recording.kept_calls
+        self._programs: dict[bytes, Program] = {}
+        self._own: dict[int, Any] = {}
+        self._dtypes: dict[int, int] = {}
+
+    def program(self, call: KeptCall) -> Program:
+        """The copies of the function that a call ran. Raises :class:`Unknown`."""
+        name = call.function.name
+        if name not in self._programs:
+            definition = functions.definition(name)
+            if definition is None:
+                raise Unknown("TensorFlow has dropped the function")
+            self._programs[name] = Program(definition, partial(self._shape_of, call.graph))
+        return self._programs[name]
+
+    def before(self, call: KeptCall) -> dict[int, Any]:
+        """What each variable among the call's inputs held before it, by its handle's id.
+
+        Raises :class:`Unknown` if a call that led there was forgotten, or a write was not seen.
+        """
+        starts = self._starts(call)
+        between = self._between(call, starts)
+        until = time.monotonic() + _SECONDS
+        since: dict[int, int] = {}
+        for earlier in between:
+            if time.monotonic() > until:
+                raise Unknown("running the calls before it again takes too long")
+            self._set(earlier, since)
+            program = self.program(earlier)
+            spoiled = [earlier.inputs[place] for place in program.cut.spoiled]
+            if any(_is_variable(one) and one.id in starts for one in spoiled):
+                raise Unknown("a call before it wrote what cannot be computed again")
+            program.run(self.inputs(earlier))
+            since.update(dict.fromkeys(self._written(earlier), earlier.sequence))
+        self._set(call, since)
+        states = {one.id: self.read(one.id) for one in _variables(call)}
+        if between:
+            self._remember(call, states)
+        return states
+
+    def inputs(self, call: KeptCall) -> list[Any]:
+        """The arguments of a call as tensors, with handles of our own; and its sources."""
+        if len(call.sources) < len(self.program(call).cut.sources):
+            raise Unknown("what it took from elsewhere was not kept")
+        return [self.tensor(held) for held in (*call.inputs, *call.sources)]
+
+    def restore(self, states: dict[int, Any]) -> None:
+        """Write to our own variables."""
+        for identity, value in states.items():
+            functions.set_variable(self._own[identity], value)
+
+    def read(self, identity: int) -> Any:
+        """What our own variable for a handle holds."""
+        return functions.read_variable(self._own[identity], self._dtypes[identity])
+
+    def tensor(self, held: Any) -> Any:
+        """What was kept, as a tensor."""
+        if isinstance(held, Handle):
+            return self._variable(held)
+        return held if private.is_tensor_like(held) else tf.constant(held)
+
+    def _variable(self, handle: Handle) -> Any:
+        if handle.id not in self._own:
+            dtype = handle.dtype or int(tf.float32.as_datatype_enum)
+            name = f"of {handle.id}"
+            self._own[handle.id] = functions.new_variable(dtype, handle.shape, name)
+            self._dtypes[handle.id] = dtype
+        return self._own[handle.id]
+
+    def _shape_of(self, graph: Any, source: Source) -> Any:
+        symbols = self._recording.symbols
+        for op in source.path:
+            (graph,) = self._recording.runs[symbols.graph(graph), op]
+        with contextlib.suppress(KeyError):  # a loop, which gradients have put another one for
+            op = graph.get_operation_by_name(source.op)
+            return op.outputs[source.output].shape.as_proto()
+        return tf.TensorShape(None).as_proto()
+
+    def _starts(self, call: KeptCall) -> dict[int, int]:
+        """For each handle that matters: the sequence number of the state to start from."""
+        starts: dict[int, int] = {}
+        waiting = [(one.id, call.sequence) for one in _variables(call)]
+        while waiting:
+            identity, before = waiting.pop()
+            sequence, _ = self._latest(identity, before)
+            if identity in starts and starts[identity] <= sequence:
+                continue
+            starts[identity] = sequence
+            for earlier in self._calls(sequence, call.sequence):
+                if identity in self._written(earlier):
+                    waiting += [(one.id, earlier.sequence) for one in _variables(earlier)]
+        return starts
+
+    def _between(self, call: KeptCall, starts: dict[int, int]) -> list[KeptCall]:
+        first = min(starts.values(), default=call.sequence)
+        found = []
+        for earlier in self._calls(first, call.sequence):
+            written = self._written(earlier)
+            if any(starts.get(one, call.sequence) <= earlier.sequence for one in written):
+                found.append(earlier)
+        for graph in self._kept.graphs():
+            known = self._kept.call(graph, 1)
+            if known is None or not self._kept.forgotten(graph, first, call.sequence):
+                continue
+            if not self._written(known).isdisjoint(starts):
+                raise Unknown("calls before it were forgotten: there were too many to keep them")
+        return found
+
+    def _calls(self, since: int, until: int) -> list[KeptCall]:
+        timeline = self._kept.timeline
+        return [timeline[one] for one in range(since, until) if one in timeline]
+
+    def _written(self, call: KeptCall) -> set[int]:
+        """Ids of the handles of the variables that a call may have changed."""
+        places = self.program(call).written
+        return {call.inputs[place].id for place in places if _is_variable(call.inputs[place])}
+
+    def _latest(self, identity: int, sequence: int) -> tuple[int, Any]:
+        """The last known state at or before a call, and before which call that was."""
+        known = [one for one in self._kept.states.get(identity, ()) if one[0] <= sequence]
+        if not known or known[-1][1] is None:
+            raise Unknown("what a variable held before is not known")
+        return known[-1]
+
+    def _set(self, call: KeptCall, since: dict[int, int]) -> None:
+        """Bring the call's variables to their states, where running again did not."""
+        for handle in _variables(call):
+            sequence, value = self._latest(handle.id, call.sequence)
+            if sequence > since.get(handle.id, -1):
+                # A copy: what is assigned may be changed in place, and the state is kept.
+                functions.set_variable(self._variable(handle), tf.constant(np.array(value)))
+                since[handle.id] = sequence
+
+    def _remember(self, call: KeptCall, states: dict[int, Any]) -> None:
+        for identity, value in states.items():
+            known = self._kept.states[identity]
+            known.append((call.sequence, value._numpy_internal()))
+            known.sort(key=lambda one: one[0])
+
+
+def _variables(call: KeptCall) -> Sequence[Handle]:
+    return [one for one in call.inputs if _is_variable(one)]
+
+
+def _is_variable(held: Any) -> bool:
+    return isinstance(held, Handle) and held.dtype != 0

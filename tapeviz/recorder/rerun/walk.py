@@ -1,0 +1,282 @@
+"""A call and the values of its inside in, what is told of it out.
+
+Each graph is walked as it was traced, once for each time that it ran. What only passes a value on
+(a call, a branch, a loop, an ``Identity``) has the value of what it passes on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import private
+from ..history import KeptOp
+from ..kept_calls import KeptCall
+from ..recording import Recording
+from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS
+from .programs import SAME
+from .readings import NOTHING, At, Known, Readings
+
+_MOST_VALUES = 50_000
+_FIRST_ID = 1 << 52
+_ids = itertools.count(_FIRST_ID)
+"""Of tensors inside; the recording's other ids stay far below."""
+
+
+@dataclass(slots=True)
+class Inside:
+    """What is told of one call's inside.
+
+    ``event``: the fields of the ``inside`` event but for the numbers of ops; ``tensors``: the
+    values that it names; ``ops``: each op with its path and its name. For a reader that knows the
+    first call only: ``traced``, ops by graph, name and how far from the last number of theirs;
+    ``chosen``, graph, name, count of outputs and which branch.
+    """
+
+    event: dict[str, Any]
+    tensors: list[tuple[int, Any]] = field(default_factory=list)
+    ops: list[tuple[list[Any], str, KeptOp]] = field(default_factory=list)
+    traced: list[tuple[int, str, KeptOp, int]] = field(default_factory=list)
+    chosen: list[tuple[int, str, int, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """One run of a graph. ``names``: ids by those of the graph's symbols; ``is_first``: the ops
+    have numbers in the recording that are those of this run."""
+
+    graph: Any
+    at: At
+    around: _Scope | None
+    is_first: bool
+    values: dict[tuple[str, int], Known] = field(default_factory=dict)
+    names: dict[int, int] = field(default_factory=dict)
+
+
+class Walk:
+    """Walks the graphs that one call ran. ``is_first``: ops go by the numbers of the tracing."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        call: KeptCall,
+        readings: Readings,
+        is_first: bool,
+    ) -> None:
+        self._recording = recording
+        self._symbols = recording.symbols
+        self._call = call
+        self._readings = readings
+        self._is_first = is_first
+        self._first_runs: set[int] = set()
+        self._is_whole = True
+        self.inside = Inside({"values": [], "branches": [], "turns": []})
+
+    def tell(self, arguments: Sequence[Any]) -> Inside:
+        """``arguments``: those of the call, as tensors."""
+        call, graph = self._call, self._call.graph
+        scope = self._scope(graph, (), None, self._is_first)
+        for symbol, tensor, identity in zip(graph.inputs, arguments, call.taken, strict=False):
+            is_known = not private.is_opaque(tensor._datatype_enum())
+            known = Known(tensor, "exact") if is_known else NOTHING
+            scope.values[symbol.op.name, symbol.value_index] = known
+            scope.names[self._symbols.id(symbol)] = identity
+        returned = graph.outputs[: self._returned(graph)]
+        for symbol, identity in zip(returned, call.given, strict=False):
+            self._name_returned(scope, symbol, identity)
+        self._run(scope)
+        self.inside.event["whole"] = self._is_whole
+        return self.inside
+
+    def _scope(self, graph: Any, at: At, around: _Scope | None, is_first: bool) -> _Scope:
+        number = self._symbols.graph(graph)
+        is_first = is_first and number not in self._first_runs
+        self._first_runs.add(number)
+        return _Scope(graph, at, around, is_first)
+
+    def _returned(self, graph: Any) -> int:
+        return self._recording.returned.get(self._symbols.graph(graph), 0)
+
+    def _name_returned(self, scope: _Scope, output: Any, name: int) -> None:
+        """An output by its name outside, and what only went through an ``Identity`` to become it.
+
+        As the reader of the events does it: there is no op for that ``Identity``.
+        """
+        identity = self._symbols.id(output)
+        if identity >= 0 or identity in scope.names:
+            return
+        scope.names[identity] = name
+        if output.op.type == "Identity":
+            behind = self._symbols.id(output.op.inputs[0])
+            if behind < 0 and behind not in scope.names:
+                scope.names[behind] = name
+
+    def _run(self, scope: _Scope) -> None:
+        for op in scope.graph.get_operations():
+            if op.type == "Placeholder":
+                continue
+            if len(self.inside.event["values"]) > _MOST_VALUES:
+                self._is_whole = False
+                return
+            for output in op.outputs:
+                self._name(scope, output)
+            outputs = self._outputs(scope, op)
+            for symbol, known in zip(op.outputs, outputs, strict=False):
+                scope.values[op.name, symbol.value_index] = known
+                self._tell_value(scope, symbol, known)
+            self._is_whole &= not private.has_gradient_of_its_own(op)
+            self._is_whole &= all(known.tensor is not None for known in outputs) or not op.outputs
+            if op.type == "EagerPyFunc":  # its gradient is Python, which is not called again
+                self._is_whole = False
+            elif op.type not in RUN_FUNCTIONS:
+                self._tell_op(scope, op)
+
+    def _outputs(self, scope: _Scope, op: Any) -> Sequence[Known]:
+        inputs = [self._value(scope, one) for one in op.inputs]
+        found = self._readings.values
+        known = [found.get((scope.at, op.name, i), NOTHING) for i in range(len(op.outputs))]
+        if any(one is not NOTHING for one in known):
+            return known
+        if op.type in CALLS:
+            return self._called(scope, op, inputs)
+        if op.type in CONDITIONALS | CASES:
+            return self._chosen(scope, op, inputs)
+        if op.type in LOOPS:
+            return self._looped(scope, op)
+        if op.type in SAME:
+            return inputs
+        if op.type == "Const":
+            return [Known(private.constant_of(op), "exact")]
+        return known
+
+    def _called(self, scope: _Scope, op: Any, inputs: Sequence[Known]) -> Sequence[Known]:
+        (graph,) = self._run_by(scope, op) or (None,)
+        if graph is None:
+            return [NOTHING] * len(op.outputs)
+        inner = self._inner(scope, graph, (*scope.at, (op.name, 0)), inputs)
+        for symbol, outer in zip(graph.inputs, op.inputs, strict=False):
+            inner.names[self._symbols.id(symbol)] = self._name(scope, outer)
+        returned = graph.outputs[: self._returned(graph)]
+        for symbol, outer in zip(returned, op.outputs, strict=False):
+            self._name_returned(inner, symbol, self._name(scope, outer))
+        self._run(inner)
+        return self._given(inner, op)
+
+    def _chosen(self, scope: _Scope, op: Any, inputs: Sequence[Known]) -> Sequence[Known]:
+        graphs = self._run_by(scope, op)
+        condition = self._readings.conditions.get((scope.at, op.name))
+        if condition is None or not graphs or None in graphs:
+            return [NOTHING] * len(op.outputs)
+        which = int(condition) if op.type in CASES else int(not bool(condition))
+        graph = graphs[which]
+        inner = self._inner(scope, graph, (*scope.at, (op.name, 0)), inputs[1:])
+        for symbol, outer in zip(graph.inputs, op.inputs[1:], strict=False):
+            inner.names.setdefault(self._symbols.id(symbol), self._name(scope, outer))
+        self._run(inner)
+        self.inside.event["branches"].append([_flat(scope.at), op.name, which])
+        for symbol, outer in zip(graph.outputs, op.outputs, strict=False):
+            taken, given = self._name(inner, symbol), self._name(scope, outer)
+            kept = KeptOp(op.type, [taken], None, [given], "", lambda gradient: [gradient])
+            self.inside.ops.append((_flat(scope.at), op.name, kept))
+        if scope.is_first:
+            self._tell_first_choice(scope, inner, op, which)
+        return self._given(inner, op)
+
+    def _tell_first_choice(self, scope: _Scope, inner: _Scope, op: Any, which: int) -> None:
+        number, count = self._symbols.graph(scope.graph), len(op.outputs)
+        self.inside.chosen.append((number, op.name, count, which))
+        kept = [one for _, _, one in self.inside.ops[-count:]] if count else []
+        for index, one in enumerate(kept):
+            self.inside.traced.append((number, op.name, one, count - 1 - index))
+        for graph in self._run_by(scope, op) or ():
+            if graph is not None and graph is not inner.graph:
+                other = self._scope(graph, inner.at, scope, is_first=True)
+                for one in graph.get_operations():
+                    if one.type not in RUN_FUNCTIONS:
+                        self._tell_op(other, one)
+
+    def _looped(self, scope: _Scope, op: Any) -> Sequence[Known]:
+        self._is_whole = False  # a reader that knows the first call only has the ops of one turn
+        body = (self._run_by(scope, op) or [None])[0]
+        count = self._readings.turns.get((scope.at, op.name))
+        if body is None or count is None:
+            return [NOTHING] * len(op.outputs)
+        self.inside.event["turns"].append([_flat(scope.at), op.name, count])
+        if not count:
+            return [self._value(scope, one) for one in op.inputs]
+        names = {-1: [self._name(scope, one) for one in op.inputs]}
+        last = None
+        for turn in self._readings.wanted(count):
+            last = _Scope(body, (*scope.at, (op.name, turn)), scope, is_first=False)
+            for place, symbol in enumerate(body.inputs):
+                known = self._readings.values.get((last.at, "", place), NOTHING)
+                last.values[symbol.op.name, symbol.value_index] = known
+                identity = self._symbols.id(symbol)
+                if turn - 1 in names:
+                    last.names[identity] = names[turn - 1][place]
+                elif identity < 0:
+                    last.names[identity] = next(_ids)
+                self._tell_value(last, symbol, known)
+            self._run(last)
+            names[turn] = [self._name(last, one) for one in body.outputs]
+        assert last is not None
+        return self._given(last, op)
+
+    def _given(self, inner: _Scope, op: Any) -> list[Known]:
+        """What the graph gave for the outputs of the op that ran it."""
+        outputs = inner.graph.outputs[: len(op.outputs)]
+        return [self._value(inner, one) for one in outputs]
+
+    def _inner(self, scope: _Scope, graph: Any, at: At, inputs: Sequence[Known]) -> _Scope:
+        inner = self._scope(graph, at, scope, scope.is_first)
+        for symbol, known in zip(graph.inputs, inputs, strict=False):
+            inner.values[symbol.op.name, symbol.value_index] = known
+        return inner
+
+    def _run_by(self, scope: _Scope, op: Any) -> list[Any] | None:
+        """The graphs as they were traced: for gradients TensorFlow rewrites the op later."""
+        return self._recording.runs.get((self._symbols.graph(scope.graph), op.name))
+
+    def _value(self, scope: _Scope | None, symbol: Any) -> Known:
+        """The value of a graph's tensor, an outer graph's included."""
+        while scope is not None:
+            if symbol.graph is scope.graph:
+                return scope.values.get((symbol.op.name, symbol.value_index), NOTHING)
+            scope = scope.around
+        return NOTHING
+
+    def _name(self, scope: _Scope, symbol: Any) -> int:
+        """The id of a graph's tensor in this run; a new one if it has none yet."""
+        identity = self._symbols.id(symbol)
+        if identity >= 0:
+            return identity
+        at: _Scope | None = scope
+        while at is not None:
+            if identity in at.names:
+                return at.names[identity]
+            at = at.around
+        scope.names[identity] = identity if scope.is_first else next(_ids)
+        return scope.names[identity]
+
+    def _tell_value(self, scope: _Scope, symbol: Any, known: Known) -> None:
+        identity = self._symbols.id(symbol)
+        if identity >= 0 or private.is_resource(symbol.dtype.as_datatype_enum):
+            return
+        name = self._name(scope, symbol) if known.tensor is not None else 0
+        self.inside.event["values"].append([_flat(scope.at), identity, name, known.word])
+        if name < 0 or name >= _FIRST_ID:
+            self.inside.tensors.append((name, known.tensor))
+
+    def _tell_op(self, scope: _Scope, op: Any) -> None:
+        given = [self._name(scope, one) for one in op.outputs]
+        taken = [self._name(scope, one) for one in op.inputs]
+        kept = KeptOp(op.type, taken, private.attrs_of(op), given, op.name.rpartition("/")[0])
+        self.inside.ops.append((_flat(scope.at), op.name, kept))
+        if scope.is_first:
+            self.inside.traced.append((self._symbols.graph(scope.graph), op.name, kept, 0))
+
+
+def _flat(at: At) -> list[Any]:
+    return [part for step in at for part in step]

@@ -1,0 +1,205 @@
+"""Bodies of functions of ``x``, 4 rows of 6 numbers: what TensorFlow fuses, rewrites, repeats."""
+
+from __future__ import annotations
+
+SETUP = """\
+v = tf.Variable(tf.random.stateless_normal([6, 3], [1, 2]))
+b = tf.Variable([0.1, -0.2, 0.3])
+c = tf.Variable(1.5)
+n = tf.Variable(0)
+x = tf.random.stateless_uniform([4, 6], [3, 5], -1.0, 2.0)"""
+
+# What is inside of something that must not happen twice stays unknown.
+UNKNOWN = frozenset({"dataset loop"})
+
+CONSTRUCTS = {
+    "dense": """\
+return tf.nn.relu(tf.matmul(x, v) + b)""",
+    "bias_add gelu": """\
+return tf.nn.gelu(tf.nn.bias_add(tf.matmul(x, v), b))""",
+    "x/3": """\
+return tf.reduce_sum(x / 3.0 + x ** 2)""",
+    "log1p": """\
+return tf.math.log(1.0 + x * x)""",
+    "add_n": """\
+return tf.add_n([x, x * 2.0, tf.sin(x)]) / 7.0""",
+    "softmax xent": """\
+return tf.nn.sparse_softmax_cross_entropy_with_logits(tf.constant([0,1,2,0]), tf.matmul(x, v))""",
+    "layernorm": """\
+m, s = tf.nn.moments(x, [1], keepdims=True)
+return (x - m) * tf.math.rsqrt(s + 1e-5)""",
+    "reshape chain": """\
+y = tf.reshape(x, [6, 4])
+y = tf.transpose(y)
+return tf.squeeze(tf.expand_dims(y, 0)) * 3.0""",
+    "assign": """\
+c.assign_add(tf.reduce_sum(x))
+return c * x""",
+    "assign read assign": """\
+a = c * 2.0
+c.assign(a)
+d = c * 3.0
+c.assign_sub(d)
+return a + d + c""",
+    "if": """\
+if tf.reduce_sum(x) > 0.0:
+    y = tf.exp(x) / 3.0
+else:
+    y = tf.cos(x)
+return y""",
+    "if writes": """\
+if tf.reduce_sum(x) > 5.0:
+    c.assign_add(1.0)
+return c * x""",
+    "nested if": """\
+if tf.reduce_sum(x) > 0.0:
+    if tf.reduce_max(x) > 1.0:
+        y = x * 2.0
+    else:
+        y = x * 3.0
+else:
+    y = x
+return tf.sin(y)""",
+    "while": """\
+y = x
+while tf.reduce_sum(y) < 1000.0:
+    y = y * 1.7 + tf.abs(tf.sin(y))
+return y""",
+    "for range": """\
+y = x
+for i in tf.range(5):
+    y = tf.tanh(y) + tf.cast(i, tf.float32) / 3.0
+return y""",
+    "loop in loop": """\
+y = x
+for i in tf.range(3):
+    for j in tf.range(i + 1):
+        y = tf.sin(y) + 0.1
+return y""",
+    "if in loop": """\
+y = x
+for i in tf.range(6):
+    if i % 2 == 0:
+        y = tf.sin(y) * 1.5
+    else:
+        y = tf.exp(-y)
+return y""",
+    "loop in if": """\
+y = x
+if tf.reduce_sum(x) > -100.0:
+    for i in tf.range(4):
+        y = tf.sin(y)
+else:
+    y = x * 2.0
+return y""",
+    "tensorarray": """\
+ta = tf.TensorArray(tf.float32, size=4)
+for i in tf.range(4):
+    ta = ta.write(i, tf.sin(x[i]))
+return ta.stack()""",
+    "static ta": """\
+ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+for i in range(3):
+    ta = ta.write(i, tf.cos(x[i]))
+return ta.stack()""",
+    "map_fn": """\
+return tf.map_fn(lambda r: tf.reduce_sum(r * r), x)""",
+    "scan": """\
+return tf.scan(lambda a, r: a + r * 0.5, x)""",
+    "vectorized_map": """\
+return tf.vectorized_map(lambda r: tf.reduce_sum(r * r), x)""",
+    "switch_case": """\
+which = tf.cast(tf.reduce_sum(x), tf.int32) % 3
+return tf.switch_case(which, [lambda: x * 1.0, lambda: x * 2.0, lambda: tf.sin(x)])""",
+    "tape": """\
+with tf.GradientTape() as t:
+    l = tf.reduce_mean(tf.nn.softmax(tf.matmul(x, v) + b)[:, 0])
+g = t.gradient(l, [v, b])
+v.assign_sub(0.1 * g[0])
+b.assign_sub(0.1 * g[1])
+return l""",
+    "tape loop": """\
+with tf.GradientTape() as t:
+    y = tf.matmul(x, v)
+    for i in tf.range(3):
+        y = tf.tanh(y) * c
+    l = tf.reduce_sum(y)
+return t.gradient(l, [v, c])""",
+    "custom_gradient": """\
+@tf.custom_gradient
+def h(z):
+    return tf.sin(z), lambda g: g * 2.0
+with tf.GradientTape() as t:
+    t.watch(x)
+    l = tf.reduce_sum(h(x))
+return t.gradient(l, x)""",
+    "print": """\
+tf.print('hello')
+y = tf.sin(x)
+if tf.reduce_sum(x) > 0.0:
+    tf.print('in branch')
+return y * 2.0""",
+    "pyfunc": """\
+y = tf.sin(x)
+z = tf.numpy_function(np.sin, [x], tf.float32)
+z.set_shape([4, 6])
+return tf.reduce_sum(y), tf.reduce_mean(z)""",
+    "random unseeded": """\
+return tf.sin(x) + tf.random.normal([4, 6])""",
+    "random stateless": """\
+return tf.sin(x) + tf.random.stateless_normal([4, 6], [1, 2])""",
+    "counter": """\
+n.assign_add(1)
+return x * tf.cast(n, tf.float32)""",
+    "gather scatter": """\
+y = tf.gather(x, [0, 2])
+z = tf.tensor_scatter_nd_update(x, [[1]], [x[0] * 2.0])
+return tf.reduce_sum(y) + tf.reduce_sum(z)""",
+    "scatter var": """\
+v.scatter_nd_add([[0]], [[1.0, 2.0, 3.0]])
+return tf.matmul(x, v)""",
+    "conv": """\
+y = tf.reshape(x, [1, 4, 6, 1])
+k = tf.reshape(v, [3, 3, 1, 2])
+return tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(y, k, 1, 'SAME')), 2, 2, 'SAME')""",
+    "batchnorm": """\
+y = tf.reshape(x, [1, 4, 2, 3])
+r = tf.compat.v1.nn.fused_batch_norm(y, b + 1.0, b)[0]
+return r * 2.0""",
+    "string": """\
+return tf.strings.join([tf.strings.as_string(x[0, 0]), 'a'])""",
+    "ragged": """\
+r = tf.RaggedTensor.from_row_lengths(x[0], [1, 2, 3])
+return tf.reduce_sum(r * 2.0, axis=1)""",
+    "dynamic shape": """\
+y = tf.boolean_mask(x, x > 0.5)
+return tf.reduce_sum(y * 3.0)""",
+    "growing loop": """\
+y = x[:, :1]
+for i in tf.range(3):
+    tf.autograph.experimental.set_loop_options(shape_invariants=[(y, tf.TensorShape([4, None]))])
+    y = tf.concat([y, y * 2.0], 1)
+return y""",
+    "dataset loop": """\
+s = tf.constant(0.0)
+for e in tf.data.Dataset.from_tensor_slices(x):
+    s += tf.reduce_sum(e)
+return s * tf.sin(x)""",
+    "assert": """\
+tf.debugging.assert_less(tf.reduce_max(x), 100.0)
+return x * 2.0""",
+    "bf16": """\
+return tf.cast(tf.cast(x, tf.bfloat16) * tf.cast(b[0], tf.bfloat16), tf.float32)""",
+    "einsum": """\
+return tf.einsum('ij,jk->ik', x, v) + tf.linalg.norm(x)""",
+    "cond v fn": """\
+@tf.function
+def g(z):
+    return tf.sin(z) * c
+return g(x) + g(x * 2.0)""",
+    "jit": """\
+@tf.function(jit_compile=True)
+def g(z):
+    return tf.nn.relu(tf.matmul(z, v) + b) / 3.0
+return g(x) * 2.0""",
+}
