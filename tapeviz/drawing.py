@@ -16,13 +16,15 @@ from .analysis.outside import follow
 from .graph.alike import counterparts
 from .graph.build import build
 from .graph.chips import chip
-from .graph.fold import fold, upwards
-from .graph.groups import group
-from .graph.model import NodeId
+from .graph.fold import fold
+from .graph.model import Frame, NodeId
+from .graph.opening import MOST_BOXES, choose_open
 from .graph.scope import Links
-from .layout import lay_out
+from .graph.tree import grow
+from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
 from .scene.compose import compose
+from .scene.frames import frame_width
 from .scene.model import Overlay, Scene
 from .scene.sizes import with_sizes
 from .trace.expressions import SourceText
@@ -37,8 +39,8 @@ class Arranged:
     graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
     layout: Layout = EMPTY_LAYOUT
     successors: Mapping[NodeId, NodeId] = field(default_factory=dict)
-    """For each node of the arrangement before the one that stands in its place now; empty where
-    everything was laid out anew."""
+    """For each node of the arrangement before its counterpart, where the graphs are alike. It
+    stands in the same place, unless a box needed more room."""
 
 
 _ONWARD = 8.0
@@ -59,8 +61,20 @@ def arrange(
     sized = sized_graph(trace, view, call)
     same = counterparts(before.graph, sized) if before is not None else {}
     if before is not None and same and _fits_in(before.graph, sized, same):
-        return Arranged(sized, _renamed(before.layout, same), same)
-    return Arranged(sized, lay_out(sized, name=view.layout, direction=view.direction))
+        return Arranged(sized, _renamed(before, sized, same), same)
+    return Arranged(sized, placed(sized, view), same)
+
+
+def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
+    """The layout of a graph whose boxes have sizes, its frames among them."""
+    frames: tuple[Frame, ...] = sized.graph.get("frames", ())
+    return lay_out_nested(
+        sized,
+        {frame.path: frame.parent for frame in frames},
+        {frame.path: frame_width(frame) for frame in frames},
+        name=view.layout,
+        direction=view.direction,
+    )
 
 
 def film_rounds(trace: Trace, view: View, calls: Sequence[CallDiagnosis]) -> list[Arranged]:
@@ -92,28 +106,46 @@ def _fits_in(
     return fits
 
 
-def _renamed(layout: Layout, same: Mapping[NodeId, NodeId]) -> Layout:
+def _renamed(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]) -> Layout:
+    layout = before.layout
+    pairs = zip(before.graph.graph.get("frames", ()), after.graph.get("frames", ()), strict=True)
+    paths = {old.path: new.path for old, new in pairs}
     return replace(
         layout,
         rects={same[name]: rect for name, rect in layout.rects.items()},
         routes={(same[a], same[b], key): points for (a, b, key), points in layout.routes.items()},
+        frames={paths[path]: rect for path, rect in layout.frames.items()},
     )
 
 
 def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:
     """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
     built = built_graph(trace, view, call)
-    groups = group(built, trace, view.grouping)
-    folded = fold(built, groups, view.folded, view.unfolded, closes_all=bool(view.grouping))
-    return _weighed(with_sizes(chip(folded), trace))
+    tree = grow(built, trace, view.grouping)
+    opening = choose_open(
+        built,
+        tree,
+        built.graph.get("pinned", ()),
+        folded=view.folded,
+        unfolded=view.unfolded,
+        turns=dict(view.turns),
+        most=0 if view.grouping else MOST_BOXES,
+    )
+    return _weighed(with_sizes(chip(fold(built, tree, opening, view.unfolded)), trace))
 
 
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:
     """What the view could fold and unfold."""
     built = built_graph(trace, view, call)
-    groups = group(built, trace, view.grouping)
     opens = {node.opens for _, node in built.nodes(data="node") if node.opens}
-    return sorted(opens | {path for inside in set(groups.values()) for path in upwards(inside)})
+    return sorted(opens | set(grow(built, trace, view.grouping).groups))
+
+
+def repeats(trace: Trace, view: View, call: int | None = None) -> dict[str, int]:
+    """The paths of what repeats, those with the most ops first, each with its number of turns."""
+    tree = grow(built_graph(trace, view, call), trace, view.grouping)
+    found = sorted(tree.groups.values(), key=lambda group: -group.ops)
+    return {group.path: len(group.turns) for group in found if group.turns}
 
 
 def built_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:
@@ -151,6 +183,7 @@ def _weighed(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
     """
     for source, _, attributes in graph.edges(data=True):
         attributes["weight"] = _ONWARD if graph.in_degree(source) else 1.0
+        attributes["carried"] = attributes["edge"].is_carried
     return graph
 
 

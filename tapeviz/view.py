@@ -12,7 +12,8 @@ class View:
     """``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded`` and ``shows_all`` decide
     where things stand; ``overlay`` lies over it and never moves anything.
 
-    ``grouping``: a key of ``graph.groups.GROUPINGS`` or ``""``; ``folded``/``unfolded``: paths of
+    ``grouping``: a key of ``graph.tree.GROUPINGS`` or ``""``; ``turns``: of repeats (paths) the
+    turn to show, from 1; ``folded``/``unfolded``: paths of
     groups that the user closed or opened himself. ``shows_all``: also ops that no gradient call
     touches.
     """
@@ -23,6 +24,7 @@ class View:
     folded: frozenset[str] = frozenset()
     unfolded: frozenset[str] = frozenset()
     shows_all: bool = False
+    turns: tuple[tuple[str, int], ...] = ()
     overlay: Overlay = field(default_factory=Overlay)
 
 

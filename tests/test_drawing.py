@@ -9,7 +9,7 @@ from tapeviz.trace.model import EMPTY_TRACE
 from tapeviz.view import DEFAULT_VIEW, View
 
 from .graph.test_build import slice_assign
-from .graph.test_chips import recurrent
+from .graph.test_fold import recurrent
 
 
 def test_a_trace_becomes_a_scene_with_its_cut() -> None:
@@ -33,13 +33,19 @@ def test_the_overlay_moves_nothing() -> None:
     assert sum(box.is_selected for box in selected.boxes) == 2
 
 
-def test_a_large_trace_is_folded_before_it_is_shown() -> None:
-    trace = recurrent(600).trace()
+def test_a_large_trace_is_one_turn() -> None:
+    trace = recurrent(600)
     arranged, scene = draw(trace, diagnose(trace), DEFAULT_VIEW)
-    shown = [node for _, node in arranged.graph.nodes(data="node") if not node.is_chip]
-    assert 4 < len(shown) < 120
-    assert len(scene.boxes) == len(arranged.graph)
-    assert any(wire.state == "recorded" for wire in scene.wires)
+    assert len(scene.boxes) == len(arranged.graph) == 5
+    (frame,) = scene.frames
+    assert (frame.turn, frame.count) == (600, 600)
+    inside = [box.rect for box in scene.boxes if arranged.graph.nodes[box.node]["frame"]]
+    assert len(inside) == 3
+    for rect in inside:
+        assert frame.rect.left < rect.left < rect.right < frame.rect.right
+        assert frame.rect.top < rect.top < rect.bottom < frame.rect.bottom
+    (back,) = (wire for wire in scene.wires if wire.is_carried)
+    assert back.points[0][1] > back.points[-1][1]
 
 
 def test_directions_groupings_and_everything() -> None:

@@ -126,7 +126,9 @@ def became_whole(crossing: Crossing) -> Cause | None:
     if not is_differentiable(evidence.dtype(way.start)):
         return None
     dtype = evidence.dtype(way.end)
-    is_cast = op.type == "Cast" or dtype == "string"
+    words = evidence.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
+    is_cast = op.type == "Cast" and (not words or "cast" in words or "to_" in words)
+    is_cast = is_cast or dtype == "string"
     kind: Kind = "integer" if is_cast else "not-differentiable"
     return evidence.cause(kind, evidence.line_of(op), way, dtype=dtype)
 
@@ -148,12 +150,18 @@ def ran_outside(crossing: Crossing) -> Cause | None:
         line = line_that_kept(op.site, earlier, evidence.ran)
         return evidence.cause("replaced-source", line, crossing.way, how="kept")
     edge = _edge(tape, where, op.when)
+    if where == "reset" and edge.line:
+        ran = str(line_to_move(evidence.text, op.site, tape.site, evidence.call.site))
+        return evidence.cause("outside-tape", edge.line, crossing.way, where=where, ran=ran)
     line = line_to_move(evidence.text, op.site, edge, evidence.call.site)
     return evidence.cause("outside-tape", line, crossing.way, where=where)
 
 
 def _edge(tape: Tape, where: str, when: int) -> Site:
-    """Where the tape was opened, or where it was told to pause."""
+    """Where the tape was opened, where it was told to pause, or where it was reset."""
+    resets = [i.start_site for i in tape.intervals if i.why_start == "reset" and i.start > when]
+    if where == "reset":
+        return resets[0] if resets else tape.site
     pauses = [i.end_site for i in tape.intervals if i.end <= when and i.end_site.frames]
     return pauses[-1] if where == "stop_recording" and pauses else tape.site
 

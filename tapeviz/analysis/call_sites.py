@@ -57,13 +57,18 @@ class SourceSeries:
         return tuple(n for n, found in enumerate(self.statuses, 1) if found == status)
 
     def begins_anew(self) -> tuple[int, ...]:
-        """Rounds (from 1) where a status begins that most rounds do not have."""
-        before = (self.usual, *self.statuses)
-        return tuple(
-            number
-            for number, (status, last) in enumerate(zip(self.statuses, before, strict=False), 1)
-            if status is not None and status not in (last, self.usual)
-        )
+        """Rounds (from 1) worth a look: where a status begins that was not there before, or that
+        most rounds do not have. That it flows again as usual is nothing to look at."""
+        found: list[int] = []
+        seen: set[Status | None] = {self.usual if self.statuses[0] == self.usual else None}
+        before: Status | None = None
+        for number, status in enumerate(self.statuses, 1):
+            is_news = status not in seen or status != self.usual
+            if status not in (before, None) and is_news and not status == self.usual == "flows":
+                found.append(number)
+            seen.add(status)
+            before = status
+        return tuple(found)
 
     @property
     def shown(self) -> Numbers:

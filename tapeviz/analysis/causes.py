@@ -13,6 +13,7 @@ from ..trace.model import Operand, TensorId, VariableId
 from ..trace.tapes import is_differentiable
 from .barriers import FORM_OPS, Crossing, barrier
 from .dataflow import Ancestry, Place, Way, Ways
+from .ends import detail_of_ends
 from .evidence import Evidence, line_where_made
 from .model import Cause
 from .replaced import explain_replaced, lost_variable
@@ -204,10 +205,13 @@ def _unwatched(evidence: Evidence, source: Operand) -> Cause:
     lost = lost_variable(evidence, source) if variable is None else None
     if lost is not None:
         return lost
+    made = line_where_made(evidence, tensor)
+    if variable is not None and variable.trainable and tape and not tape.watches_variables:
+        return evidence.cause("not-watched", tape.site.line, None, how="tape", made=str(made))
     how = "tensor"
     if variable is not None:
-        how = "tape" if variable.trainable else "non-trainable"
-    return evidence.cause("not-watched", line_where_made(evidence, tensor), None, how=how)
+        how = "unread" if variable.trainable else "non-trainable"
+    return evidence.cause("not-watched", made, None, how=how)
 
 
 def _source_dtype(evidence: Evidence, tensor: TensorId) -> str:
@@ -223,7 +227,8 @@ def _unconnected(evidence: Evidence, source: Operand, ancestry: Ways) -> Cause:
 
 def _not_connected(evidence: Evidence, source: Operand) -> Cause:
     how = _how_unconnected(evidence, source)
-    return evidence.cause("not-connected", evidence.call.line, None, how=how)
+    ends = {} if how else detail_of_ends(evidence, source)
+    return evidence.cause("not-connected", evidence.call.line, None, how=how, **ends)
 
 
 def _how_unconnected(evidence: Evidence, source: Operand) -> str:

@@ -206,6 +206,15 @@ class DataFlow:
         return variable.versions[version.index - 1] if variable else None
 
     @cached_property
+    def takers(self) -> Mapping[TensorId, Sequence[Op]]:
+        """For each tensor, or handle of a variable, the ops that took it, in their order."""
+        found: dict[TensorId, list[Op]] = {}
+        for op in self.trace.ops.values():
+            for tensor in dict.fromkeys(op.inputs):
+                found.setdefault(tensor, []).append(op)
+        return found
+
+    @cached_property
     def first_seen(self) -> Mapping[TensorId, tuple[Site, int]]:
         """Where and when each tensor was first bound to a name or taken by an op."""
         found: dict[TensorId, tuple[Site, int]] = {}

@@ -39,6 +39,22 @@ _PRODUCTS = frozenset(
 )
 # What is let through is chosen by a mask.
 _MASKING = frozenset({"Select", "SelectV2", "MatrixBandPart", "Where"})
+# They move elements about: a part that is zero was so before.
+_MOVES = frozenset(
+    {
+        "Pack",
+        "Unpack",
+        "ConcatV2",
+        "Split",
+        "SplitV",
+        "StridedSlice",
+        "Slice",
+        "GatherV2",
+        "Reshape",
+    }
+    | {"Transpose", "ExpandDims", "Squeeze", "Identity", "GatherNd", "Tile", "PadV2", "Pad"}
+    | {"TensorListStack", "TensorListFromTensor", "ResourceGather"}
+)
 _IsSpoiled = Callable[[Stats | None], bool]
 _Spoiler = tuple[Step | None, Op]
 
@@ -100,10 +116,14 @@ def _caused_by(evidence: Evidence, kind: Kind, op: Op) -> Cause:
     if op.is_compiled_call:
         words = f"{op.function}()"
     detail = {"words": words} if words else {}
+    if kind == "multiplied-by-zero" and _empties(evidence, op):
+        detail["how"] = "empty"
     return Cause(kind, line, evidence.text.code(line), op.type, forward.id, detail=detail)
 
 
 def _kind_of_zero(evidence: Evidence, op: Op, step: Step) -> Kind:
+    if _empties(evidence, op):
+        return "multiplied-by-zero"
     if op.type in _FLAT or op.is_recorded_operation:
         return "flat-op"
     if op.type in _MASKING:
@@ -137,6 +157,7 @@ def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) 
     seen: set[TensorId] = set()
     candidates: list[tuple[Step, Op]] = []
     sound: list[Op] = []
+    emptied: list[tuple[Step, Op]] = []
     while waiting:
         tensor = waiting.pop()
         if tensor in seen:
@@ -146,14 +167,39 @@ def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) 
             if not is_spoiled(evidence.trace.stats(gradient)):
                 sound.append(op)
                 continue
+            if _empties(evidence, op):
+                emptied.append((step, op))
             received = [one for one in step.upstream if one is not None]
             if any(is_spoiled(evidence.trace.stats(one)) for one in received):
                 waiting.extend(op.outputs)
             else:
                 candidates.append((step, op))
+    if emptied:
+        return emptied[0]
     if candidates:
-        return min(candidates, key=lambda pair: pair[0].index)
+        return _before_moves(evidence, *min(candidates, key=lambda pair: pair[0].index))
     return (None, sound[0]) if sound else None
+
+
+def _empties(evidence: Evidence, op: Op) -> bool:
+    """Whether the op takes nothing of what it was given, as a mask that is False everywhere."""
+    known = evidence.trace.tensors
+    given, taken = (known.get(side[0]) if side else None for side in (op.outputs, op.inputs))
+    return given is not None and taken is not None and given.size == 0 and bool(taken.size)
+
+
+def _before_moves(evidence: Evidence, step: Step, op: Op) -> _Spoiler:
+    """The step that made a part of its gradient zero, where this one only picked that part out.
+
+    ``tf.reduce_max(tf.stack([a, b]))``: the gradient of the stack is zero for ``a`` alone.
+    """
+    found = step, op
+    while op.type in _MOVES:
+        feeders = [one for tensor in op.outputs for one in evidence.feeding.get(tensor, ())]
+        if len(feeders) != 1:
+            return found
+        step, op, _ = feeders[0]
+    return (step, op) if op.type in _CLIPPING or op.type in _MASKING else found
 
 
 def _read_tensors(evidence: Evidence, source: Operand) -> list[TensorId]:

@@ -110,9 +110,15 @@ def _not_watched(cause: Cause, target: str, source: str) -> str:
         )
     if how == "tape":
         return (
-            f"{source} (line {cause.line}) was never watched: the tape was made with "
-            f"watch_accessed_variables=False, or was not recording when it was read. "
-            f"Call watch on it inside the tape's block."
+            f"Line {cause.line} makes the tape with watch_accessed_variables=False, so it follows "
+            f"no variable by itself, and no one asked it to watch {source} "
+            f"(line {cause.detail['made']}). Call watch on {source} inside the tape's block, or "
+            f"leave the argument out."
+        )
+    if how == "unread":
+        return (
+            f"{source} (line {cause.line}) was read while the tape did not record, so the tape "
+            f"does not follow it. Call watch on it inside the tape's block."
         )
     return (
         f"{source} (line {cause.line}) is a plain tensor, and no one asked the tape to watch it. "
@@ -122,12 +128,17 @@ def _not_watched(cause: Cause, target: str, source: str) -> str:
 
 
 def _outside(cause: Cause, target: str, source: str) -> str:
+    if cause.detail.get("where") == "reset":
+        return (
+            f"Line {cause.line} resets the tape: it forgets all that it has recorded, line "
+            f"{cause.detail['ran']} among it. So this step between {source} and {target} is "
+            f"missing. Take the reset away, or do it before line {cause.detail['ran']}."
+        )
     where = {
         "before": "before the tape's block began",
         "after": "after the tape's block had ended",
         "stop_recording": "while the tape did not record (stop_recording)",
         "paused": "while recording was stopped",
-        "reset": "before the tape was reset",
     }.get(cause.detail.get("where", ""), "outside the tape's block")
     return (
         f"Line {cause.line} ran {where}. "
@@ -260,8 +271,30 @@ def _not_connected(cause: Cause, target: str, source: str) -> str:
     }
     return words.get(
         cause.detail.get("how", ""),
-        f"{target} was not computed from {source}: nothing that ran leads from one to the other. "
-        f"Check that {source} is used on the way to {target}, and that both are the objects meant.",
+        f"{target} was not computed from {source}. {_two_ends(cause, target, source)}",
+    )
+
+
+def _two_ends(cause: Cause, target: str, source: str) -> str:
+    """Where the way from the source ends, and what the target is made from."""
+    reaches, line = cause.detail.get("reaches"), cause.detail.get("target_line")
+    place = f"{target} (line {line})" if line and line != "0" else target
+    made_from = cause.detail.get("made_from") or "constants"
+    other = f"{place} is made from {made_from} alone"
+    if not reaches:
+        return (
+            f"Nothing that ran while the tape recorded uses {source}, and {other}. "
+            f"Use {source} on the way to {target}, or ask for what {target} is made from."
+        )
+    if cause.detail.get("decides"):
+        return (
+            f"{source} reaches {reaches} (line {cause.detail['reaches_line']}), which decides what "
+            f"runs and gives no number; {other}. "
+            f"Compute {target} from {source} itself."
+        )
+    return (
+        f"{source} reaches {reaches} (line {cause.detail['reaches_line']}) and nothing after it; "
+        f"{other}. Use {reaches} on the way to {target}, if that was meant."
     )
 
 
@@ -311,6 +344,12 @@ def _by_zero(cause: Cause, target: str, source: str) -> str:
         return (
             f"The output_gradients given on line {cause.line} are all 0. "
             f"The backward pass starts from them, so everything it computes is 0."
+        )
+    if cause.detail.get("how") == "empty":
+        return (
+            f"{_op(cause)} on line {cause.line} takes no element at all of what it is given. "
+            f"So {target} is made from nothing of {source}, and the gradient is 0 everywhere. "
+            f"Look at the mask or the indices there."
         )
     return (
         f"{_op(cause)} on line {cause.line} multiplies by a value that is 0 everywhere. "

@@ -13,7 +13,7 @@ from ..document.pipeline import Listener, Repairs, Stages
 from ..drawing import arrange, compose_over
 from ..errors import TapevizError
 from ..fixes import try_fixes
-from ..graph.groups import GROUPINGS
+from ..graph.tree import GROUPINGS
 from ..layout import LAYOUTS
 from ..recording import LiveRecording, Recorder, Snippet
 from ..repair import repair

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
@@ -11,7 +12,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from ..scene.boxes import box_primitives
-from ..scene.model import Box, Wire
+from ..scene.model import Box, FrameBox, Wire
 from ..scene.primitives import Path, Style
 from ..scene.strokes import look_colour, look_dash, wire_look
 from ..scene.theme import Theme, mix, rgb
@@ -51,6 +52,18 @@ def far_colour(kind: Box, theme: Theme) -> str:
         return theme.gradient
     style = style_of(kind, theme)
     return mix(style.fill or theme.background, style.stroke or theme.text, 0.75)
+
+
+def paint_borders(
+    painter: QPainter, frames: Sequence[FrameBox], camera: Camera, theme: Theme
+) -> None:
+    """The frames of open groups as plain rectangles; the painter is in px."""
+    painter.setPen(QColor(theme.group_stroke))
+    painter.setBrush(QColor(theme.group_fill))
+    for frame in frames:
+        left, top = camera.to_screen((frame.rect.left, frame.rect.top))
+        size = frame.rect.width * camera.scale, frame.rect.height * camera.scale
+        painter.drawRect(QRectF(left, top, *size))
 
 
 def paint_lines(

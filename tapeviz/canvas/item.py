@@ -14,7 +14,7 @@ from ..layout.model import Rect
 from ..scene.model import Scene
 from ..scene.theme import Theme
 from .backing import Backing
-from .bands import Band, band_for, paint_dots, paint_lines, paint_rectangles
+from .bands import Band, band_for, paint_borders, paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
 from .differences import paint_frames, paint_headings
 from .near import NearPainter
@@ -102,6 +102,7 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
     ) -> None:
         prepared = self.prepared
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        paint_borders(painter, prepared.scene.frames, camera, self.theme)
         paint_lines(painter, prepared, wires, camera, self.theme, band == "far")
         if band == "middle":
             paint_rectangles(painter, prepared, boxes, camera, self.theme)

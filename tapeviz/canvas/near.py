@@ -12,7 +12,8 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from ..export.painting import painter_path, qfont
 from ..layout.model import Rect
 from ..scene.changes import change_group
-from ..scene.model import Box, Change, Mark, Wire
+from ..scene.frames import frame_group, header_group
+from ..scene.model import Box, Change, FrameBox, Mark, Wire
 from ..scene.primitives import Group, Path, Style, TextRun
 from ..scene.sizes import PADDING, cell_size
 from ..scene.strokes import box_group, label_group, mark_group, wire_group
@@ -46,6 +47,7 @@ class DrawnText:
     colour: QColor
 
 
+Shape = Box | Wire | Mark | Change | FrameBox
 Drawn = tuple[DrawnPath | DrawnText, ...]
 
 
@@ -67,8 +69,12 @@ class NearPainter:
         scale = painter.worldTransform().m11()
         has_text = scale >= LEAST_TEXT
         lines = [scene.wires[i] for i in wires.tolist()]
+        for frame in scene.frames:
+            self._draw(painter, "frame", frame.path, frame, has_text)
         for wire in sorted(lines, key=lambda wire: wire.state == "gradient"):
             self._draw(painter, "wire", wire.edge, wire, has_text)
+        for frame in scene.frames if has_text else ():
+            self._draw(painter, "header", frame.path, frame, has_text)
         for i in boxes.tolist():
             self._draw(painter, "box", scene.boxes[i].node, scene.boxes[i], has_text)
         if not has_text and scale >= LEAST_TITLE:
@@ -122,14 +128,16 @@ class NearPainter:
                 self._kept.pop(key, None)
             self._long.clear()
 
-    def _compile(self, kind: str, shape: Box | Wire | Mark | Change) -> Drawn:
+    def _compile(self, kind: str, shape: Shape) -> Drawn:
         group = self._group(kind, shape)
         if kind == "wire" and isinstance(shape, Wire) and is_long(shape, self._around):
             self._long.add((kind, shape.edge))
             group = cut_group(group, self._around)
         return compile_group(group)
 
-    def _group(self, kind: str, shape: Box | Wire | Mark | Change) -> Group:
+    def _group(self, kind: str, shape: Shape) -> Group:
+        if isinstance(shape, FrameBox):
+            return (header_group if kind == "header" else frame_group)(shape, self.theme)
         if isinstance(shape, Box):
             return box_group(shape, self.theme)
         if isinstance(shape, Change):

@@ -29,6 +29,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QRubberBand, QToolTip
 
 from ..layout.model import Point, Rect
+from ..scene.frames import button_at
 from ..scene.model import Scene
 from ..scene.theme import Theme
 from .camera import Camera
@@ -49,6 +50,8 @@ class GraphView(QGraphicsView):
 
     node_clicked = Signal(str, bool)
     node_activated = Signal(str)
+    frame_clicked = Signal(str, str)
+    """The path of a frame, and which of its buttons: ``back``, ``forward`` or ``fold``."""
     left = Signal()
     """Escape: back from whatever is shown for a while."""
     menu_requested = Signal(str, object)
@@ -230,7 +233,13 @@ class GraphView(QGraphicsView):
             self._frame.hide()
             self._take_frame(QRect(pressed.toPoint(), event.position().toPoint()).normalized())
         elif not self._is_panning and event.button() == Qt.MouseButton.LeftButton:
-            box = self.prepared.box_at(self.camera.to_scene(_xy(event.position())))
+            point = self.camera.to_scene(_xy(event.position()))
+            box = self.prepared.box_at(point)
+            button = button_at(self.prepared.scene.frames, point) if box is None else None
+            if button is not None:
+                self._is_panning = self._is_framing = False
+                self.frame_clicked.emit(button[0].path, button[1])
+                return
             adds = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             self.node_clicked.emit(box.node if box else "", adds)
         self._is_panning = self._is_framing = False
@@ -242,9 +251,13 @@ class GraphView(QGraphicsView):
             self.menu_requested.emit(box.node, event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        box = self.prepared.box_at(self.camera.to_scene(_xy(event.position())))
+        point = self.camera.to_scene(_xy(event.position()))
+        box = self.prepared.box_at(point)
+        button = button_at(self.prepared.scene.frames, point)
         if box is not None:
             self.node_activated.emit(box.node)
+        elif button is not None:  # a second quick click on it
+            self.frame_clicked.emit(button[0].path, button[1])
         else:
             self.fit()
         event.accept()
@@ -260,7 +273,9 @@ class GraphView(QGraphicsView):
         self.nodes_framed.emit(self.prepared.boxes_within(rect))
 
     def _show_hand(self, at: QPointF) -> None:
-        is_over = self.prepared.box_at(self.camera.to_scene(_xy(at))) is not None
+        point = self.camera.to_scene(_xy(at))
+        is_over = self.prepared.box_at(point) is not None
+        is_over = is_over or button_at(self.prepared.scene.frames, point) is not None
         shape = Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.ArrowCursor
         self.viewport().setCursor(shape)
 
@@ -318,6 +333,9 @@ class GraphView(QGraphicsView):
             changes = self.prepared.scene.changes
             words = [change.tooltip for change in changes if change.node == box.node]
             return "\n".join([*words, box.tooltip])
+        button = button_at(self.prepared.scene.frames, point)
+        if button is not None:
+            return button[0].tooltip
         wire = self.prepared.wire_at(point, NEAR_WIRE / self.camera.scale)
         return wire.tooltip if wire is not None else ""
 

@@ -48,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--fold", action="append", default=[], metavar="GROUP")
     parser.add_argument("--unfold", action="append", default=[], metavar="GROUP")
+    turn = "of a loop show turn N (or PATH=N; again for further loops)"
+    parser.add_argument("--turn", action="append", default=[], metavar="N", help=turn)
     add_kernel_options(parser)
 
 
@@ -69,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
     _tell_trouble(explained)
     view = _view(options, explained.diagnosis)
+    view = replace(view, turns=_turns(options.turn, explained, view))
     _check_groups(explained, view)
     if options.rounds:
         _write_rounds(explained, view, output, options)
@@ -82,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Names that are not there are told before the snippet is run."""
-    from ..graph.groups import GROUPINGS
+    from ..graph.tree import GROUPINGS
     from ..layout import LAYOUTS
 
     if options.rounds and Path(options.output).suffix.lower() != ".gif":
@@ -224,6 +227,28 @@ def _round(diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
     if site is None:
         raise TapevizError(f"--round {number}: that gradient call did not run so often")
     return site.calls[number - 1]
+
+
+def _turns(wanted: Sequence[str], explained: Explained, view: View) -> tuple[tuple[str, int], ...]:
+    """Which turn of which repeat to show; without a path the repeat with the most ops."""
+    from ..drawing import repeats
+
+    if not wanted:
+        return ()
+    known = repeats(explained.trace, view, view.overlay.call)
+    if not known:
+        raise TapevizError(f"--turn {wanted[0]}: nothing in the picture repeats")
+    chosen: dict[str, int] = {}
+    for words in wanted:
+        path, _, number = words.rpartition("=")
+        path = path or next(iter(known))
+        if path not in known:
+            told = ", ".join(repr(one) for one in list(known)[:_GROUPS_TOLD])
+            raise TapevizError(f"--turn {words}: no loop {path!r}; there are {told}")
+        if not number.isdecimal() or not 1 <= int(number) <= known[path]:
+            raise TapevizError(f"--turn {words}: {path} has {_counted(known[path], 'turn')}")
+        chosen[path] = int(number)
+    return tuple(sorted(chosen.items()))
 
 
 def _check_groups(explained: Explained, view: View) -> None:

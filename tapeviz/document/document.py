@@ -300,10 +300,19 @@ class Document(QObject):
         """Closes the group that a node stands in; False when it stands in none."""
         path = self.links.open_path(node)
         if path:
-            inner = {one for one in self.view.unfolded if f"{one}/".startswith(f"{path}/")}
-            self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
+            self.fold_group(path)
             self.select_nodes(frozenset((GROUP_PREFIX + path,)))  # so that the next one goes on
         return bool(path)
+
+    def fold_group(self, path: str) -> None:
+        """Closes an open group by its path."""
+        inner = {one for one in self.view.unfolded if f"{one}/".startswith(f"{path}/")}
+        self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
+
+    def show_turn(self, path: str, turn: int) -> None:
+        """Shows a turn (from 1) of an open repeat."""
+        turns = {**dict(self.view.turns), path: max(1, turn)}
+        self.change_form(turns=tuple(sorted(turns.items())))
 
     def show_bridge(self, is_shown: bool) -> None:
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))

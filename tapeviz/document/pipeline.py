@@ -72,7 +72,7 @@ class Arranged(Protocol):
 
     @property
     def successors(self) -> Mapping[str, str]:
-        """Node of the arrangement before → the node in its place; empty: laid out anew."""
+        """Node of the arrangement before → its counterpart; empty: another picture."""
         ...
 
 

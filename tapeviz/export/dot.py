@@ -35,10 +35,30 @@ def _document(drawing: Drawing, options: Options) -> Iterator[str]:
     yield f"  edge [{_attributes(fontname=font, fontsize=10, arrowsize=0.7)}]"
     for box in scene.boxes:
         yield f"  {_quoted(box.node)} [{_node(box, theme)}]"
+    yield from _clusters(drawing, "", "  ")
     for wire in scene.wires:
         source, target, _ = wire.edge
         yield f"  {_quoted(source)} -> {_quoted(target)} [{_edge(wire, theme)}]"
     yield "}"
+
+
+def _clusters(drawing: Drawing, parent: str, indent: str) -> Iterator[str]:
+    """The frames as Graphviz's clusters, each inside of the one around it."""
+    homes = drawing.graph.nodes(data="frame", default="")
+    for frame in drawing.graph.graph.get("frames", ()):
+        if frame.parent != parent:
+            continue
+        words = (
+            f"{frame.title} · turn {frame.turn} of {frame.count}" if frame.count else frame.title
+        )
+        yield f"{indent}subgraph {_quoted('cluster ' + frame.path)} {{"
+        look = _attributes(label=words, style="rounded", color=drawing.theme.group_stroke)
+        yield f"{indent}  graph [{look}]"
+        for name, home in homes:
+            if home == frame.path:
+                yield f"{indent}  {_quoted(name)}"
+        yield from _clusters(drawing, frame.path, indent + "  ")
+        yield f"{indent}}}"
 
 
 def _node(box: Box, theme: Theme) -> str:
@@ -74,7 +94,8 @@ def _node(box: Box, theme: Theme) -> str:
 def _edge(wire: Wire, theme: Theme) -> str:
     return _attributes(
         color=look_colour(wire_look(wire), theme),
-        style=_LINES.get(wire.state, "solid"),
+        style="dashed" if wire.is_carried else _LINES.get(wire.state, "solid"),
+        constraint="false" if wire.is_carried else "",
         penwidth=round(wire.width, 2),
         label=wire.label,
         fontcolor=theme.gradient_text,

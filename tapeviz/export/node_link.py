@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 
 from .drawing import Drawing, Options
-from .records import cut_records, edge_records, graph_record, node_records
+from .records import cut_records, edge_records, frame_records, graph_record, node_records
 
 
 def write(drawing: Drawing, options: Options) -> bytes:
     data = {
         "directed": True,
         "multigraph": True,
-        "graph": {**graph_record(drawing), "cuts": list(cut_records(drawing))},
+        "graph": {
+            **graph_record(drawing),
+            "cuts": list(cut_records(drawing)),
+            "frames": list(frame_records(drawing)),
+        },
         "nodes": list(node_records(drawing)),
         "edges": list(edge_records(drawing)),
     }

@@ -44,6 +44,7 @@ def node_records(drawing: Drawing) -> Iterator[Record]:
             "gradient": box.gradient,
             "is_recorded": node.is_recorded,
             "group": clean(node.group),
+            "frame": clean(drawing.graph.nodes[box.node].get("frame", "")),
             "x": _length(box.rect.x),
             "y": _length(box.rect.y),
             "width": _length(box.rect.width),
@@ -63,7 +64,24 @@ def edge_records(drawing: Drawing) -> Iterator[Record]:
             "width": wire.width,
             "gradient": wire.label,
             "is_lit": wire.is_lit,
+            "is_carried": wire.is_carried,
             "route": [[_length(x), _length(y)] for x, y in wire.points],
+        }
+
+
+def frame_records(drawing: Drawing) -> Iterator[Record]:
+    """One for each frame. ``turn`` of ``count``: of a repeat (0 of 0: it is none)."""
+    for frame in drawing.scene.frames:
+        yield {
+            "path": clean(frame.path),
+            "title": clean(frame.title),
+            "line": frame.line,
+            "turn": frame.turn,
+            "count": frame.count,
+            "x": _length(frame.rect.x),
+            "y": _length(frame.rect.y),
+            "width": _length(frame.rect.width),
+            "height": _length(frame.rect.height),
         }
 
 

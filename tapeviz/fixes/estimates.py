@@ -106,29 +106,32 @@ def soften_argmax(patient: Patient) -> Iterator[Edit]:
     source = patient.source
     plan = Plan(source)
     for line in patient.lines():
-        for call in source.calls(line, "argmax", "argmin", "math.argmax"):
+        for call in source.calls(line, "argmax", "argmin", "categorical"):
             if _soften_argmax(patient, plan, call):
-                title = "Estimate: a softmax average in place of the argmax"
+                name = called_name(call)
+                what = "the draw" if name == "categorical" else f"the {name}"
+                title = f"Estimate: a softmax average in place of {what}"
                 yield Edit(title, plan.text(), is_estimate=True)
                 return
 
 
 def _soften_argmax(patient: Patient, plan: Plan, call: cst.Call) -> bool:
     source = patient.source
-    given = argument(call, 0, "input")
+    given = argument(call, 0, "input", "logits")
     if given is None:
         return False
+    is_draw = called_name(call) == "categorical"
     tf, scores = source.tf, source.code(enclosed(given.value))
     sign = "-" if called_name(call) == "argmin" else ""
-    axis = argument(call, 1, "axis", "dimension")
-    axis_code = source.code(axis.value) if axis is not None else "0"
+    axis = argument(call, 1, "axis", "dimension") if not is_draw else None
+    axis_code = source.code(axis.value) if axis is not None else "-1" if is_draw else "0"
     shape = _shape(patient)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
     users = list(_users(source, call))
     for user in users:
         weights = argument(user, 0, "params")
-        labels = [one.value for one in user.args[:2] if not _holds(one.value, call)]
+        labels = [one.value for one in user.args[:2] if not _is_result(source, one.value, call)]
         if called_name(user) == "equal" and len(labels) == 1:
             soft = f"{tf}.nn.softmax({sign}{scores})"
             plan.replace(user, f"{tf}.gather({soft}, {source.code(labels[0])}, batch_dims=1)")
@@ -160,7 +163,10 @@ def _shape(patient: Patient) -> tuple[int | None, ...]:
     return tensor.shape or () if tensor is not None else ()
 
 
-def _holds(node: cst.CSTNode, call: cst.Call) -> bool:
+def _is_result(source: Source, node: cst.BaseExpression, call: cst.Call) -> bool:
+    """Whether an expression holds the call, or is the name that its result is bound to."""
+    if isinstance(node, cst.Name) and source.bound_to(node.value) is call:
+        return True
     return any(one is call for one in all_of(node, cst.Call))
 
 

@@ -127,17 +127,32 @@ def start_random(patient: Patient) -> Iterator[Edit]:
         if called_name(call) != "Variable" or not call.args:
             continue
         initial = call.args[0].value
-        if isinstance(initial, cst.Call) and called_name(initial) == "zeros" and initial.args:
-            shape = source.code(initial.args[0].value)
+        shape = _shape_of_zeros(source, initial)
+        if shape:
             plan.replace(initial, f"{source.tf}.random.normal({shape}, stddev=0.1)")
             count += 1
     for text in all_of(source.module, cst.SimpleString):
         parent = source.parent(text)
         keyword = parent.keyword if isinstance(parent, cst.Arg) else None
-        is_kernel = keyword is not None and keyword.value == "kernel_initializer"
+        is_kernel = keyword is not None and keyword.value in ("kernel_initializer", "initializer")
         if text.evaluated_value == "zeros" and is_kernel:
             plan.replace(text, f"{text.quote}glorot_uniform{text.quote}")
             count += 1
     if count:
         title = "Start the weights from small random numbers in place of zeros"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _shape_of_zeros(source: Source, initial: cst.BaseExpression) -> str:
+    """The shape of ``tf.zeros(s)``, ``np.zeros(s)``, ``[0.0, 0.0]`` or ``0.0``, as code."""
+    if isinstance(initial, cst.Call) and called_name(initial) == "zeros" and initial.args:
+        return source.code(initial.args[0].value)
+    shape: list[int] = []
+    node = initial
+    while isinstance(node, (cst.List, cst.Tuple)) and node.elements:
+        shape.append(len(node.elements))
+        if any(not one.value.deep_equals(node.elements[0].value) for one in node.elements):
+            return ""
+        node = node.elements[0].value
+    is_zero = isinstance(node, cst.Float) and float(node.value) == 0.0
+    return str(shape) if is_zero else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 
@@ -10,12 +11,14 @@ import libcst as cst
 from .blocks import block_of_call
 from .model import Edit, Patient
 from .numpy_words import (
+    DRAWS,
     ENTERING,
     FUNCTIONS,
     LEAVING_FUNCTIONS,
     LEAVING_METHODS,
     METHODS,
     PREDICTING,
+    ROUNDING_FUNCTIONS,
 )
 from .plan import Plan, bare, enclosed, fitting
 from .regions import region_after
@@ -53,7 +56,10 @@ def stay_in_tensorflow(patient: Patient) -> Iterator[Edit]:
     """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
     for whole in (False, True):
         translated = _Translated(patient, set(_region(patient, whole)))
-        if translated.count:
+        if translated.count and translated.cuts_digits:
+            title = "Estimate: compute with TensorFlow, and keep the digits that text cuts off"
+            yield Edit(title, translated.text(), is_estimate=True)
+        elif translated.count:
             yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
 
 
@@ -67,14 +73,22 @@ def call_directly(patient: Patient) -> Iterator[Edit]:
                 continue
             if not isinstance(given.value, (cst.List, cst.Tuple)):
                 continue
-            inside = _function_named(source, source.code(function.value))
+            inside: cst.CSTNode | None = function.value
+            if not isinstance(inside, cst.Lambda):
+                inside = _function_named(source, source.code(function.value))
             translated = _Translated(patient, set(nodes_in(inside)) if inside else set())
-            names = ", ".join(source.code(one.value) for one in given.value.elements)
-            name = source.code(enclosed(function.value))
-            translated.plan.replace(call, f"{name}({names})")
+            names = [cst.Arg(one.value) for one in given.value.elements]
+            name = source.code(function.value) if inside is not function.value else "the lambda"
+            place = 0 if call.args[0] is function else list(call.args).index(function)
+            translated.plan.replace(call, partial(_called, place, names))
             yield Edit(
                 f"Call {name} directly, and let it compute with TensorFlow", translated.text()
             )
+
+
+def _called(place: int, given: list[cst.Arg], call: cst.Call) -> cst.Call:
+    """A call of the argument at this place, with the arguments given."""
+    return cst.Call(enclosed(call.args[place].value), given)
 
 
 def _function_named(source: Source, name: str) -> cst.CSTNode | None:
@@ -97,7 +111,7 @@ def _region(patient: Patient, whole: bool) -> Iterator[cst.CSTNode]:
         if whole:
             around = block.node.body if block is not None else source.module
             for one in (around, *((function,) if function is not None else ())):
-                yield from nodes_in(one)
+                yield from _without_prints(one)
             continue
         names = set(bound_names(statement)) | _filled_by(statement)
         for following in region_after(source, statement, block).statements:
@@ -122,6 +136,12 @@ def _without_body(statement: cst.CSTNode) -> list[cst.CSTNode]:
     return [one for one in nodes_in(statement) if id(one) not in hidden]
 
 
+def _without_prints(around: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    prints = [one for one in all_of(around, cst.SimpleStatementLine) if _is_print(one)]
+    hidden = {id(node) for one in prints for node in nodes_in(one)}
+    return (node for node in nodes_in(around) if id(node) not in hidden)
+
+
 def _is_print(statement: cst.CSTNode) -> bool:
     calls = all_of(statement, cst.Call)
     return bool(calls) and called_name(calls[0]) == "print"
@@ -134,6 +154,7 @@ class _Translated:
         self.source = patient.source
         self.plan = Plan(self.source)
         self.count = 0
+        self.cuts_digits = False
         for node in nodes:
             if isinstance(node, cst.Call):
                 self._call(node)
@@ -142,15 +163,31 @@ class _Translated:
             elif isinstance(node, cst.Subscript) and (picked := _picked(self.source, node)):
                 self.plan.replace(node, partial(self._gathered, places=picked))
             elif isinstance(node, cst.FormattedString) and _sole_expression(node) is not None:
-                self.plan.replace(node, lambda old: _sole_expression(old) or old)
+                self._unrounded(node, lambda old: _sole_expression(old) or old)
+            elif isinstance(node, cst.BinaryOperation) and _is_percent_format(node):
+                self._unrounded(node, lambda old: old.right)
             elif isinstance(node, cst.Attribute) and node.attr.value == "T":
                 self.plan.replace(node, self._transposed)
 
     def text(self) -> str:
         return self.plan.text()
 
+    def _unrounded(self, node: cst.BaseExpression, inside: object) -> None:
+        """The number itself in place of its text, or of a number with fewer digits."""
+        self._do(node, lambda old: fitting(self.source, node, inside(old)))  # type: ignore[operator]
+        self.cuts_digits = True
+
     def _call(self, call: cst.Call) -> None:
         name = called_name(call)
+        if dotted(call.func) in ROUNDING_FUNCTIONS and call.args:
+            self._unrounded(call, lambda old: bare_argument(old))
+            return
+        if _is_format_method(call):
+            self._unrounded(call, lambda old: bare_argument(old))
+            return
+        if _is_draw(self.source, call):
+            self._do(call, lambda old: fitting(self.source, call, _drawn(self.source, old)))
+            return
         module, _, function = self._meant(dotted(call.func)).partition(".")
         if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
             self._do(
@@ -171,6 +208,9 @@ class _Translated:
                 call,
                 lambda old: self._given(call, old),
             )
+        elif module == self.source.tf and function in ENTERING[:2] and _dtype_of(call):
+            dtype = self.source.code(_dtype_of(call).value)  # type: ignore[union-attr]
+            self._do(call, lambda old: self._cast(old, dtype))
         elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
             self._do(call, self._method)
 
@@ -186,7 +226,11 @@ class _Translated:
                     return f"{'math' if module == 'math' else self.source.np}.{dotted(one.name)}"
         return name
 
-    def _do(self, call: cst.Call, change: object) -> None:
+    def _cast(self, call: cst.Call, dtype: str) -> cst.BaseExpression:
+        value = self.source.code(call.args[0].value)
+        return cst.parse_expression(f"{self.source.tf}.cast({value}, {dtype})")
+
+    def _do(self, call: cst.BaseExpression, change: object) -> None:
         self.plan.replace(call, change)  # type: ignore[arg-type]
         self.count += 1
 
@@ -223,6 +267,10 @@ class _Translated:
         kept = ", ".join(
             code(one.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for one in call.args
         )
+        if function == "log" and len(plain) == 2:  # math.log(x, base)
+            tf = self.source.tf
+            text = f"({tf}.math.log({plain[0]}) / {tf}.math.log({_as_float(plain[1])}))"
+            return cst.parse_expression(text)
         text = FUNCTIONS[function].format(
             tf=self.source.tf,
             all=kept,
@@ -258,6 +306,63 @@ class _Translated:
 
     def _transposed(self, node: cst.Attribute) -> cst.BaseExpression:
         return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
+
+
+def bare_argument(call: cst.Call) -> cst.BaseExpression:
+    return call.args[0].value
+
+
+def _as_float(number: str) -> str:
+    return f"{number}.0" if number.isdigit() else number
+
+
+def _is_format_method(call: cst.Call) -> bool:
+    """``"{:.2f}".format(x)``: one number, and no other text."""
+    function = call.func
+    if not isinstance(function, cst.Attribute) or function.attr.value != "format":
+        return False
+    text = function.value
+    is_sole = isinstance(text, cst.SimpleString) and _SOLE_FIELD.fullmatch(
+        str(text.evaluated_value)
+    )
+    return bool(is_sole) and len(call.args) == 1
+
+
+def _is_percent_format(node: cst.BinaryOperation) -> bool:
+    """``"%.2f" % x``."""
+    text = node.left
+    if not isinstance(node.operator, cst.Modulo) or not isinstance(text, cst.SimpleString):
+        return False
+    return bool(_SOLE_PERCENT.fullmatch(str(text.evaluated_value)))
+
+
+_SOLE_FIELD = re.compile(r"\{\w*(:[^{}]*)?\}")
+_SOLE_PERCENT = re.compile(r"%[-+ 0#]*\d*(\.\d+)?[efgdrs]")
+
+
+def _dtype_of(call: cst.Call) -> cst.Arg | None:
+    return argument(call, 1, "dtype") if len(call.args) == 2 else None
+
+
+def _is_draw(source: Source, call: cst.Call) -> bool:
+    """A draw of NumPy's whose parameters are no plain numbers."""
+    root = dotted(call.func).partition(".")[0]
+    if called_name(call) not in DRAWS or root in ("", source.tf, "random"):
+        return False
+    given = [one for one in call.args if one.keyword is None or one.keyword.value != "size"]
+    return any(not isinstance(one.value, cst.BaseNumber) for one in given[:2])
+
+
+def _drawn(source: Source, call: cst.Call) -> cst.BaseExpression:
+    """``rng.normal(m, s)`` → ``m + s * rng.standard_normal()``: the same draw, with a slope."""
+    form, names, defaults = DRAWS[called_name(call)]
+    function, size = call.func, argument(call, 2, "size")
+    assert isinstance(function, cst.Attribute)
+    parts = {"rng": source.code(function.value), "size": source.code(size.value) if size else ""}
+    for place, (name, default) in enumerate(zip(names, defaults, strict=True)):
+        given = argument(call, place, name)
+        parts[name] = source.code(enclosed(given.value)) if given is not None else default
+    return cst.parse_expression(form.format(**parts))
 
 
 def _unformatted(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -31,6 +31,7 @@ def compute_beside_metric(patient: Patient) -> Iterator[Edit]:
     for line in patient.lines():
         for call in source.calls(line, "update_state"):
             metric = dotted(call.func).rsplit(".", 1)[0]
+            yield from _collected(source, metric, call)
             value = _value(source, metric, call)
             results = [
                 one
@@ -48,6 +49,26 @@ def compute_beside_metric(patient: Patient) -> Iterator[Edit]:
                 plan = Plan(source)
                 plan.replace(call, value)
                 yield Edit(_TITLE, plan.text())
+
+
+def _collected(source: Source, metric: str, call: cst.Call) -> Iterator[Edit]:
+    """Updates in a loop: their values are collected in a list in place of the metric."""
+    loop = source.enclosing(call, cst.For) or source.enclosing(call, cst.While)
+    made = _made(source, metric)
+    form = {"Mean": "reduce_mean", "Sum": "reduce_sum"}.get(called_name(made) if made else "")
+    results = [
+        one for one in all_of(source.module, cst.Call) if dotted(one.func) == f"{metric}.result"
+    ]
+    if loop is None or form is None or len(call.args) != 1 or not results:
+        return
+    name = source.free_name(f"{metric.rsplit('.', 1)[-1]}_values")
+    plan = Plan(source)
+    plan.before(loop, f"{name} = []")
+    plan.replace(call, f"{name}.append({source.code(call.args[0].value)})")
+    for result in results:
+        if source.line(result) > source.line(loop):
+            plan.replace(result, f"{source.tf}.{form}({name})")
+    yield Edit(_TITLE, plan.text())
 
 
 def _value(source: Source, metric: str, call: cst.Call) -> str:

@@ -129,6 +129,11 @@ def forget_nothing(patient: Patient) -> Iterator[Edit]:
         if is_method_statement(statement, block.name, "reset")
         and patient.cause.line <= source.line(statement) < patient.call.line
     ]
+    small = sole(at_cause := source.statement(patient.cause.line))
+    if not resets and at_cause is not None and isinstance(small, cst.Expr):
+        is_reset = isinstance(small.value, cst.Call) and called_name(small.value) == "reset"
+        resets = [at_cause] * is_reset
+
     for statement in resets:
         plan.remove(statement)
     if resets:

@@ -33,6 +33,30 @@ FUNCTIONS = {
     "amin": "{tf}.reduce_min({all})",
     "var": "{tf}.math.reduce_variance({all})",
     "std": "{tf}.math.reduce_std({all})",
+    "hypot": "{tf}.sqrt({tf}.square({a}) + {tf}.square({b}))",
+    "cbrt": "{tf}.sign({a}) * {tf}.pow({tf}.abs({a}), 1.0 / 3.0)",
+    "exp2": "{tf}.pow(2.0, {a})",
+    "lgamma": "{tf}.math.lgamma({a})",
+    "gamma": "{tf}.exp({tf}.math.lgamma({a}))",
+    "erfc": "{tf}.math.erfc({a})",
+    "asinh": "{tf}.asinh({a})",
+    "acosh": "{tf}.acosh({a})",
+    "atanh": "{tf}.atanh({a})",
+    "arcsinh": "{tf}.asinh({a})",
+    "arccosh": "{tf}.acosh({a})",
+    "arctanh": "{tf}.atanh({a})",
+    "atan2": "{tf}.atan2({all})",
+    "radians": "({a} * (3.141592653589793 / 180.0))",
+    "degrees": "({a} * (180.0 / 3.141592653589793))",
+    "deg2rad": "({a} * (3.141592653589793 / 180.0))",
+    "rad2deg": "({a} * (180.0 / 3.141592653589793))",
+    "fsum": "{tf}.add_n({a})",
+    "nansum": "{tf}.reduce_sum({all})",
+    "nanmean": "{tf}.reduce_mean({all})",
+    "logaddexp": "{tf}.reduce_logsumexp({tf}.stack([{a}, {b}]), axis=0)",
+    "diff": "{tf}.experimental.numpy.diff({all})",
+    "sort": "{tf}.sort({all})",
+    "cross": "{tf}.linalg.cross({all})",
     "log2": "({tf}.math.log({a}) / {tf}.math.log(2.0))",
     "log10": "({tf}.math.log({a}) / {tf}.math.log(10.0))",
     "clip": "{tf}.clip_by_value({all})",
@@ -83,6 +107,13 @@ METHODS = {
 # What hands a value to Python or NumPy: of a method the object stays, of a function its argument.
 LEAVING_METHODS = frozenset(("numpy", "item", "tolist", "__float__", "__array__"))
 LEAVING_FUNCTIONS = frozenset(("float", "int", "bool", "complex"))
+# They cut digits off: what is left without them is another number, if but slightly.
+ROUNDING_FUNCTIONS = frozenset(("round", "str", "repr", "format"))
 # What makes a tensor of a value that is a tensor already.
-ENTERING = frozenset(("constant", "convert_to_tensor", "Variable"))
+ENTERING = ("constant", "convert_to_tensor", "Variable", "strings.to_number", "strings.as_string")
+# Draws: what NumPy's generators compute from a draw without parameters, of the same stream.
+DRAWS = {
+    "normal": ("{loc} + {scale} * {rng}.standard_normal({size})", ("loc", "scale"), ("0.0", "1.0")),
+    "uniform": ("{low} + ({high} - {low}) * {rng}.random({size})", ("low", "high"), ("0.0", "1.0")),
+}
 PREDICTING = frozenset(("predict", "predict_on_batch"))

@@ -25,7 +25,6 @@ class Source:
         except (cst.ParserSyntaxError, RecursionError) as error:
             raise ValueError(f"the text does not parse: {error}") from None
         self.module = wrapper.module
-        self._free: set[str] = set()
 
     # Places
 
@@ -125,6 +124,17 @@ class Source:
 
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node)
+
+    def bound_to(self, name: str) -> cst.BaseExpression | None:
+        """The value of the only plain assignment to a name; None if there are more."""
+        values = [
+            assign.value
+            for assign in all_of(self.module, cst.Assign)
+            if any(
+                isinstance(t.target, cst.Name) and t.target.value == name for t in assign.targets
+            )
+        ]
+        return values[0] if len(values) == 1 else None
 
     # Names
 

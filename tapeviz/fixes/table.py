@@ -40,7 +40,20 @@ from .leaving import call_directly, call_model, stay_in_tensorflow
 from .metrics import compute_beside_metric, unstack_values
 from .model import Edit, ErrorFixFunction, FixFunction, Patient
 from .moving import compute_target_inside, forget_nothing, move_in, record_again
+from .near_misses import ask_for_used, swap, use_the_unused
 from .positions import soft_accuracy, take_values
+from .smooth.counts import soft_counts
+from .smooth.indices import interpolate
+from .smooth.zeros import (
+    ask_for_element,
+    blend,
+    gentler_sigmoid,
+    leave_factor_out,
+    one_unit,
+    smooth_extreme,
+    smooth_hinge,
+    sum_of_squares,
+)
 from .source import Source
 from .sources import (
     ask_for_called,
@@ -77,7 +90,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         rebind_attribute,
     ),
     "new-variable": (keep_tensor,),
-    "left-tensorflow": (call_model, stay_in_tensorflow, call_directly),
+    "left-tensorflow": (call_model, interpolate, stay_in_tensorflow, call_directly),
     "not-watched": (
         watch_first,
         watch_values,
@@ -95,6 +108,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
     ),
     "stop-gradient": (take_away,),
     "not-differentiable": (
+        soft_counts,
         straight_through,
         divide_exactly,
         soft_accuracy,
@@ -104,7 +118,15 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         take_cast_away,
         call_directly,
     ),
-    "integer": (take_cast_away, write_floats, make_float, soften_argmax, take_values),
+    "integer": (
+        interpolate,
+        soft_counts,
+        take_cast_away,
+        write_floats,
+        make_float,
+        soften_argmax,
+        take_values,
+    ),
     "replaced-source": (
         ask_for_whole,
         use_copy_inside,
@@ -115,13 +137,20 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         ask_for_original,
         compute_anew,
     ),
-    "not-connected": (compute_target_inside, ask_for_called),
+    "not-connected": (swap, compute_target_inside, use_the_unused, ask_for_called, ask_for_used),
     "custom-gradient": (return_computed, differentiate_itself, pass_upstream),
     "stateful": (keep_written, compute_beside_metric, unstack_values),
-    "saturated": (straight_through, smooth_activation, smooth_maximum),
+    "saturated": (
+        smooth_extreme,
+        smooth_hinge,
+        straight_through,
+        smooth_activation,
+        smooth_maximum,
+        gentler_sigmoid,
+    ),
     "flat-op": (smooth_activation, smooth_maximum, straight_through),
-    "multiplied-by-zero": (start_random,),
-    "cancelled": (start_random,),
+    "multiplied-by-zero": (start_random, blend, leave_factor_out),
+    "cancelled": (one_unit, ask_for_element, start_random, blend, sum_of_squares),
     "nonfinite": (
         stable_log,
         safe_norm,

@@ -96,11 +96,26 @@ def step_by_hand(patient: Patient) -> Iterator[Edit]:
         is_alone = isinstance(small := sole(statement), cst.Expr) and small.value is call
         if statement is None or not is_alone or pairs is None:
             continue
-        if not isinstance(pairs.value, cst.Call) or len(pairs.value.args) != 2:
+        parted = _parted(pairs.value)
+        if parted is None:
             continue
-        gradients, variables = (one.value for one in pairs.value.args)
+        gradients, variables = parted
         optimizer = source.code(call.func).rsplit(".", 1)[0]
         yield from _steps(patient, statement, gradients, variables, optimizer, block)
+
+
+def _parted(
+    pairs: cst.BaseExpression,
+) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+    """Gradients and variables of ``zip(gs, ws)`` or of ``[(g, w), …]``, as expressions."""
+    if isinstance(pairs, cst.Call) and len(pairs.args) == 2:
+        return pairs.args[0].value, pairs.args[1].value
+    both = [one.value for one in pairs.elements] if isinstance(pairs, cst.List) else []
+    if not both or not all(isinstance(one, cst.Tuple) and len(one.elements) == 2 for one in both):
+        return None
+    columns = ([one.elements[at].value for one in both] for at in (0, 1))  # type: ignore[attr-defined]
+    gradients, variables = (cst.List([cst.Element(one) for one in each]) for each in columns)
+    return gradients, variables
 
 
 def _steps(

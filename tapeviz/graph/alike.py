@@ -17,6 +17,12 @@ def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[Nod
     """Node of the graph before → node of the graph after; empty if the graphs are not alike."""
     if len(before) != len(after) or before.number_of_edges() != after.number_of_edges():
         return {}
+    frames = [
+        [(one.title, one.line, one.turn, one.count) for one in graph.graph.get("frames", ())]
+        for graph in (before, after)
+    ]
+    if frames[0] != frames[1]:
+        return {}
     pairs = zip(before.nodes(data="node"), after.nodes(data="node"), strict=True)
     found: dict[NodeId, NodeId] = {}
     for (old, old_node), (new, new_node) in pairs:
@@ -35,7 +41,7 @@ def _kind(node: Node) -> Hashable:
     return (
         node.role,
         node.type,
-        node.line,
+        node.line if node.role != "variable" else 0,  # of its last write
         node.name,
         node.is_recorded,
         node.assigns,

@@ -31,7 +31,8 @@ def build(
     ``links``: for constants that came back from Python the tensors whose values had left for it.
     ``opened``: paths of values from outside whose making is shown, see ``scope.before_path``.
     Nodes stand in the order in which they came to be. The graph's own attribute ``entries`` has
-    for every recorded operation, by its op, the node that stands for all of it.
+    for every recorded operation, by its op, the node that stands for all of it; ``pinned`` the
+    nodes that a first view must not fold away: target, sources, cuts.
     """
     index = _index_of(trace, links)
     if call is None and trace.calls:
@@ -40,6 +41,7 @@ def build(
     wiring.wire()
     if not shows_all and call is not None:
         drop_loose_ends(wiring.graph, *wiring.asked())
+    wiring.graph.graph["pinned"] = wiring.pinned(call)
     return wiring.graph
 
 
@@ -69,6 +71,9 @@ def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
             if not op.is_recorded_operation and op.type != entry.type:
                 makers.update((one, op.id) for one in op.outputs if makers.get(one) == entry.id)
     return makers
+
+
+_MOST_SOURCES = 8
 
 
 class _Wiring:
@@ -110,6 +115,24 @@ class _Wiring:
         makers = (self._trace.producers.get(tensor) for tensor in asked)
         nodes = {op_id(maker) for maker in makers if maker is not None}
         return nodes | set(map(constant_id, asked)), set(map(VariableId, asked))
+
+    def pinned(self, call: Call | None) -> frozenset[NodeId]:
+        """Nodes of the target, of up to :data:`_MOST_SOURCES` sources and of the cuts."""
+        if call is None:
+            return frozenset()
+        operands = list(call.targets[:_MOST_SOURCES])
+        if len(call.sources) <= _MOST_SOURCES:
+            operands += call.sources
+        wanted = {one.tensor for one in operands if one.tensor is not None}
+        makers = {self._trace.producers.get(tensor) for tensor in wanted}
+        makers |= self._selection.scope.cuts
+        return frozenset(
+            name
+            for name, node in self.graph.nodes(data="node")
+            if (node.op is not None and node.op in makers)
+            or node.tensor in wanted
+            or (node.role == "variable" and node.variable in wanted)
+        )
 
     def _version(self, key: VersionKey) -> Version:
         return self._trace.variables[key[0]].versions[key[1]]

@@ -11,8 +11,8 @@ from dataclasses import replace
 import networkx as nx
 
 from .model import Edge, Node
-from .weak import LARGE
 
+_LARGE = 300
 _MOST_EDGES = 3
 _MOST_EDGES_OF_SMALL = 16
 
@@ -22,7 +22,7 @@ def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
 
     The copies' ids are ``<id>@<taker>``; they carry the same links.
     """
-    most = _MOST_EDGES if len(graph) > LARGE else _MOST_EDGES_OF_SMALL
+    most = _MOST_EDGES if len(graph) > _LARGE else _MOST_EDGES_OF_SMALL
     shared = {
         name for name, node in graph.nodes(data="node") if _is_shared(graph, name, node, most)
     }
@@ -31,13 +31,15 @@ def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
     result = nx.MultiDiGraph(**graph.graph)
     node: Node
     edge: Edge
+    frames = dict(graph.nodes(data="frame", default=""))
     for name, node in graph.nodes(data="node"):
         if name in shared:
             for taker in graph.successors(name):
                 copy = f"{name}@{taker}"
-                result.add_node(copy, node=replace(node, id=copy, is_chip=True))
+                made = replace(node, id=copy, is_chip=True)
+                result.add_node(copy, node=made, frame=frames[taker])
         else:
-            result.add_node(name, node=node)
+            result.add_node(name, node=node, frame=frames[name])
     for source, target, key, edge in graph.edges(keys=True, data="edge"):
         start = f"{source}@{target}" if source in shared else source
         result.add_edge(start, target, key, edge=replace(edge, source=start))

@@ -49,6 +49,8 @@ class Node:
     group: str = ""
     """Path of the group that it stands in: ``sequential/dense``."""
     members: tuple[NodeId, ...] = ()
+    site: int = 0
+    """Of an op: the place in the snippet that it ran from; turns of a loop share it."""
     is_chip: bool = False
     """A copy of a variable or constant for one of the many that take it; drawn small."""
     entry: OpId | None = None
@@ -78,8 +80,27 @@ class Edge:
     """Further values that this edge stands for: those of edges merged into it by folding, the
     read of a variable (None, ReadVariableOp), and for an input of a recorded operation
     (custom_gradient, function) the way into the whole of it."""
+    is_carried: bool = False
+    """It goes from one turn of a repeat into the next."""
 
     @property
     def links(self) -> tuple[Link, ...]:
         """All values that this edge carries, its own first: what a flow may name it by."""
         return ((self.tensor, self.consumer), *self.folded)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An open group that is drawn with a border around its members.
+
+    ``turn`` of ``count``: which turn of a repeat is shown (0 of 0: it is none); ``others``: turns
+    (from 1) whose shape is not the commonest. ``parent``: path of the frame around it.
+    """
+
+    path: str
+    title: str
+    line: int
+    parent: str = ""
+    turn: int = 0
+    count: int = 0
+    others: tuple[int, ...] = ()

@@ -96,6 +96,7 @@ class Nodes:
             assigns=assigns,
             is_backward=op.call is not None,
             name=title if op.type != "Const" or named is not None else "",
+            site=int(op.site.id),
             lines=tuple(dict.fromkeys(frame.line for frame in op.site.frames)),
             group=entry_path(entry, self._selection.entries) if entry is not None else "",
             entry=entry.id if entry is not None else None,

@@ -23,6 +23,7 @@ Links = Mapping[TensorId, tuple[TensorId, ...]]
 NO_LINKS: Links = MappingProxyType({})
 _MOST_UNCONNECTED = 60
 """Ops shown of a source's other life, when it does not lead to the target."""
+_MOST_ENDS = 6
 BEFORE = "before/"
 """Prefix of the path that opens a value computed before the tape recorded."""
 
@@ -36,6 +37,8 @@ class Scope:
     versions: set[VersionKey] = field(default_factory=set)
     tensors: set[TensorId] = field(default_factory=set)
     outside: set[TensorId] = field(default_factory=set)
+    cuts: set[OpId] = field(default_factory=set)
+    """Ops at which a gradient ends, or that made it NaN or infinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +223,37 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
             walk.reach(one.tensor for one in inner.targets if one.tensor is not None)
         for tensor in lacking:
             walk.reach(_offspring(index, call, tensor, scope, is_inside))
+        scope.cuts = _ends(index, call, explained)
+    scope.cuts |= _first_nonfinite(trace, call)
     for operand in call.sources:
         if operand.tensor is not None:
             walk.reach_operand(operand.tensor, call)
     return scope
+
+
+def _ends(index: TraceIndex, call: Call, explained: Scope) -> set[OpId]:
+    """The ops on the way to a source where its gradient may end: no tape recorded them, or their
+    gradient function gave nothing. The last to run stand nearest to the target."""
+    stopped = {step.op for step in call.steps if not any(step.downstream)}
+    ended = [
+        op for op in explained.ops if op in stopped or call.tape not in index.trace.ops[op].tapes
+    ]
+    return set(sorted(ended, key=index.position.__getitem__)[-_MOST_ENDS:])
+
+
+def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:
+    """The op whose gradient function turned finite numbers into NaN or infinity first."""
+
+    def is_finite(tensor: TensorId | None) -> bool:
+        stats = trace.stats(tensor) if tensor is not None else None
+        return stats is None or not stats.nonfinite
+
+    if all(map(is_finite, call.results)):
+        return set()
+    for step in call.steps:
+        if step.op is not None and not all(map(is_finite, step.downstream)):
+            return {step.op}
+    return set()
 
 
 def _inner_calls(trace: Trace, scope: Scope, call: Call) -> list[Call]:

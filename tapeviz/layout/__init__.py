@@ -2,5 +2,15 @@
 
 from tapeviz.layout.engines import LAYOUTS, lay_out
 from tapeviz.layout.model import EMPTY_LAYOUT, EdgeKey, Layout, Point, Rect
+from tapeviz.layout.nested import lay_out_nested
 
-__all__ = ["EMPTY_LAYOUT", "LAYOUTS", "EdgeKey", "Layout", "Point", "Rect", "lay_out"]
+__all__ = [
+    "EMPTY_LAYOUT",
+    "LAYOUTS",
+    "EdgeKey",
+    "Layout",
+    "Point",
+    "Rect",
+    "lay_out",
+    "lay_out_nested",
+]

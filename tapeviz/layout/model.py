@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Point = tuple[float, float]
 EdgeKey = tuple[str, str, int]
@@ -50,6 +50,8 @@ class Layout:
     rects: Mapping[str, Rect]
     routes: Mapping[EdgeKey, tuple[Point, ...]]
     bounds: Rect
+    frames: Mapping[str, Rect] = field(default_factory=dict)
+    """Of a picture with frames: a rectangle for each, by its path."""
 
 
 EMPTY_LAYOUT = Layout("layered", "down", {}, {}, Rect(0.0, 0.0, 0.0, 0.0))

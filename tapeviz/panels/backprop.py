@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -65,7 +65,8 @@ class BackpropPanel(Panel):
         self.body.addWidget(self.shares_view, 1)
         self.body.addWidget(self.empty, 1)
         self.body.addWidget(self.note)
-        self.table.clicked.connect(lambda index: document.set_step(index.row() + 1))
+        self.table.clicked.connect(self._click)
+        self.table.toggle_requested.connect(self._toggle)
         document.diagnosis_changed.connect(self._show_steps)
         document.diagnosis_changed.connect(self._show_calls)
         document.step_changed.connect(self._show_steps)
@@ -203,12 +204,26 @@ class BackpropPanel(Panel):
             button.setEnabled(bool(steps) or (name == "play" and self.is_playing))
         step = document.step
         if step:
-            self.table.selectRow(step - 1)
-            self.table.scrollTo(self.model.index(step - 1, 0))
+            row = self.model.row_of(step)
+            self.table.selectRow(row)
+            self.table.scrollTo(self.model.index(row, 0))
         else:
             self.table.clearSelection()
             self.table.setCurrentIndex(QModelIndex())
         self._show_note()
+
+    def _click(self, index: QModelIndex) -> None:
+        """A step is walked to; a turn is opened or closed."""
+        step = self.model.step_of(index.row())
+        if not self._toggle(index.row()):
+            self.document.set_step(step)
+
+    def _toggle(self, row: int) -> bool:
+        """Opens or closes the turn in this row; False: it is a step."""
+        changed = self.model.toggle(row)
+        if changed:
+            self.table.setCurrentIndex(self.model.index(row, 0))
+        return changed
 
     def _offer_shares(self) -> None:
         """Several targets, or several elements of one, are added up: that can be taken apart."""
@@ -285,7 +300,9 @@ def call_words(call: CallDiagnosis, round_words: str) -> str:
 
 
 class WalkTable(QTableView):
-    """Up and down walk back and forward."""
+    """Up and down walk back and forward, Enter opens or closes a turn of a loop."""
+
+    toggle_requested = Signal(int)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -308,6 +325,7 @@ class WalkTable(QTableView):
             Qt.Key.Key_Home: self._document.first,
             Qt.Key.Key_End: self._document.last,
             Qt.Key.Key_Escape: lambda: self._document.set_step(None),
+            Qt.Key.Key_Return: lambda: self.toggle_requested.emit(self.currentIndex().row()),
         }
         act = acts.get(Qt.Key(event.key()))
         if act is None or event.modifiers() & Qt.KeyboardModifier.AltModifier:

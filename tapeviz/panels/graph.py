@@ -69,6 +69,7 @@ class GraphPanel(Panel):
         view, document = self.view, self.document
         view.node_clicked.connect(self._click)
         view.node_activated.connect(self._activate)
+        view.frame_clicked.connect(self._click_frame)
         view.left.connect(document.comparing.leave)
         view.menu_requested.connect(self._offer)
         view.nodes_framed.connect(document.select_nodes)
@@ -244,6 +245,18 @@ class GraphPanel(Panel):
         if document.links.steps_of(frozenset((node,))):
             menu.addAction("Walk to it", document.run_to_selection)
         menu.popup(at)
+
+    def _click_frame(self, path: str, button: str) -> None:
+        """Fold a frame, or show the turn before or after."""
+        frame = next((one for one in self.scene.frames if one.path == path), None)
+        if frame is None:
+            return
+        if button == "fold":
+            self.document.fold_group(path)
+            return
+        turn = frame.turn + (1 if button == "forward" else -1)
+        if 1 <= turn <= frame.count:
+            self.document.show_turn(path, turn)
 
     def _go(self, direction: Direction) -> None:
         scene, chosen = self.view.prepared.scene, self._selected

@@ -51,8 +51,8 @@ class Encoder:
             except Exception:
                 complain("writing an event")
         sites = [
-            json.dumps({"e": "site", "id": number, "frames": frames})
-            for number, frames in self._sites.unsent()
+            json.dumps({"e": "site", "id": number, "frames": [frame], "caller": caller})
+            for number, frame, caller in self._sites.unsent()
         ]
         return sites + lines, self.tensors.take_blob()
 
@@ -270,32 +270,40 @@ class Encoder:
 
     def result(self, call: int, gradients: Sequence[Any]) -> None:
         """A gradient call came back with these gradients, in flat order."""
+        tensors = [self.dense(gradient) for gradient in gradients]
         fields = {
             "e": "result",
             "call": call,
-            "results": [self._gradient(one) for one in gradients],
-            "sparse": [i for i, one in enumerate(gradients) if _is_sparse(one)],
+            "results": [self._gradient(tensor) for tensor in tensors],
+            "sparse": [i for i, gradient in enumerate(gradients) if _is_sparse(gradient)],
         }
-        for one in gradients:
-            tensor: Any = self.dense(one)
+        for tensor in tensors:
             if isinstance(tensor, private.EagerTensor):
                 self.tensors.send_value(tensor, self._lines, _RESULT_LIMIT)
         self._lines.append(json.dumps(fields))
 
     def dense(self, gradient: Any) -> Any:
-        """A tensor for a gradient: IndexedSlices are summed into a dense one, once.
+        """The gradient as one tensor; None for None.
 
-        A ragged one has the shape of its source's rows: only its numbers are told.
+        IndexedSlices are summed into a dense tensor, once, also where their values are
+        IndexedSlices or ragged. A ragged or sparse one gives its values. A Python or NumPy number,
+        which TensorFlow passes on as a ``tf.custom_gradient`` function returned it (2.15-2.21),
+        keeps its precision: a Python float becomes a float64.
         """
+        if isinstance(gradient, private.NUMBERS):
+            return private.tensor_of_number(gradient)
         if not _is_sparse(gradient):
-            numbers = private.values_of(gradient)
-            return gradient if numbers is None else numbers
-        values, indices = gradient.values, gradient.indices
-        if type(values) is not private.EagerTensor or gradient.dense_shape is None:
-            return values
-        key = (values._id, indices._id)
+            values = private.values_of(gradient)
+            return gradient if values is None else values
+        values = self.dense(gradient.values) if _is_sparse(gradient.values) else gradient.values
+        flat = private.values_of(values)
+        numbers = values if flat is None else flat
+        if type(numbers) is not private.EagerTensor or gradient.dense_shape is None:
+            return numbers
+        key = (numbers._id, gradient.indices._id)
         if key not in self._dense:
-            self._dense[key] = private.dense(gradient)
+            slices = private.IndexedSlices(values, gradient.indices, gradient.dense_shape)
+            self._dense[key] = self.dense(private.dense(slices))
         return self._dense[key]
 
     def _gradient(self, gradient: Any) -> int:

@@ -43,13 +43,14 @@ class Log:
     A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, ``(None, name,
     tensor, site)`` for a name, else ``(method of the encoder, its arguments …)``.
     Appending is atomic. Encoding and sending have their own thread, because a KeyboardInterrupt
-    only ever breaks into the main one.
+    only ever breaks into the main one. ``at_once``: a row is encoded as it is appended, so that no
+    tensor of the snippet is held any longer than that; it costs several times as much.
     """
 
-    def __init__(self, encoder: Encoder, send: Send) -> None:
+    def __init__(self, encoder: Encoder, send: Send, at_once: bool = False) -> None:
         self.encoder = encoder
         self.rows: list[tuple[Any, ...]] = []
-        self.append = self.rows.append
+        self.append = self._append_at_once if at_once else self.rows.append
         self.local = ThreadState()
         self._send = send
         self._pid = os.getpid()
@@ -96,6 +97,14 @@ class Log:
                 return
             self._complaints.add(kind)
             self.append((self.encoder.event, {"e": "note", "message": f"recorder, {kind}"}))
+
+    def _append_at_once(self, row: tuple[Any, ...]) -> None:
+        self.rows.append(row)
+        self.local.hidden += 1
+        try:
+            self.flush()
+        finally:
+            self.local.hidden -= 1
 
     @contextlib.contextmanager
     def hiding(self) -> Iterator[None]:

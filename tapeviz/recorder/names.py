@@ -51,15 +51,17 @@ class Names:
 
     def bind(self, name: str, value: Any) -> Any:
         """Report that ``name`` now means ``value``, which is returned. Hot, and never raises."""
-        kind = type(value)
-        if kind is private.EagerTensor:
-            if not self._local.hidden:
-                self._append((None, name, value, self._here(sys._getframe(1))))
-        elif kind not in _UNINTERESTING and not self._local.hidden:
-            try:
+        try:
+            kind = type(value)
+            if kind is private.EagerTensor:
+                if not self._local.hidden:
+                    self._append((None, name, value, self._here(sys._getframe(1))))
+            elif kind not in _UNINTERESTING and not self._local.hidden:
                 self._bound(name, value, kind, sys._getframe(1))
-            except Exception:
-                self._recording.log.complain("a name")
+        except RecursionError:
+            pass  # the snippet is about to meet it itself
+        except Exception:
+            self._recording.log.complain("a name")
         return value
 
     def taken(self, call: int, value: Any) -> Any:

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import ast
+import atexit
+import contextlib
 import importlib
+import importlib.machinery
+import inspect
 import linecache
+import os
 import sys
 import time
 import traceback
 import types
 import warnings
-from collections.abc import Callable, Sequence
-from types import CodeType, TracebackType
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType, TracebackType
+from typing import Any, NoReturn
 
 from .installed import Installed, clean
 from .instrument import instrument
 
 _MODULES = {"tf": ("tensorflow",), "np": ("numpy",), "keras": ("keras", "tensorflow.keras")}
+_PROBE = compile(
+    """
+def deeper(depth):
+    try:
+        return deeper(depth + 1)
+    except RecursionError:
+        return depth
+reached = deeper(1)
+""",
+    "<probe>",
+    "exec",
+)
 Event = dict[str, Any]
 
 
@@ -27,15 +44,72 @@ def run_as_main(
     """Execute the compiled snippet as a script of its own."""
     module = types.ModuleType("__main__")
     space = module.__dict__
-    space.update(__file__=filename, __builtins__=sys.modules["builtins"], __annotations__={})
-    space.pop("__annotations__")
+    space["__loader__"] = importlib.machinery.SourceFileLoader("__main__", filename)
+    if sys.version_info < (3, 14):
+        space["__annotations__"] = {}
+    path = os.path.abspath(filename)
+    space["__builtins__"] = sys.modules["builtins"]
+    space["__file__"] = path if os.path.exists(path) else filename
+    space["__cached__"] = None
     for name in provide:
         provided = _provided(name)
         if provided is not None:
             space[name] = provided
     sys.modules["__main__"] = module
     sys.argv = list(argv)
-    exec(compiled, space)
+    probe: dict[str, Any] = {}
+    exec(_PROBE, probe)
+    with _whole_stack(probe["reached"]):
+        exec(compiled, space)
+
+
+def hide_stack_below(installed: Installed) -> None:
+    """``traceback.print_stack`` and ``inspect.stack`` see the snippet's frames only."""
+    bottom = run_as_main.__code__
+
+    def cut_walk(walk: Callable[..., Any]) -> Callable[..., Any]:
+        def walk_stack(f: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+            for frame, line in walk(f or sys._getframe(1)):
+                if frame.f_code is bottom:
+                    return
+                yield frame, line
+
+        return walk_stack
+
+    def cut_frames(outer: Callable[..., Any]) -> Callable[..., Any]:
+        def getouterframes(frame: FrameType, context: int = 1) -> list[Any]:
+            frames: list[Any] = outer(frame, context)
+            ends = [place for place, one in enumerate(frames) if one[0].f_code is bottom]
+            return frames[: ends[0]] if ends else frames
+
+        return getouterframes
+
+    installed.replace(traceback, "walk_stack", cut_walk)
+    installed.replace(inspect, "getouterframes", cut_frames)
+
+
+@contextlib.contextmanager
+def _whole_stack(reached: int) -> Iterator[None]:
+    """As many calls as a script has before RecursionError, whose first is at depth 1.
+
+    ``reached``: how deep a module that is run here gets under the limit as it is.
+    """
+    limit, setting, getting = sys.getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
+    below = limit - 1 - reached
+
+    def setrecursionlimit(limit: int, /) -> None:
+        setting(limit + below)
+
+    def getrecursionlimit() -> int:
+        return getting() - below
+
+    setrecursionlimit(limit)
+    sys.setrecursionlimit, sys.getrecursionlimit = setrecursionlimit, getrecursionlimit
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit, sys.getrecursionlimit = setting, getting
+        setting(limit)
 
 
 def remember_text(source: str, filename: str, installed: Installed) -> None:
@@ -83,24 +157,38 @@ def compile_snippet(
 
 def watch(run: Callable[[], None], filename: str) -> list[Event]:
     """Run, and tell by events how it ended: ``error`` if it raised, and ``end``."""
-    started = time.perf_counter()
+    started, process = time.perf_counter(), os.getpid()
     events: list[Event] = []
-    how, detail = "finished", ""
+    how, detail, status = "finished", "", 0
     try:
         run()
     except SystemExit as leaving:
         how, detail = "exit", _exit_words(leaving)
+        status = leaving.code if isinstance(leaving.code, int) else bool(leaving.code)
     except KeyboardInterrupt as interrupt:
         how = "interrupted"
         lines = _snippet_lines(interrupt.__traceback__, filename)
         detail = f"line {lines[-1]}" if lines else ""
     except BaseException as error:
-        how = "raised"
+        how, status = "raised", 1
         events.append(raised(error, filename))
+        if os.getpid() != process or sys.excepthook is not sys.__excepthook__:
+            sys.excepthook(type(error), error, error.__traceback__)
+    if os.getpid() != process:
+        _end_fork(status)
     events.append(
         {"e": "end", "how": how, "seconds": time.perf_counter() - started, "detail": detail}
     )
     return events
+
+
+def _end_fork(status: int) -> NoReturn:
+    """End a process that the snippet forked, and that came to the snippet's end, as Python does."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(status & 0xFF)
 
 
 def raised(error: BaseException, filename: str) -> Event:

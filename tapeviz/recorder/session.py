@@ -46,6 +46,8 @@ from .values import raw_bytes
 
 FORMAT_VERSION = 1
 _MEGABYTE = 1 << 20
+# A snippet that has one of these words can see when a tensor dies.
+_LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
 _SECONDS_INSIDE = 3.0
 _MOST_SEED = (1 << 31) - 2
 
@@ -68,7 +70,7 @@ class Session:
         self._sites = Sites(source, filename, boundary)
         symbols = Symbols()
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
-        self.log = Log(self.encoder, send)
+        self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
         self._kept_calls = KeptCalls(int(options.get("call_budget", 256 * _MEGABYTE)))
         self.recording = Recording(
             self.log, self._sites, symbols, self._kept_calls, source, filename
@@ -85,6 +87,7 @@ class Session:
         try:
             with Installed() as installed:
                 program.remember_text(self._source, self._filename, installed)
+                program.hide_stack_below(installed)
                 self._install(installed)
                 endings = program.watch(lambda: self._run_snippet(argv), self._filename)
         except KeyboardInterrupt:

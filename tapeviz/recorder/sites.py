@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
+import bisect
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -16,7 +17,9 @@ class Sites:
     """Gives every chain of snippet frames a number, and says later where that is.
 
     Hot: called once for each op. Only a code object's identity and the instruction are looked at;
-    lines and columns are worked out once for each new place, when it is sent.
+    lines and columns are worked out once for each new place, when it is sent. Chains form a tree:
+    a place is its innermost frame and the place that it was called from, so that deep stacks are
+    told once.
     """
 
     def __init__(self, source: str, filename: str, boundary: CodeType) -> None:
@@ -24,8 +27,11 @@ class Sites:
         self._boundary = boundary
         self._lines = re.split("\r\n|\r|\n", source)
         self._numbers: dict[Any, int] = {}
-        self._chains: list[list[Any]] = [[]]
+        self._branches: dict[tuple[int, int | str, int], int] = {}
+        self._places: list[tuple[CodeType | str, int, int]] = [("", 0, 0)]
         self._sent = 1
+        self._growing = threading.Lock()
+        self._positions: dict[int, _Positions] = {}
 
     def here(self, frame: FrameType | None) -> int:
         """The number of the place that ``frame`` was called from; 0 outside the snippet."""
@@ -92,35 +98,42 @@ class Sites:
         known = self._numbers.get(found)
         return known if known is not None else self._new(found, frames)
 
-    def _new(self, key: Any, frames: list[Any]) -> int:
-        # The list keeps the code objects alive, so that their ids stay theirs.
-        self._chains.append(frames)
-        number = self._numbers.setdefault(key, len(self._chains) - 1)
+    def _new(self, key: Any, frames: Sequence[tuple[CodeType | str, int]]) -> int:
+        number = 0
+        with self._growing:
+            for code, at in reversed(frames):
+                branch = (number, code if isinstance(code, str) else id(code), at)
+                known = self._branches.get(branch)
+                if known is None:
+                    # The list keeps the code objects alive, so that their ids stay theirs.
+                    self._places.append((code, at, number))
+                    known = self._branches[branch] = len(self._places) - 1
+                number = known
+            self._numbers[key] = number
         return number
 
-    def unsent(self) -> list[tuple[int, list[list[Any]]]]:
-        """The places numbered since the last call, each with its frames, innermost first."""
-        first, self._sent = self._sent, len(self._chains)
+    def unsent(self) -> list[tuple[int, list[Any], int]]:
+        """The places numbered since the last call: number, innermost frame, place of its caller."""
+        first, self._sent = self._sent, len(self._places)
         return [
-            (number, [self._frame(code, at) for code, at in self._chains[number]])
-            for number in range(first, self._sent)
+            (number, self._frame(code, at), caller)
+            for number, (code, at, caller) in enumerate(self._places[first : self._sent], first)
         ]
 
     def _frame(self, code: CodeType | str, instruction: int) -> list[Any]:
         if isinstance(code, str):  # a function and its line, from generated code
             return [code, instruction, -1, -1, -1]
-        name = code.co_name
-        if not hasattr(code, "co_positions"):
-            return [name, line_of(code, instruction), -1, -1, -1]
-        position = next(itertools.islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-        line, end_line, column, end_column = position
-        if line is None:
-            return [name, line_of(code, instruction), -1, -1, -1]
+        positions = self._positions.get(id(code))
+        if positions is None:
+            positions = self._positions[id(code)] = _Positions(code)
+        line, end_line, column, end_column = positions.at(instruction)
+        if end_line is None:
+            return [code.co_name, line, -1, -1, -1]
         return [
-            name,
+            code.co_name,
             line,
             self._characters(line, column),
-            end_line if end_line is not None else -1,
+            end_line,
             self._characters(end_line, end_column),
         ]
 
@@ -132,9 +145,24 @@ class Sites:
         return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
-def line_of(code: CodeType, instruction: int) -> int:
-    """Line of the instruction at a byte offset (PEP 626)."""
-    for start, end, line in code.co_lines():
-        if start <= instruction < end and line is not None:
-            return line
-    return code.co_firstlineno
+class _Positions:
+    """Where each instruction of a code object stands, read once for all of them."""
+
+    def __init__(self, code: CodeType) -> None:
+        # PEP 626: (first byte, byte after the last, line), sorted, without gaps.
+        ranges = [(start, line) for start, _, line in code.co_lines() if line is not None]
+        self._starts = [start for start, _ in ranges]
+        self._lines = [line for _, line in ranges]
+        self._first = code.co_firstlineno
+        # PEP 657, since Python 3.11: one for each two bytes.
+        self._exact = list(code.co_positions()) if hasattr(code, "co_positions") else []
+
+    def at(self, instruction: int) -> tuple[int, int | None, int | None, int | None]:
+        """Line, end line, column, end column of the instruction at a byte offset."""
+        index = instruction // 2
+        if index < len(self._exact):
+            line, end_line, column, end_column = self._exact[index]
+            if line is not None:
+                return line, -1 if end_line is None else end_line, column, end_column
+        place = bisect.bisect_right(self._starts, instruction) - 1
+        return self._lines[place] if place >= 0 else self._first, None, None, None

@@ -29,8 +29,9 @@ class _Form(NamedTuple):
 class Tensors:
     """Every tensor seen so far, and the elements of those that can still be asked for.
 
-    A small tensor whose elements travelled is not held: it is made again from the bytes. Others
-    are, and the oldest large ones are let go of when ``keep_budget`` is used up.
+    A small tensor whose elements travelled is not held: it is made again from the bytes. Of others
+    TensorFlow's own memory is, as a NumPy array, so that the snippet's object dies when it drops
+    it. The oldest large ones are let go of when ``keep_budget`` is used up.
     ``seen``: for each id where its bytes are, or -1; plain integers, so that the garbage collector
     has nothing to visit.
     """
@@ -41,7 +42,7 @@ class Tensors:
         self.value_limit = value_limit
         self._budget = value_budget
         self._keep_budget = keep_budget
-        self._held: dict[int, Any] = {}
+        self._held: dict[int, tuple[int | None, Any]] = {}  # dtype and array, or None and tensor
         self._held_bytes = 0
         self._by_age: deque[tuple[int, int]] = deque()
         self._stayed: set[int] = set()
@@ -123,7 +124,8 @@ class Tensors:
     def tensor(self, identity: int) -> Any:
         """A tensor with the elements of the one that had this id; ``None`` if they are gone."""
         if identity in self._held:
-            return self._held[identity]
+            number, held = self._held[identity]
+            return held if number is None else private.tensor_of_array(held, number)
         place = self.seen.get(identity, -1)
         if place < 0:
             return None
@@ -131,8 +133,9 @@ class Tensors:
         index = bisect.bisect_right(self._sent_from, offset) - 1
         start = offset - self._sent_from[index]
         raw = self._sent[index][start : start + form.size]
-        self._held[identity] = private.tensor_from(raw, form.number, form.shape)
-        return self._held[identity]
+        tensor = private.tensor_from(raw, form.number, form.shape)
+        self._held[identity] = None, tensor
+        return tensor
 
     def _travel(self, event: dict[str, Any], raw: bytes) -> None:
         event["at"], event["nbytes"] = self.offset, len(raw)
@@ -185,7 +188,9 @@ class Tensors:
 
     def _hold(self, identity: int, tensor: Any, size: int) -> bool:
         """Keep a tensor; when the budget is used up, the oldest large ones go."""
-        self._held[identity] = tensor
+        number = tensor._datatype_enum()
+        is_array = not private.is_opaque(number) and not private.is_string(number)
+        self._held[identity] = (number, array_of(tensor)) if is_array else (None, tensor)
         if size >= _LARGE:
             self._by_age.append((identity, size))
             self._held_bytes += size

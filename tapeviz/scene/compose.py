@@ -14,6 +14,7 @@ from ..graph.model import EdgeKey
 from ..layout.model import Layout
 from ..trace.model import TensorId, Trace
 from .captions import legend_of, title_of
+from .frames import frames_of
 from .lit import Lit, hull, light_up, with_plates
 from .model import Box, Overlay, Scene, Wire
 from .numbers import gradient_text
@@ -54,7 +55,13 @@ def compose(
             boxes[name] = replace(boxes[name], is_selected=True)
     drawn = _ordered(wires.values())
     return Scene(
-        bounds, drawn, tuple(boxes.values()), lit.marks, legend_of(drawn), title_of(shown, trace)
+        bounds,
+        drawn,
+        tuple(boxes.values()),
+        lit.marks,
+        legend_of(drawn),
+        title_of(shown, trace),
+        frames=frames_of(graph, layout),
     )
 
 

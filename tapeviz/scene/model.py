@@ -73,6 +73,8 @@ class Wire:
     tooltip: str = ""
     axis: Axis = ""
     label_at: Point | None = None
+    is_carried: bool = False
+    """It goes back: from one turn of a repeat into the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,21 @@ class Mark:
     x: float
     y: float
     edge: EdgeKey
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameBox:
+    """The border around an open group. ``turn`` of ``count``: of a repeat (else 0 of 0); ``note``:
+    what else is to be said of its turns."""
+
+    path: str
+    rect: Rect
+    title: str
+    line: int
+    turn: int = 0
+    count: int = 0
+    note: str = ""
     tooltip: str = ""
 
 
@@ -131,6 +148,7 @@ class Scene:
     title: str = ""
     changes: tuple[Change, ...] = ()
     headings: tuple[Heading, ...] = ()
+    frames: tuple[FrameBox, ...] = ()
 
 
 EMPTY_SCENE = Scene(Rect(0.0, 0.0, 0.0, 0.0))

@@ -160,7 +160,11 @@ def _wire(key: EdgeKey, edge: Edge, points: tuple[Point, ...], axis: Axis, trace
     more = len({tensor for tensor, _ in edge.folded if tensor not in (None, edge.tensor)})
     if more:
         words += f"\nand {more} more"
-    return Wire(key, points, state, WIDTHS[state], tooltip=words, axis=axis)
+    if edge.is_carried:
+        words = f"goes on into the next turn: {words}"
+    return Wire(
+        key, points, state, WIDTHS[state], tooltip=words, axis=axis, is_carried=edge.is_carried
+    )
 
 
 def _axis(points: tuple[Point, ...], source: Rect, target: Rect) -> Axis:

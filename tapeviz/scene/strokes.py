@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .boxes import box_primitives
 from .changes import change_group, heading_group
+from .frames import frame_group, header_group
 from .geometry import arrow, circle, curve, cut_back, end_direction
 from .model import Box, Mark, Scene, Wire
 from .plates import plate
@@ -15,6 +16,8 @@ from .theme import Theme
 
 MARK_RADIUS = 12.0
 _CUT_DASH = (5.0, 4.0)
+_CARRIED_DASH = (6.0, 4.0)
+_CARRIED_WIDTH = 2.2
 
 
 def strokes(scene: Scene, theme: Theme) -> list[Primitive]:
@@ -24,8 +27,12 @@ def strokes(scene: Scene, theme: Theme) -> list[Primitive]:
 
 def groups(scene: Scene, theme: Theme) -> Iterator[Group]:
     """One group for each wire, box and mark, back to front."""
+    for frame in scene.frames:
+        yield frame_group(frame, theme)
     for wire in scene.wires:
         yield wire_group(wire, theme)
+    for frame in scene.frames:
+        yield header_group(frame, theme)
     for box in scene.boxes:
         yield box_group(box, theme)
     for wire in scene.wires:
@@ -51,7 +58,8 @@ def wire_group(wire: Wire, theme: Theme) -> Group:
     length, half = 6.0 + 0.7 * wire.width, 3.0 + 0.75 * wire.width
     head = arrow(wire.points[-1], direction, length, half)
     line = curve(cut_back(wire.points, direction, length * 0.8), wire.axis)
-    style = Style(None, colour, wire.width, dash_of(wire))
+    width = min(wire.width, _CARRIED_WIDTH) if wire.is_carried else wire.width
+    style = Style(None, colour, width, dash_of(wire))
     name = "{} → {}".format(*wire.edge[:2])
     return Group(
         "edge",
@@ -78,7 +86,8 @@ def look_colour(look: str, theme: Theme) -> str:
 
 def dash_of(wire: Wire) -> tuple[float, ...]:
     """Lengths on and off in px; round dots for a bridge."""
-    return look_dash(wire.state, wire.width)
+    dash = look_dash(wire.state, wire.width)
+    return dash or (_CARRIED_DASH if wire.is_carried else ())
 
 
 def look_dash(look: str, width: float) -> tuple[float, ...]:

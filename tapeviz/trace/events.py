@@ -49,11 +49,13 @@ class SiteSeen(_Event, frozen=True, tag="site"):
 
     ``frames``: the snippet's own frames, innermost first, each
     ``[function, line, column, end_line, end_column]``; line 1-based, columns 0-based in characters,
-    ``-1`` where Python does not tell (before 3.11). Site ``0`` is "no snippet frame".
+    ``-1`` where Python does not tell (before 3.11). The frames of site ``caller``, sent before,
+    follow them. Site ``0`` is "no snippet frame".
     """
 
     id: int
     frames: list[tuple[str, int, int, int, int]]
+    caller: int = 0
 
 
 class TensorSeen(_Event, frozen=True, tag="tensor"):

@@ -142,7 +142,8 @@ class Reader:
 
     def _site_seen(self, event: e.SiteSeen) -> None:
         frames = tuple(Frame(*frame) for frame in event.frames)
-        self._sites[event.id] = Site(SiteId(event.id), frames)
+        caller = self._sites.get(event.caller, NOWHERE)
+        self._sites[event.id] = Site(SiteId(event.id), frames + caller.frames)
 
     def _tensor_seen(self, event: e.TensorSeen) -> None:
         tensor = TensorId(event.id)

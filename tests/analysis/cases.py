@@ -231,8 +231,8 @@ CASES = (
         "not-watched",
         """
         w = tf.Variable(3.0)
-        u = tf.Variable(4.0)  # cut
-        with tf.GradientTape(watch_accessed_variables=False) as t:
+        u = tf.Variable(4.0)
+        with tf.GradientTape(watch_accessed_variables=False) as t:  # cut
             t.watch(w)
             y = w * u
         t.gradient(y, u)
@@ -280,8 +280,8 @@ CASES = (
         """
         x = tf.Variable(3.0)
         with tf.GradientTape() as t:
-            y = x * x  # cut
-            t.reset()
+            y = x * x
+            t.reset()  # cut
             z = y + 1.0
         t.gradient(z, x)
         """,

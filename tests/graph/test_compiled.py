@@ -8,7 +8,8 @@ import pytest
 
 from tapeviz.graph.build import build
 from tapeviz.graph.fold import fold
-from tapeviz.graph.groups import GROUPINGS, group
+from tapeviz.graph.opening import choose_open
+from tapeviz.graph.tree import GROUPINGS, grow
 from tapeviz.recording import trace_of
 from tapeviz.trace.file import load
 
@@ -19,15 +20,14 @@ TAPE = Path(__file__).parents[1] / "recordings" / "compiled_function.tape"
 def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
     trace = trace_of(load(TAPE))
     graph = build(trace)
-    paths = group(graph, trace, grouping)
+    tree = grow(graph, trace, grouping)
     (entry,) = (op for op in trace.ops.values() if op.is_compiled_call and op.body)
-    (call,) = {one for path in paths.values() for one in path.split("/") if "@" in one}
+    (call,) = {one for path in tree.home.values() for one in path.split("/") if "@" in one}
     assert call == f"energy@{entry.id}"
-    inside = {node for node, path in paths.items() if call in path.split("/")}
-    folded = fold(graph, paths, folded=frozenset(paths.values()))
+    inside = {node for node, path in tree.home.items() if call in path.split("/")}
+    folded = fold(graph, tree, choose_open(graph, tree))
     assert inside.isdisjoint(folded)
-    every = frozenset(paths.values())
-    opened = fold(graph, paths, unfolded=every, closes_all=bool(grouping))
+    opened = fold(graph, tree, choose_open(graph, tree, unfolded=tree.groups))
     shown = {node for node in inside if opened.nodes[node]["node"].op is not None}
     types = {trace.ops[opened.nodes[node]["node"].op].type for node in shown}
     assert {"MatMul", "Softplus", "Sum"} <= types

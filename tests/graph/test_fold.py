@@ -1,22 +1,19 @@
 from __future__ import annotations
 
 import random
-import time
 
 import networkx as nx
 import pytest
 
 from tapeviz.graph.build import build
 from tapeviz.graph.fold import fold, group_id, path_of
-from tapeviz.graph.groups import GROUPINGS, group
-from tapeviz.graph.loops import find_loop
-from tapeviz.graph.model import Edge, Node
-from tapeviz.graph.split import split
-from tapeviz.graph.weak import LARGE
-from tapeviz.trace.model import EMPTY_TRACE
+from tapeviz.graph.model import Edge, Frame, Node
+from tapeviz.graph.opening import MOST_BOXES, Opening, choose_open
+from tapeviz.graph.tree import GROUPINGS, Group, Tree, grow, upwards
+from tapeviz.trace.model import EMPTY_TRACE, Trace
 
 from .script import Script
-from .test_build import nodes, slice_assign
+from .test_build import arrows, nodes, slice_assign
 
 
 def drawn(count: int, edges: list[tuple[int, int]]) -> nx.MultiDiGraph:
@@ -31,30 +28,31 @@ def drawn(count: int, edges: list[tuple[int, int]]) -> nx.MultiDiGraph:
     return graph
 
 
-def random_graph(seed: int, count: int = 40) -> tuple[nx.MultiDiGraph, dict[str, str]]:
+def grouped(home: dict[str, str]) -> Tree:
+    """A tree of plain groups."""
+    paths = {above for path in home.values() for above in upwards(path)}
+    groups = {
+        path: Group(path, "layer", path.rpartition("/")[2], 0, path.rpartition("/")[0], 4, n)
+        for n, path in enumerate(sorted(paths))
+    }
+    return Tree(groups, home)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_folding_stretches_of_the_order_leaves_no_cycle_and_loses_no_edge(seed: int) -> None:
     rng = random.Random(seed)
+    count = 40
     edges = [
         (a, b) for b in range(1, count) for a in rng.sample(range(b), min(b, rng.randint(0, 3)))
     ]
     graph = drawn(count, edges)
-    paths = {
-        str(index): "/".join(rng.choice("abc") for _ in range(rng.randint(1, 3)))
-        for index in range(count)
-        if rng.random() < 0.8
-    }
-    return graph, paths
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_folding_any_groups_leaves_no_cycle_and_loses_no_edge(seed: int) -> None:
-    graph, paths = random_graph(seed)
-    groups = split(graph, paths, connected=seed % 2 == 0)
-    rng = random.Random(-seed)
-    every = sorted({"/".join(p.split("/")[: n + 1]) for p in groups.values() for n in range(3)})
+    home = {str(i): f"g{i // 10}/h{i // rng.randint(3, 5)}" for i in range(5, count)}
+    tree = grouped(home)
     for share in (0.0, 0.3, 0.7, 1.0):
-        closed = frozenset(path for path in every if rng.random() < share)
-        folded = fold(graph, groups, closed)
-        assert nx.is_directed_acyclic_graph(folded)
+        closed = frozenset(path for path in tree.groups if rng.random() < share)
+        if len(set(home.values())) != len({h.split("/")[1] for h in home.values()}):
+            continue  # a stretch across two groups is none
+        folded = fold(graph, tree, Opening(closed, {}))
         homes = {
             member: name
             for name, node in folded.nodes(data="node")
@@ -65,55 +63,16 @@ def test_folding_any_groups_leaves_no_cycle_and_loses_no_edge(seed: int) -> None
         assert kept == set(folded.edges())
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_groups_are_connected_and_keep_their_place_in_the_hierarchy(seed: int) -> None:
-    graph, paths = random_graph(seed)
-    groups = split(graph, paths)
-    for path in set(groups.values()):
-        members = [node for node in groups if (groups[node] + "/").startswith(path + "/")]
-        assert len({paths[node].split("/")[0] for node in members}) == 1
-    for node, path in groups.items():
-        plain = [part.split(" #")[0] for part in path.split("/")]
-        assert plain == paths[node].split("/")
-
-
-def test_two_calls_of_one_layer_are_two_groups() -> None:
-    graph = drawn(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
-    groups = split(graph, {"0": "dense", "1": "dense", "3": "dense", "4": "dense"})
-    assert groups == {"0": "dense", "1": "dense", "3": "dense #2", "4": "dense #2"}
-
-
-def test_a_path_out_of_a_group_and_back_splits_it() -> None:
-    graph = drawn(3, [(0, 1), (1, 2), (0, 2)])
-    groups = split(graph, {"0": "a", "2": "a"})
-    assert groups["0"] != groups["2"]
-
-
-def test_what_the_user_folds_and_unfolds_is_strong() -> None:
-    graph = drawn(4, [(0, 1), (1, 2), (2, 3)])
-    groups = {"1": "a/b", "2": "a/b", "3": "a"}
-    assert set(fold(graph, groups)) == {"0", "1", "2", "3"}
-    assert set(fold(graph, groups, closes_all=True)) == {"0", "group:a"}
-    opened = fold(graph, groups, frozenset(), frozenset(["a"]), closes_all=True)
-    assert set(opened) == {"0", "1", "2", "3"}
-    inner = fold(graph, groups, frozenset(["a/b"]), frozenset(["a"]), closes_all=True)
-    assert set(inner) == {"0", "group:a/b", "3"}
-    assert inner.nodes["group:a/b"]["node"].group == "a"
-    assert path_of(inner.nodes["group:a/b"]["node"]) == "a/b"
-    assert path_of(inner.nodes["3"]["node"]) == "a"
-
-
 def test_a_group_node_sums_up_its_members() -> None:
     graph = drawn(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
-    folded = fold(graph, {"1": "a", "2": "a"}, frozenset(["a"]))
+    folded = fold(graph, grouped({"1": "a", "2": "a"}), Opening(frozenset("a"), {}))
     node = folded.nodes[group_id("a")]["node"]
     assert (node.role, node.members, node.lines, node.line) == ("group", ("1", "2"), (2, 3), 2)
     merged = folded.edges["0", group_id("a"), 0]["edge"]
-    assert merged.source == "0"
-    assert merged.target == group_id("a")
+    assert (merged.source, merged.target) == ("0", group_id("a"))
 
 
-def test_a_recorded_operation_is_closed_until_the_user_opens_it() -> None:
+def steep() -> Script:
     s = Script()
     x = s.tensor(value=2.0, name="x", line=1)
     tape = s.tape()
@@ -127,97 +86,186 @@ def test_a_recorded_operation_is_closed_until_the_user_opens_it() -> None:
     s.bind("y", y, 8)
     with s.call(tape, [y], [x]) as results:
         results.append(0)
-    trace = s.trace()
+    return s
+
+
+def test_a_recorded_operation_is_closed_until_the_user_opens_it() -> None:
+    trace = steep().trace()
     graph = build(trace)
-    groups = group(graph, trace, "")
-    folded = fold(graph, groups)
-    steep = [node for _, node in folded.nodes(data="node") if node.role == "group"]
-    assert [(one.title, one.subtitle) for one in steep] == [
+    tree = grow(graph, trace)
+    folded = fold(graph, tree, choose_open(graph, tree))
+    groups = [node for _, node in folded.nodes(data="node") if node.role == "group"]
+    assert [(one.title, one.subtitle) for one in groups] == [
         ("steep", "custom_gradient · line 8"),
         ("y", "steep · custom_gradient"),
     ]
     entries = [op for op in trace.ops.values() if op.is_recorded_operation]
-    assert [one.op for one in steep] == [op.id for op in entries]
-    into = folded.edges[f"const:{x}", steep[0].id, 0]["edge"]
+    assert [one.op for one in groups] == [op.id for op in entries]
+    x = trace.calls[0].sources[0].tensor
+    into = folded.edges[f"const:{x}", groups[0].id, 0]["edge"]
     assert (into.tensor, into.consumer) == (x, entries[0].id)
-    opened = fold(graph, groups, frozenset(), frozenset([path_of(steep[0])]))
+    opening = choose_open(graph, tree, unfolded=[path_of(groups[0])])
+    opened = fold(graph, tree, opening, [path_of(groups[0])])
     assert {"Round", "y"} <= set(nodes(opened))
+    assert [frame.path for frame in opened.graph["frames"]] == [path_of(groups[0])]
 
 
 def test_every_grouping_folds_a_real_shape() -> None:
     trace = slice_assign().trace()
     graph = build(trace)
     for grouping in ("", *GROUPINGS):
-        groups = group(graph, trace, grouping)
-        folded = fold(graph, groups, closes_all=bool(grouping))
+        tree = grow(graph, trace, grouping)
+        folded = fold(graph, tree, choose_open(graph, tree, most=0))
         assert nx.is_directed_acyclic_graph(folded)
-    by_line = fold(graph, group(graph, trace, "line"), closes_all=True)
-    titles = nodes(by_line)
-    assert titles["line 5"].subtitle == "2 ops"
-    assert "o" in titles  # a line of one op is that op
+    with pytest.raises(KeyError):
+        grow(graph, trace, "colour")
 
 
-@pytest.mark.parametrize(
-    ("keys", "paths"),
-    [
-        ("xababy", ["", *["iteration 1"] * 2, *["iteration 2"] * 2, ""]),
-        ("abcdef", [""] * 6),
-        ("", []),
-        ("aabaabaab", [f"iteration {n}" for n in (1, 1, 1, 2, 2, 2, 3, 3, 3)]),
-    ],
-)
-def test_a_loop_is_found_by_its_period(keys: str, paths: list[str]) -> None:
-    assert find_loop(keys) == paths
+LOOP = """\
+w = tf.Variable([1.0])
+with tf.GradientTape() as tape:
+    for t in range(9):
+        gates = state @ w
+        if t == odd: gates = tf.stop_gradient(gates)
+        state = tf.tanh(gates) * gates
+tape.gradient(state, w)
+"""
 
 
-def test_a_loop_in_a_loop_is_inside_of_its_iterations() -> None:
-    paths = find_loop("xabababy" * 3)
-    assert paths[:3] == ["iteration 1", "iteration 1/iteration 1.1", "iteration 1/iteration 1.1"]
-    assert paths[-2] == "iteration 3/iteration 3.3"
-
-
-def test_many_iterations_are_ranges_of_ranges() -> None:
-    paths = find_loop("abc" * 250)
-    assert paths[0] == "iterations 1–100/iterations 1–10/iteration 1"
-    assert paths[-1] == "iterations 201–250/iterations 241–250/iteration 250"
-
-
-def lstm(steps: int) -> tuple[nx.MultiDiGraph, object]:
-    s = Script()
-    w = s.variable("w", value=[1.0])
-    tape = s.tape()
+def recurrent(turns: int, odd: int = -1) -> Trace:
+    """A cell run in a Python loop; the turn ``odd`` (from 0) takes an ``if``."""
+    s = Script(LOOP)
+    w = s.variable("w", value=[1.0], line=1)
+    tape = s.tape(line=2)
     state = s.tensor((1,), name="state")
-    for _ in range(steps):
+    for turn in range(turns):
+        s.bind("t", 0, 3)
         gates = s.op("MatMul", [state, s.read(w, (1,), line=4)], (1,), line=4)
-        state = s.op("Mul", [s.op("Tanh", [gates], (1,), line=5), gates], (1,), line=6)
-    with s.call(tape, [state], [w], variables=[w]) as results:
+        if turn == odd:
+            gates = s.op("StopGradient", [gates], (1,), line=5)
+        state = s.op("Mul", [s.op("Tanh", [gates], (1,), line=6), gates], (1,), line=6)
+    s.bind("state", state, 6)
+    with s.call(tape, [state], [w], line=7, variables=[w]) as results:
+        results.append(0)
+    return s.trace()
+
+
+def test_a_loop_is_one_turn_with_what_it_carries_and_what_its_turns_share() -> None:
+    trace = recurrent(50)
+    graph = build(trace)
+    tree = grow(graph, trace)
+    (repeat,) = (group for group in tree.groups.values() if group.turns)
+    assert (repeat.title, repeat.line, len(repeat.turns)) == ("for t in range(9)", 3, 50)
+    folded = fold(graph, tree, choose_open(graph, tree))
+    assert folded.graph["frames"] == (Frame(repeat.path, repeat.title, 3, "", 50, 50, ()),)
+    assert arrows(folded) == {
+        ("state", "MatMul"),  # how it begins
+        ("w", "MatMul"),
+        ("MatMul", "Tanh"),
+        ("MatMul", "state"),
+        ("Tanh", "state"),
+    }
+    back = [edge for _, _, edge in folded.edges(data="edge") if edge.is_carried]
+    titles = {name: node.title for name, node in folded.nodes(data="node")}
+    assert [(titles[one.source], titles[one.target]) for one in back] == [("state", "MatMul")]
+    shown = nodes(folded)["MatMul"]
+    assert len(shown.members) == 49
+    every = {member for _, node in folded.nodes(data="node") for member in (node.id, *node.members)}
+    assert every == set(graph)
+
+
+@pytest.mark.parametrize("turn", [1, 7, 50])
+def test_any_turn_can_be_shown(turn: int) -> None:
+    trace = recurrent(50)
+    graph = build(trace)
+    tree = grow(graph, trace)
+    path = next(group.path for group in tree.groups.values() if group.turns)
+    folded = fold(graph, tree, choose_open(graph, tree, turns={path: turn}))
+    assert folded.graph["frames"][0].turn == turn
+    products = [op.id for op in trace.ops.values() if op.type == "MatMul"]
+    assert [node.op for _, node in folded.nodes(data="node") if node.type == "MatMul"] == [
+        products[turn - 1]
+    ]
+    assert len(folded) == 5
+
+
+def test_a_turn_of_another_shape_is_listed_and_can_be_shown() -> None:
+    trace = recurrent(50, odd=30)
+    graph = build(trace)
+    tree = grow(graph, trace)
+    opening = choose_open(graph, tree)
+    folded = fold(graph, tree, opening)
+    (frame,) = folded.graph["frames"]
+    assert (frame.turn, frame.others) == (50, (31,))
+    assert "StopGradient" not in nodes(folded)
+    odd = fold(graph, tree, choose_open(graph, tree, turns={frame.path: 31}))
+    assert "StopGradient" in nodes(odd)
+
+
+def test_loops_inside_of_loops() -> None:
+    s = Script("for i in a:\n    for j in b:\n        y = f(y)\n    y = g(y)\nprint(y)\n")
+    tape = s.tape()
+    y = x = s.tensor((1,), name="x")
+    s.watch(tape, x)
+    for _ in range(10):
+        s.bind("i", 0, 1)
+        for _ in range(8):
+            s.bind("j", 0, 2)
+            for kind in ("Exp", "Sin"):
+                y = s.op(kind, [y], (1,), line=3)
+        y = s.op("Tanh", [y], (1,), line=4)
+    with s.call(tape, [y], [x]) as results:
         results.append(0)
     trace = s.trace()
-    return build(trace), trace
+    graph = build(trace)
+    tree = grow(graph, trace)
+    folded = fold(graph, tree, choose_open(graph, tree))
+    outer, inner = folded.graph["frames"]
+    assert (outer.count, inner.count, inner.parent) == (10, 8, outer.path)
+    assert sorted(nodes(folded)) == ["Exp", "Sin", "Tanh", "x"]
+    carried = {
+        (edge.source.split(":")[0], folded.nodes[edge.target]["node"].title)
+        for _, _, edge in folded.edges(data="edge")
+        if edge.is_carried
+    }
+    assert carried == {("op", "Exp")}
 
 
-def test_a_large_graph_is_readable_at_first_sight() -> None:
-    graph, trace = lstm(2_000)
-    assert len(graph) > LARGE
-    start = time.perf_counter()
-    folded = fold(graph, group(graph, trace, ""))  # type: ignore[arg-type]
-    assert time.perf_counter() - start < 5
-    assert 4 <= len(folded) <= 40
-    assert nx.is_directed_acyclic_graph(folded)
-    first = (
-        nodes(folded)["iterations 1–100"]
-        if len(folded) > 12
-        else nodes(folded)["iterations 1–1000"]
-    )
-    opened = fold(
-        graph,
-        group(graph, trace, ""),  # type: ignore[arg-type]
-        frozenset(),
-        frozenset([path_of(first)]),
-    )
-    assert len(opened) > len(folded)
+def test_a_large_graph_opens_within_forty_boxes() -> None:
+    s = Script()
+    tape = s.tape()
+    y = x = s.tensor((1,), name="x")
+    s.watch(tape, x)
+    odd = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29}  # nothing repeats
+    for block in range(30):
+        for layer in ("a_conv", "a_bn", "b_conv", "b_bn"):
+            for kind in ("MatMul", "Add", "Relu", "Mul", "Tanh")[: 5 - (block in odd)]:
+                y = s.op(kind, [y], (1,), line=3, scope=f"model/block{block}_{layer}")
+    with s.call(tape, [y], [x]) as results:
+        results.append(0)
+    trace = s.trace()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    folded = fold(graph, tree, choose_open(graph, tree))
+    assert 20 < len(folded) <= MOST_BOXES
+    assert {"block0", "block29"} <= set(nodes(folded))
+    opened = fold(graph, tree, choose_open(graph, tree, unfolded=["model/block3"]))
+    assert {"block3_a", "block3_b"} <= set(nodes(opened))
+    assert "block3" not in nodes(opened)
+    closed = fold(graph, tree, choose_open(graph, tree, folded=["model"]))
+    assert set(nodes(closed)) == {"x", "model"}
+
+
+def test_what_is_pinned_is_never_inside_of_a_fold() -> None:
+    trace = recurrent(200, odd=3)
+    graph = build(trace)
+    tree = grow(graph, trace)
+    cut = next(name for name, node in graph.nodes(data="node") if node.type == "StopGradient")
+    folded = fold(graph, tree, choose_open(graph, tree, [cut], most=3))
+    assert cut in folded
+    assert folded.graph["frames"][0].turn == 4
 
 
 def test_nothing_folds_to_nothing() -> None:
     empty = build(EMPTY_TRACE)
-    assert len(fold(empty, group(empty, EMPTY_TRACE, ""))) == 0
+    assert len(fold(empty, grow(empty, EMPTY_TRACE), Opening(frozenset(), {}))) == 0

@@ -122,7 +122,8 @@ def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPan
     document.set_step(90_000)
     panel.table.repaint()
     assert time.perf_counter() - begin < 3
-    assert panel.table.currentIndex().row() == 89_999
+    assert panel.table.currentIndex().row() == panel.model.row_of(90_000)
+    assert panel.model.rowCount() < 20  # turns of four steps each, folded
 
 
 def test_the_calls_can_be_chosen(qtbot: QtBot, panel: BackpropPanel) -> None:
@@ -183,3 +184,30 @@ def test_with_little_room_the_steps_stay(qtbot: QtBot, panel: BackpropPanel) -> 
     assert not panel.speed.isVisibleTo(header)
     assert panel.buttons["play"].text() == ""
     assert all(panel.buttons[name].isVisibleTo(header) for name in ("first", "back", "forward"))
+
+
+def test_turns_of_a_loop_are_a_row_each_and_open_on_demand(
+    qtbot: QtBot, panel: BackpropPanel
+) -> None:
+    call = panel.document.diagnosis.calls[0]
+    first, second = call.steps[:2]
+    steps = (first, *(replace(second, line=8 + n % 2) for n in range(40)), first)
+    panel.document._take_diagnosis(Diagnosis((with_steps(call, steps),)))
+
+    def ops() -> list[str]:
+        return [row(panel, number)[0] for number in range(1, panel.model.rowCount() + 1)]
+
+    folded = ["turn 20 of 20", "turn 19 of 20", "turn 18 of 20", "… 16 turns", "turn 1 of 20"]
+    assert ops() == ["Mean", *folded, "Mean"]
+    at = panel.table.visualRect(panel.model.index(2, OP)).center()
+    qtbot.mouseClick(panel.table.viewport(), LEFT, pos=at)
+    assert ops()[2:6] == ["turn 19 of 20", second.title, second.title, "turn 18 of 20"]
+    assert panel.document.step is None
+    qtbot.keyClick(panel.table, Qt.Key.Key_Return)
+    assert ops() == ["Mean", *folded, "Mean"]
+    panel.document.set_step(30)
+    assert panel.table.currentIndex().row() == 4  # among those that have no row of their own
+    qtbot.keyClick(panel.table, Qt.Key.Key_Return)
+    assert len(ops()) == 22
+    panel.document.set_step(42)
+    assert panel.table.currentIndex().row() == 21

@@ -57,7 +57,12 @@ class Recorded:
         return frames[0][1] if frames else 0
 
     def frames(self, site: int) -> list[tuple[str, int, int, int, int]]:
-        return next((one.frames for one in self.of(e.SiteSeen) if one.id == site), [])
+        sites = {event.id: event for event in self.of(e.SiteSeen)}
+        frames: list[tuple[str, int, int, int, int]] = []
+        while site:
+            frames += sites[site].frames
+            site = sites[site].caller
+        return frames
 
     def tensor(self, identity: int) -> e.TensorSeen:
         """The last event about a tensor."""

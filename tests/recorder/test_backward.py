@@ -208,3 +208,45 @@ def test_results_up_to_ten_thousand_elements_travel(record: Record) -> None:
     assert seen.value(result).tobytes() == seen.values["g"]
     read = seen.ops("ReadVariableOp")[0].outputs[0]
     assert seen.tensor(read).at == -1
+
+
+def test_gradients_in_any_form_are_gradients(record: Record) -> None:
+    """Nested IndexedSlices, ragged values, Python's and NumPy's numbers."""
+    seen = record(
+        """
+        import numpy as np
+
+        @tf.custom_gradient
+        def pick(x):
+            def grad(dy):
+                inner = tf.IndexedSlices(dy, tf.constant([1, 1]), tf.constant([2, 2]))
+                return tf.IndexedSlices(inner, tf.constant([0, 2]), tf.constant([3, 2]))
+            return tf.gather(tf.gather(x, [0, 2]), [1, 1]), grad
+
+        def giving(gradient):
+            @tf.custom_gradient
+            def same(x):
+                return x * 1.0, lambda dy: gradient
+            return same
+
+        def gradient_of(f, x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            return tape.gradient(y, x)
+
+        values = tf.ragged.constant([[1.0, 2.0], [3.0], [4.0]])
+        slices = tf.IndexedSlices(values, tf.constant([0, 2, 2]), tf.constant([3]))
+        gradient_of(pick, tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+        gradient_of(giving(slices), tf.constant([1.0, 2.0]))
+        gradient_of(giving(0.1), tf.constant(2.0))
+        gradient_of(giving(np.float32(0.1)), tf.constant(2.0))
+        gradient_of(giving(np.array([0.1, 3.0], np.float32)), tf.constant([2.0, 1.0]))
+        """
+    )
+    results = [seen.value(one.results[0]) for one in seen.of(e.CallEnded)]
+    np.testing.assert_array_equal(results[0], [[0, 0], [0, 0], [2, 2]])
+    np.testing.assert_array_equal(results[1], [1, 2, 7])
+    assert (results[2], results[2].dtype) == (0.1, np.float64)
+    assert (results[3], results[3].dtype) == (np.float32(0.1), np.float32)
+    np.testing.assert_array_equal(results[4], np.array([0.1, 3.0], np.float32))

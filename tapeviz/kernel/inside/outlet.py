@@ -178,9 +178,10 @@ class OutletFile(io.RawIOBase):
 
 def text_file(outlet: Outlet, stream: str) -> io.TextIOWrapper:
     """A text stream as Python opens it for ``python -u``, ending in ``outlet``."""
-    errors = "backslashreplace" if stream == "stderr" else "strict"
+    errors = getattr(getattr(sys, f"__{stream}__"), "errors", None)  # by the user's locale
     raw: Any = OutletFile(outlet, stream)
     text = io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
+    setattr(text, "mode", "w")  # noqa: B010 (read-only for mypy alone)
     raw.text = text
     return text
 

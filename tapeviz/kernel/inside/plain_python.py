@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _sitebuiltins
 import asyncio
 import builtins
 import contextlib
@@ -14,8 +15,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .outlet import Outlet, text_file
+from .script_end import forget_exit_functions
+from .script_threads import threads_of_a_script
 
-_NOTEBOOK_NAMES = ("get_ipython", "display", "In", "Out")
+_OF_SYS = (
+    *("stdout", "stderr", "__stdout__", "__stderr__"),
+    *("displayhook", "excepthook", "breakpointhook"),
+)
+_NOTEBOOK_NAMES = (
+    *("get_ipython", "display", "In", "Out"),
+    *("__IPYTHON__", "execfile", "runfile"),
+)
+_SCRIPT_NAMES = ("input", "exit", "quit")
 
 
 @contextlib.contextmanager
@@ -25,8 +36,12 @@ def plain_python(folder: str, outlet: Outlet) -> Iterator[None]:
         stack.enter_context(_streams(outlet))
         stack.enter_context(_names_of_a_script())
         stack.enter_context(_no_event_loop())
+        stack.enter_context(threads_of_a_script())
         os.chdir(folder)
         _set_first_path(folder)
+        if "multiprocessing.process" in sys.modules:  # children look for the script there
+            sys.modules["multiprocessing.process"].ORIGINAL_DIR = folder  # type: ignore[attr-defined]
+        forget_exit_functions()
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
@@ -41,13 +56,6 @@ def restore_environment(environment: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
-def wait_for_threads(before: frozenset[threading.Thread]) -> None:
-    """Wait, as Python does at its end, for the threads the snippet left behind."""
-    for thread in threading.enumerate():
-        if thread not in before and not thread.daemon and thread is not threading.current_thread():
-            thread.join()
-
-
 def _set_first_path(folder: str) -> None:
     # IPython put '' there; a script has its own folder.
     sys.path[:] = [place for place in sys.path if place]
@@ -57,31 +65,40 @@ def _set_first_path(folder: str) -> None:
 
 @contextlib.contextmanager
 def _streams(outlet: Outlet) -> Iterator[None]:
-    before = sys.stdout, sys.stderr, sys.displayhook, sys.excepthook
-    files = text_file(outlet, "stdout"), text_file(outlet, "stderr")
-    sys.stdout, sys.stderr = files
+    before = {name: getattr(sys, name) for name in _OF_SYS}
+    out, err = text_file(outlet, "stdout"), text_file(outlet, "stderr")
+    sys.stdout = sys.__stdout__ = out  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = err  # type: ignore[misc]
     sys.displayhook, sys.excepthook = sys.__displayhook__, sys.__excepthook__
+    sys.breakpointhook = sys.__breakpointhook__
     try:
         yield
     finally:
-        for file in files:
+        for file in (out, err):
             with contextlib.suppress(ValueError):  # the snippet closed it
                 file.flush()
-        sys.stdout, sys.stderr, sys.displayhook, sys.excepthook = before
+        for name, value in before.items():
+            setattr(sys, name, value)
 
 
 @contextlib.contextmanager
 def _names_of_a_script() -> Iterator[None]:
+    """Builtins without those that IPython adds, and with those that it takes away."""
     space = vars(builtins)
-    before = {name: space[name] for name in ("input", *_NOTEBOOK_NAMES) if name in space}
+    before = {name: space[name] for name in (*_NOTEBOOK_NAMES, *_SCRIPT_NAMES) if name in space}
     asking = getpass.getpass
     for name in _NOTEBOOK_NAMES:
         space.pop(name, None)
     space["input"] = _no_input
     getpass.getpass = _no_input
+    ending = "Ctrl-Z plus Return" if sys.platform == "win32" else "Ctrl-D (i.e. EOF)"
+    for name in ("exit", "quit"):
+        space[name] = _sitebuiltins.Quitter(name, ending)
     try:
         yield
     finally:
+        for name in _SCRIPT_NAMES:
+            space.pop(name, None)
         space.update(before)
         getpass.getpass = asking
 
@@ -92,14 +109,20 @@ def _no_input(prompt: object = "", *_: Any, **__: Any) -> str:
     raise EOFError("input() found nothing to read: a snippet runs without a keyboard here")
 
 
+_no_input.__name__ = _no_input.__qualname__ = "input"
+
+
 @contextlib.contextmanager
 def _no_event_loop() -> Iterator[None]:
     # The kernel's own loop is running in this thread, so asyncio.run() would refuse.
     loop, policy = asyncio._get_running_loop(), asyncio.get_event_loop_policy()
+    hooks = sys.get_asyncgen_hooks()
     asyncio._set_running_loop(None)
     asyncio.set_event_loop_policy(None)
+    sys.set_asyncgen_hooks(None, None)
     try:
         yield
     finally:
+        sys.set_asyncgen_hooks(*hooks)
         asyncio.set_event_loop_policy(policy)
         asyncio._set_running_loop(loop)

@@ -24,7 +24,8 @@ import zmq
 
 from .farewell import deliver_before_ending, line_in, note_crashes
 from .outlet import STREAMS, Outlet, own_pipes
-from .plain_python import plain_python, restore_environment, wait_for_threads
+from .plain_python import plain_python, restore_environment
+from .script_end import end_script
 from .waiting import WaitingAllowance
 
 _ACKNOWLEDGED_WITHIN = 1.0
@@ -76,6 +77,9 @@ class Wire:
         self._filename = ""
         self._allowance = WaitingAllowance()
         self._outlet = Outlet(self._publish_output, self._settle)
+        # Large messages are copied: those that are not have pyzmq register with atexit, which frees
+        # them while they are being sent when the snippet's exit functions run.
+        kernel.session.copy_threshold = sys.maxsize
         # Beyond 1,000 waiting messages a publisher drops silently; events may not be lost.
         thread = kernel.iopub_thread
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
@@ -115,14 +119,13 @@ class Wire:
 
     def _run(self, request: Mapping[str, Any]) -> None:
         failure = None
-        threads = frozenset(threading.enumerate())
         self._outlet.open_budgets()
         self._allowance = WaitingAllowance()
         self._filename = request["filename"]
         try:
             with plain_python(request["folder"], self._outlet):
                 self._record(request)
-                wait_for_threads(threads)
+                end_script()
         except KeyboardInterrupt:
             pass  # it came after the snippet's end, in the recorder or while waiting for threads
         except BaseException:

@@ -146,6 +146,12 @@ def tensor_from(raw: bytes, number: int, shape: tuple[int, ...]) -> Any:
         return tf.constant(array, dtype)
 
 
+def tensor_of_array(array: Any, number: int) -> Any:
+    """A tensor with the elements of an array that TensorFlow gave for one of this dtype."""
+    with context.eager_mode():
+        return tf.constant(array, tf.dtypes.as_dtype(number))
+
+
 def size_behind(handle: Any) -> int:
     """Bytes of the variable behind a handle; 0 where it does not tell."""
     data = getattr(handle, "_handle_data", None)
@@ -342,8 +348,19 @@ def constant_array(attrs: Sequence[Any]) -> Any:
     return tf.make_ndarray(value.tensor)
 
 
+NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def tensor_of_number(number: Any) -> Any:
+    """A tensor of the dtype that NumPy gives this number or array: float64 for a Python float."""
+    return tf.constant(np.asarray(number))
+
+
 def dense(slices: Any) -> Any:
-    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it."""
+    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it.
+
+    A RaggedTensor where their values are one.
+    """
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
 
 

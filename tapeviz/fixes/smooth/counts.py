@@ -1,0 +1,181 @@
+"""Histograms, bins, counts and one-hot vectors in, the same with weights that change smoothly out.
+
+An element counts for the whole number next to it by a triangle of width 2: 1 at the number itself,
+0 one away from it. That is linear interpolation between two bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from ..model import Edit, Patient
+from ..plan import Plan, enclosed
+from ..source import Source, argument, called_name, dotted
+
+Rewrite = Callable[[Patient, cst.Call], str]
+"""A call in, the code in its place out; empty where the call has another form."""
+
+
+def soft_counts(patient: Patient) -> Iterator[Edit]:
+    """``tf.histogram_fixed_width(x, r)`` → a soft histogram, and so for each row of the table."""
+    source = patient.source
+    for name, (rewrite, what) in _REWRITES.items():
+        plan = Plan(source)
+        count = 0
+        for line in patient.lines():
+            for call in source.calls(line, name):
+                text = rewrite(patient, call)
+                if text:
+                    plan.replace(call, text)
+                    count += 1
+        if count:
+            yield Edit(f"Estimate: {what}", plan.text(), is_estimate=True)
+
+
+def _triangle(source: Source, distance: str) -> str:
+    return f"{source.tf}.nn.relu(1.0 - {source.tf}.abs({distance}))"
+
+
+def _code(source: Source, call: cst.Call, position: int, *keywords: str) -> str:
+    given = argument(call, position, *keywords)
+    return source.code(enclosed(given.value)) if given is not None else ""
+
+
+def _ends(source: Source, call: cst.Call) -> tuple[str, str]:
+    """The code of both ends of a ``value_range``."""
+    given = argument(call, 1, "value_range")
+    if given is None:
+        return "", ""
+    if isinstance(given.value, (cst.List, cst.Tuple)) and len(given.value.elements) == 2:
+        low, high = (source.code(enclosed(one.value)) for one in given.value.elements)
+        return low, high
+    code = source.code(enclosed(given.value))
+    return f"{code}[0]", f"{code}[1]"
+
+
+def _position(source: Source, call: cst.Call, x: str) -> tuple[str, str]:
+    """Where ``x`` lies among the bins, counted from 0, and the number of bins."""
+    low, high = _ends(source, call)
+    bins = _code(source, call, 2, "nbins") or "100"
+    return (f"({x} - {low}) / ({high} - {low}) * {bins} - 0.5" if low else ""), bins
+
+
+def _histogram(patient: Patient, call: cst.Call) -> str:
+    source = patient.source
+    flat = f"{source.tf}.reshape({_code(source, call, 0, 'values')}, [-1, 1])"
+    place, bins = _position(source, call, flat)
+    distance = f"{place} - {source.tf}.range({bins}, dtype={source.tf}.float32)"
+    return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)" if place else ""
+
+
+def _histogram_bins(patient: Patient, call: cst.Call) -> str:
+    source = patient.source
+    place, bins = _position(source, call, _code(source, call, 0, "values"))
+    return f"{source.tf}.clip_by_value({place}, -0.5, {bins} - 0.5)" if place else ""
+
+
+def _bincount(patient: Patient, call: cst.Call) -> str:
+    """Of floats that were cast to integers: the cast goes, too."""
+    source = patient.source
+    given = argument(call, 0, "arr")
+    count = _code(source, call, 2, "minlength")
+    floats = uncast(source, given.value) if given is not None else ""
+    if not floats or not count:
+        return ""
+    flat = f"{source.tf}.reshape({floats}, [-1, 1])"
+    distance = f"{flat} - {source.tf}.range({count}, dtype={source.tf}.float32)"
+    return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)"
+
+
+def _one_hot(patient: Patient, call: cst.Call) -> str:
+    source = patient.source
+    given, depth = argument(call, 0, "indices"), _code(source, call, 1, "depth")
+    floats = uncast(source, given.value) if given is not None else ""
+    if not floats or not depth:
+        return ""
+    x = f"{source.tf}.expand_dims({floats}, -1)"
+    return _triangle(source, f"{x} - {source.tf}.range({depth}, dtype={source.tf}.float32)")
+
+
+def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Rewrite:
+    """Each edge counts by a sigmoid of how far it was passed."""
+
+    def rewrite(patient: Patient, call: cst.Call) -> str:
+        source = patient.source
+        x, sorted_edges = _code(source, call, *values), _code(source, call, *edges)
+        if not x or not sorted_edges:
+            return ""
+        tf = source.tf
+        passed = f"{tf}.sigmoid({tf}.expand_dims({x}, -1) - {sorted_edges})"
+        return f"{tf}.reduce_sum({passed}, axis=-1)"
+
+    return rewrite
+
+
+def _absolute(patient: Patient, call: cst.Call) -> str:
+    source = patient.source
+    x = _code(source, call, 0, "input")
+    given = argument(call, 0, "input")
+    if given is None or isinstance(given.value, cst.Comparison):
+        return ""
+    axis = _code(source, call, 1, "axis")
+    along = f", axis={axis}" if axis else ""
+    return f"{source.tf}.reduce_sum({source.tf}.abs({x}){along})"
+
+
+def _cross_entropy(loss: str) -> Rewrite:
+    def rewrite(patient: Patient, call: cst.Call) -> str:
+        given = [patient.source.code(one.value) for one in call.args if one.keyword is None]
+        name = f"{patient.source.tf}.keras.losses.{loss}"
+        return f"{name}({', '.join(given[:2])})" if len(given) >= 2 else ""
+
+    return rewrite
+
+
+_REWRITES: dict[str, tuple[Rewrite, str]] = {
+    "histogram_fixed_width": (_histogram, "a histogram into which elements count by distance"),
+    "histogram_fixed_width_bins": (_histogram_bins, "the place among the bins, not rounded down"),
+    "bincount": (_bincount, "counts into which elements count by distance"),
+    "one_hot": (_one_hot, "a one-hot vector that goes over from one place to the next"),
+    "searchsorted": (
+        _edges_passed((1, "values"), (0, "sorted_sequence")),
+        "count each edge by a sigmoid",
+    ),
+    "Bucketize": (
+        _edges_passed((0, "input"), (1, "boundaries")),
+        "count each boundary by a sigmoid",
+    ),
+    "count_nonzero": (_absolute, "the sum of absolute values in place of the count"),
+    "binary_accuracy": (
+        _cross_entropy("binary_crossentropy"),
+        "the cross-entropy in place of the accuracy",
+    ),
+    "categorical_accuracy": (
+        _cross_entropy("categorical_crossentropy"),
+        "the cross-entropy in place of the accuracy",
+    ),
+    "sparse_categorical_accuracy": (
+        _cross_entropy("sparse_categorical_crossentropy"),
+        "the cross-entropy in place of the accuracy",
+    ),
+}
+
+
+def uncast(source: Source, node: cst.BaseExpression) -> str:
+    """The floats that were rounded and cast to integers: of the cast itself, or of its name."""
+    if isinstance(node, cst.Name):
+        bound = source.bound_to(node.value)
+        return uncast(source, bound) if isinstance(bound, cst.Call) else ""
+    if not isinstance(node, cst.Call) or not node.args:
+        return ""
+    inner = node.args[0].value
+    if called_name(node) not in ("cast", "int") and not dotted(node.func).endswith("to_int32"):
+        return ""
+    while isinstance(inner, cst.Call) and called_name(inner) in _ROUNDING and inner.args:
+        inner = inner.args[0].value
+    return source.code(enclosed(inner))
+
+
+_ROUNDING = ("round", "floor", "ceil", "rint", "float")

@@ -1,0 +1,249 @@
+"""What is 0 everywhere (masks, hinges, constant sums) in, a form with a slope out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..blocks import gradient_call
+from ..model import Edit, Patient
+from ..plan import Plan, bare, enclosed, fitting
+from ..source import Source, all_of, argument, called_name, dotted, header_nodes
+
+_MARGINS = {cst.GreaterThan: (0, 1), cst.GreaterThanEqual: (0, 1)}
+_MARGINS |= {cst.LessThan: (1, 0), cst.LessThanEqual: (1, 0)}
+_SUMS = ("reduce_sum", "reduce_mean")
+_HINGES = {
+    "Hinge": "{tf}.nn.softplus(1.0 - {y} * {p})",
+    "hinge": "{tf}.nn.softplus(1.0 - {y} * {p})",
+    "SquaredHinge": "{tf}.square({tf}.nn.softplus(1.0 - {y} * {p}))",
+    "squared_hinge": "{tf}.square({tf}.nn.softplus(1.0 - {y} * {p}))",
+}
+
+
+def smooth_extreme(patient: Patient) -> Iterator[Edit]:
+    """``tf.maximum(0.0, e)`` → ``tf.nn.softplus(e)``; so for any two, and for ``tf.minimum``."""
+    source = patient.source
+    plan = Plan(source)
+    names: list[str] = []
+    for line in patient.lines():
+        for call in source.calls(line, "maximum", "minimum"):
+            given = [one.value for one in call.args if one.keyword is None]
+            if len(given) != 2 or dotted(call.func).partition(".")[0] != source.tf:
+                continue
+            zero = next((one for one in given if _is_zero(one)), None)
+            a, b = given if zero is None else sorted(given, key=lambda one: one is zero)
+            plan.replace(call, fitting(source, call, _soft_extreme(source, call, a, b)))
+            names.append(called_name(call))
+    if names:
+        title = f"Estimate: a smooth {names[0]}, by softplus"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _soft_extreme(
+    source: Source, call: cst.Call, a: cst.BaseExpression, b: cst.BaseExpression
+) -> cst.BaseExpression:
+    """Of ``a`` and ``b``, where only ``b`` may be a literal 0."""
+    x, y, tf = source.code(enclosed(a)), source.code(enclosed(b)), source.tf
+    if called_name(call) == "maximum":
+        text = f"{tf}.nn.softplus({source.code(a)})" if _is_zero(b) else ""
+        return cst.parse_expression(text or f"{y} + {tf}.nn.softplus({x} - {y})")
+    text = f"-{tf}.nn.softplus(-{x})" if _is_zero(b) else ""
+    return cst.parse_expression(text or f"{y} - {tf}.nn.softplus({y} - {x})")
+
+
+def smooth_hinge(patient: Patient) -> Iterator[Edit]:
+    """A hinge loss of Keras, satisfied by every example → the same with softplus."""
+    source = patient.source
+    for line in patient.lines():
+        statement = source.statement(line)
+        for call in header_nodes(statement, cst.Call) if statement is not None else ():
+            given = [source.code(enclosed(one.value)) for one in call.args if one.keyword is None]
+            form = _HINGES.get(_made_by(source, call.func))
+            if form is not None and len(given) == 2:
+                plan = Plan(source)
+                text = form.format(tf=source.tf, y=given[0], p=given[1])
+                plan.replace(call, f"{source.tf}.reduce_mean({text})")
+                title = "Estimate: a smooth hinge, by softplus"
+                yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _made_by(source: Source, function: cst.BaseExpression) -> str:
+    """``Hinge`` of ``tf.keras.losses.Hinge()`` or of a name bound to it, ``hinge`` of the like."""
+    if isinstance(function, cst.Name):
+        function = source.bound_to(function.value) or function
+    if isinstance(function, cst.Call):
+        function = function.func
+    return dotted(function).rsplit(".", 1)[-1]
+
+
+def gentler_sigmoid(patient: Patient) -> Iterator[Edit]:
+    """``tf.sigmoid(x)`` → softsign between 0 and 1, ``tf.tanh(x)`` → softsign: flat much later."""
+    source = patient.source
+    plan = Plan(source)
+    count = 0
+    for line in patient.lines():
+        for call in source.calls(line, "sigmoid", "tanh"):
+            if call.args:
+                soft = f"{source.tf}.nn.softsign({source.code(call.args[0].value)})"
+                text = soft if called_name(call) == "tanh" else f"0.5 + 0.5 * {soft}"
+                plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+                count += 1
+    if count:
+        title = "Estimate: softsign in its place, which is not flat so soon"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def blend(patient: Patient) -> Iterator[Edit]:
+    """``tf.where(a > b, p, q)`` → both, weighted by ``tf.sigmoid(a - b)``; so ``boolean_mask``."""
+    source = patient.source
+    for line in patient.lines():
+        for call in source.calls(line, "where", "boolean_mask"):
+            is_where = called_name(call) == "where"
+            condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
+            given = [one.value for one in call.args if one is not condition]
+            margin = _margin(source, condition.value) if condition is not None else ""
+            if not margin or len(given) != (2 if is_where else 1):
+                continue
+            weight = f"{source.tf}.sigmoid({margin})"
+            p = source.code(enclosed(given[0]))
+            text = f"{weight} * {p}"
+            if is_where:
+                text += f" + (1.0 - {weight}) * {source.code(enclosed(given[1]))}"
+            plan = Plan(source)
+            plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+            title = f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}"
+            yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _margin(source: Source, condition: cst.BaseExpression) -> str:
+    """``a - b`` of ``a > b``, also of a name that was bound to it."""
+    if isinstance(condition, cst.Name):
+        condition = source.bound_to(condition.value) or condition
+    if not isinstance(condition, cst.Comparison) or len(condition.comparisons) != 1:
+        return ""
+    target = condition.comparisons[0]
+    order = _MARGINS.get(type(target.operator))
+    if order is None:
+        return ""
+    sides = [source.code(enclosed(one)) for one in (condition.left, target.comparator)]
+    return f"{sides[order[0]]} - {sides[order[1]]}"
+
+
+def leave_factor_out(patient: Patient) -> Iterator[Edit]:
+    """``err * mask`` → ``err``, where ``mask`` is 0 everywhere."""
+    source = patient.source
+    op = patient.trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
+    if op is None or len(op.inputs) != 2:
+        return
+    stats = [patient.trace.stats(tensor) for tensor in op.inputs]
+    zero = [one is not None and one.norm == 0 and not one.nonfinite for one in stats]
+    if zero.count(True) != 1:
+        return
+    for factors in _products(patient):
+        gone, kept = factors[zero.index(True)], factors[zero.index(False)]
+        place = source.parent(gone)
+        if isinstance(place, cst.Arg):
+            place = source.parent(place)
+        if isinstance(place, cst.BaseExpression) and not isinstance(gone, cst.BaseNumber):
+            plan = Plan(source)
+            plan.replace(place, fitting(source, place, bare_if_enclosed(kept)))
+            title = f"Leave {source.code(gone)} out, which is 0 everywhere"
+            yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _products(patient: Patient) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Both factors of each product on the lines of the cause, the one that ran there first."""
+    source = patient.source
+    op = patient.trace.ops[patient.cause.op_id] if patient.cause.op_id is not None else None
+    columns = {frame.column for frame in op.site.frames[:1]} if op is not None else set()
+    found: list[tuple[bool, cst.BaseExpression, cst.BaseExpression]] = []
+    for line in patient.lines():
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+            if isinstance(node.operator, cst.Multiply):
+                found.append((source.column(node) in columns, node.left, node.right))
+        for call in source.calls(line, "multiply"):
+            if len(call.args) == 2:
+                found.append((source.column(call) in columns, *(a.value for a in call.args)))  # type: ignore[arg-type]
+    for _, left, right in sorted(found, key=lambda one: not one[0]):
+        yield left, right
+
+
+def bare_if_enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Without the parentheses around it: what takes its place adds those it needs."""
+    return bare(node) if node.lpar else node
+
+
+def one_unit(patient: Patient) -> Iterator[Edit]:
+    """A softmax over a single unit is always 1 → a sigmoid."""
+    source = patient.source
+    op = patient.trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
+    known = patient.trace.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
+    if op is None or "Softmax" not in op.type or known is None or (known.shape or (0,))[-1] != 1:
+        return
+    plan = Plan(source)
+    count = 0
+    for text in all_of(source.module, cst.SimpleString):
+        if text.evaluated_value == "softmax":
+            plan.replace(text, f"{text.quote}sigmoid{text.quote}")
+            count += 1
+    for line in patient.lines():
+        for call in source.calls(line, "softmax"):
+            plan.replace(call, f"{source.tf}.sigmoid({source.code(call.args[0].value)})")
+            count += 1
+    if count:
+        yield Edit("Use a sigmoid: a softmax of one unit is always 1", plan.text(), True)
+
+
+def sum_of_squares(patient: Patient) -> Iterator[Edit]:
+    """``tf.reduce_sum(p)`` of what always has the same sum → the sum of its squares."""
+    source = patient.source
+    lines = dict.fromkeys((*_lines_of_sums(patient), *patient.lines()))
+    for line in lines:
+        for call in source.calls(line, *_SUMS):
+            given = argument(call, 0, "input_tensor")
+            if given is None:
+                continue
+            plan = Plan(source)
+            plan.replace(given.value, f"{source.tf}.square({source.code(given.value)})")
+            title = "Estimate: sum the squares, for the plain sum is always the same"
+            yield Edit(title, plan.text(), is_estimate=True)
+            return
+
+
+def _lines_of_sums(patient: Patient) -> Iterator[int]:
+    """The lines of the ``Sum`` and ``Mean`` that the target was made by, the last first."""
+    trace = patient.trace
+    tensor = patient.call.targets[0].tensor if patient.call.targets else None
+    for _ in range(20):
+        producer = trace.producers.get(tensor) if tensor is not None else None
+        if producer is None:
+            return
+        op = trace.ops[producer]
+        if op.type in ("Sum", "Mean"):
+            yield op.line
+        tensor = op.inputs[0] if op.inputs else None
+
+
+def ask_for_element(patient: Patient) -> Iterator[Edit]:
+    """A vector as target is summed: weigh its first element alone by ``output_gradients``."""
+    source = patient.source
+    call = gradient_call(source, patient.call)
+    target = patient.call.targets[0].tensor if len(patient.call.targets) == 1 else None
+    known = patient.trace.tensors.get(target) if target is not None else None
+    if call is None or known is None or patient.call.output_gradients or not known.shape:
+        return
+    if len(known.shape) > 1 or patient.call.method != "gradient":
+        return
+    given = "".join(f"{source.code(one).rstrip(', ')}, " for one in call.args)
+    picked = f"{source.tf}.one_hot(0, {known.shape[0]})"
+    plan = Plan(source)
+    plan.replace(call, f"{source.code(call.func)}({given}output_gradients={picked})")
+    title = "Ask for the gradient of the first element: a vector as target is summed"
+    yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _is_zero(node: cst.BaseExpression) -> bool:
+    return isinstance(node, (cst.Integer, cst.Float)) and float(node.evaluated_value) == 0.0

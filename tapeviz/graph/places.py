@@ -1,0 +1,235 @@
+"""A trace in, where in the program each op ran out: functions, loop turns and layers around it.
+
+The recording tells when a loop variable or a parameter was bound, so that turns and invocations
+are known exactly; of a ``while`` loop a turn begins where its body goes back to an earlier line.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ..trace.expressions import SourceText
+from ..trace.model import Frame, Op, Site, Trace
+from .blocks import block_parts
+
+Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
+_NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
+_LAYER_METHODS = frozenset(("call", "__call__", "build"))
+"""In them the name scope says which layer runs."""
+_LONGEST_HEADER = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One level of where an op ran. ``key``: tells it from others of the same title."""
+
+    kind: Kind
+    title: str
+    line: int
+    key: object
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop statement; ``names``: what it binds in each turn."""
+
+    line: int
+    header: str
+    names: frozenset[str]
+    starts: tuple[int, ...]
+    """First lines of the statements of its body."""
+
+
+class _Lines:
+    """The loops and parameters of a snippet, by line."""
+
+    def __init__(self, text: SourceText) -> None:
+        self.loops: dict[int, tuple[_Loop, ...]] = {}
+        self.headers: dict[int, _Loop] = {}
+        self.parameters: dict[int, frozenset[str]] = {}
+        if text.tree is not None:
+            self._read(text, text.tree, ())
+
+    def _read(self, text: SourceText, node: ast.AST, around: tuple[_Loop, ...]) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = around
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                inside = ()
+                if not isinstance(child, ast.ClassDef):
+                    arguments = child.args
+                    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                    self.parameters[child.lineno] = frozenset(one.arg for one in every)
+            elif isinstance(child, (ast.For, ast.AsyncFor, ast.While)):
+                loop = _loop_of(text, child)
+                self.headers[loop.line] = loop
+                for statement in child.body:
+                    self._fill(statement, (*around, loop))
+                    self._read(text, ast.Module([statement], []), (*around, loop))
+                continue
+            if isinstance(child, ast.stmt) and (inside or around):
+                self._fill(child, inside)
+            self._read(text, child, inside)
+
+    def _fill(self, statement: ast.stmt, loops: tuple[_Loop, ...]) -> None:
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+            self.loops[line] = loops
+
+
+def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loop:
+    names: frozenset[str] = frozenset()
+    if isinstance(node, ast.While):
+        words = f"while {text.segment(node.test)}"
+    else:
+        words = f"for {text.segment(node.target)} in {text.segment(node.iter)}"
+        names = frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+    if len(words) > _LONGEST_HEADER:
+        words = words[: _LONGEST_HEADER - 1] + "…"
+    return _Loop(node.lineno, words, names, tuple(one.lineno for one in node.body))
+
+
+class Places:
+    """Follows the ops of a trace in the order in which they ran.
+
+    :meth:`of` must be asked in that order: it reads on in the bindings.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._lines = _Lines(SourceText(trace.source))
+        self._marks = self._loop_marks()
+        self._whens = [when for when, _ in self._marks]
+        self._at = 0
+        self._ids: dict[object, int] = {}
+        self._turns: dict[object, int] = {}
+        self._bound: dict[object, set[str]] = {}
+        self._stands: dict[object, int] = {}
+        self._known: dict[int, tuple[Place, ...]] = {}
+
+    def _loop_marks(self) -> list[tuple[int, tuple[str, Site]]]:
+        lines = self._lines
+        marks = [
+            (binding.when, (binding.name, binding.site))
+            for binding in self._trace.bindings
+            if binding.site.frames
+            and (
+                binding.name in getattr(lines.headers.get(binding.site.line), "names", ())
+                or binding.name in lines.parameters.get(binding.site.line, ())
+            )
+        ]
+        return sorted(marks, key=lambda mark: mark[0])
+
+    def of(self, op: Op) -> tuple[Place, ...]:
+        """Where an op ran, the outermost first."""
+        last = bisect_left(self._whens, op.when, self._at)
+        if last > self._at:
+            for _, (name, site) in self._marks[self._at : last]:
+                self._mark(name, site)
+            self._at = last
+            self._known.clear()
+        known = self._known.get(op.site.id)
+        if known is None:
+            known = tuple(self._around(op.site.frames))
+            if not self._moved(op.site.frames):
+                self._known[op.site.id] = known
+        return self._with_scope(known, op)
+
+    def _id(self, key: object) -> int:
+        return self._ids.setdefault(key, len(self._ids) + 1)
+
+    def _mark(self, name: str, site: Site) -> None:
+        """A loop variable or a parameter was bound: a turn or an invocation begins when the name
+        was bound in this one already."""
+        frame, outer = site.frames[0], site.frames[1:]
+        loop = self._lines.headers.get(frame.line)
+        places = list(self._around(outer))
+        parent = self._id(tuple(place.key for place in places))
+        key: object
+        if loop is not None and name in loop.names:
+            inside = list(self._in_frame(frame, outer, parent))
+            key = (inside[-1].key if inside else parent, loop)
+        else:
+            key = (parent, frame.function)
+        bound = self._bound.setdefault(key, set())
+        if name in bound or not bound:
+            self._turns[key] = self._turns.get(key, 0) + 1
+            bound.clear()
+        bound.add(name)
+
+    def _around(self, frames: tuple[Frame, ...]) -> Iterator[Place]:
+        parent = self._id(())
+        keys: tuple[object, ...] = ()
+        for depth in range(len(frames) - 1, -1, -1):
+            for place in self._in_frame(frames[depth], frames[depth + 1 :], parent):
+                keys = (*keys, place.key)
+                yield place
+            parent = self._id(keys)
+
+    def _in_frame(self, frame: Frame, outer: tuple[Frame, ...], parent: int) -> Iterator[Place]:
+        """The function of a frame and the loops around its line."""
+        above: object = parent
+        if outer:
+            caller = outer[0]
+            number = self._turns.get((parent, frame.function), 0)
+            above = self._id((parent, frame.function, caller.line, caller.column, number))
+            yield Place("function", frame.function, caller.line, above)
+        for loop in self._lines.loops.get(frame.line, ()):
+            key = (above, loop)
+            if not loop.names:
+                self._stand(key, loop, frame.line)
+            number = max(self._turns.get(key, 1), 1)
+            within = self._id(key)
+            yield Place("loop", loop.header, loop.line, within)
+            above = self._id((within, number))
+            yield Place("turn", f"turn {number}", loop.line, above)
+
+    def _stand(self, key: object, loop: _Loop, line: int) -> None:
+        """Of a ``while`` loop: going back to an earlier statement of its body begins a turn."""
+        number = bisect_left(loop.starts, line + 1)
+        if number < self._stands.get(key, 0):
+            self._turns[key] = self._turns.get(key, 1) + 1
+        self._stands[key] = number
+
+    def _moved(self, frames: tuple[Frame, ...]) -> bool:
+        """Whether the op's turn may change without anything being bound."""
+        loops = (loop for frame in frames for loop in self._lines.loops.get(frame.line, ()))
+        return any(not loop.names for loop in loops)
+
+    def _with_scope(self, places: tuple[Place, ...], op: Op) -> tuple[Place, ...]:
+        """The places with the layers of the op's name scope among them."""
+        scope = op.scope.strip("/")
+        if not scope and not any(place.kind == "function" for place in places):
+            return places
+        parts = list(self._parts(scope)) if scope else []
+        found: list[Place] = []
+        for place in places:
+            if place.kind != "function":
+                found.append(place)
+            elif place.title in _LAYER_METHODS:
+                if parts:
+                    found.extend(Place("layer", part, op.line, part) for part in parts.pop(0))
+            elif place.title not in _NO_FUNCTIONS and place.title != "<lambda>":
+                found.append(place)
+        for nested in parts:
+            found.extend(Place("layer", part, op.line, part) for part in nested)
+        return tuple(found)
+
+    def _parts(self, scope: str) -> Iterator[tuple[str, ...]]:
+        names = scope.split("/")
+        for depth, name in enumerate(names):
+            above = "/".join(names[:depth])
+            yield (*self._blocks.get(above, {}).get(name, ()), name)
+
+    @cached_property
+    def _blocks(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """For each scope: layer → the blocks that its name puts it into."""
+        inside: dict[str, dict[str, None]] = {}
+        for scope in dict.fromkeys(op.scope for op in self._trace.ops.values()):
+            names = scope.strip("/").split("/")
+            for depth, name in enumerate(names):
+                inside.setdefault("/".join(names[:depth]), {})[name] = None
+        return {above: block_parts(list(names)) for above, names in inside.items()}

@@ -1,0 +1,79 @@
+"""A sequence of tokens in, the stretches in which it repeats with a period out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CANDIDATES = 12
+
+
+def find_stretches(tokens: Sequence[Hashable], least: int = 2) -> list[tuple[int, int, int]]:
+    """Disjoint (start, end, period), in ascending order: at least ``least`` periods each.
+
+    Of all periods the one that covers most wins, the shortest among equals; what it leaves is
+    searched again. Linear in the length, for a fixed number of periods tried.
+    """
+    known: dict[Hashable, int] = {}
+    codes = np.fromiter((known.setdefault(t, len(known)) for t in tokens), np.int64, len(tokens))
+    return sorted(_search(codes, 0, least, depth=3))
+
+
+def _search(
+    codes: NDArray[np.int64], offset: int, least: int, depth: int
+) -> list[tuple[int, int, int]]:
+    if len(codes) < least or not depth:
+        return []
+    best, best_covered = 0, 0
+    for period in _periods(codes):
+        covered = sum(end - start for start, end in _runs(codes, period, least))
+        # A multiple of the true period covers as much or a little less: it must be clearly more.
+        if covered > best_covered * 1.02:
+            best, best_covered = period, covered
+    if not best:
+        return []
+    found: list[tuple[int, int, int]] = []
+    at = 0
+    for start, end in _runs(codes, best, least):
+        if start < at:
+            continue
+        found.extend(_search(codes[at:start], offset + at, least, depth - 1))
+        found.append((offset + start, offset + end, best))
+        at = end
+    found.extend(_search(codes[at:], offset + at, least, depth - 1))
+    return found
+
+
+def _periods(codes: NDArray[np.int64]) -> list[int]:
+    """Distances at which the same token comes again, the commonest, in ascending order."""
+    last: dict[int, int] = {}
+    distances: Counter[int] = Counter()
+    for position, code in enumerate(codes.tolist()):
+        if code in last:
+            distances[position - last[code]] += 1
+        last[code] = position
+    common = [distance for distance, _ in distances.most_common(_CANDIDATES)]
+    # What happens several times a turn at uneven distances hides the period: its rarest tokens
+    # tell it.
+    counts = np.bincount(codes)
+    rare = np.flatnonzero(counts > 1)
+    for code in rare[np.argsort(counts[rare], kind="stable")][:8]:
+        gaps = np.diff(np.flatnonzero(codes == code))
+        common.append(int(np.median(gaps)))
+    return sorted({period for period in common if period > 0})
+
+
+def _runs(codes: NDArray[np.int64], period: int, least: int) -> list[tuple[int, int]]:
+    """Where the sequence repeats with this period for at least so many periods: [start, end)."""
+    if len(codes) < least * period:
+        return []
+    same = np.concatenate(([False], codes[:-period] == codes[period:], [False]))
+    turns = np.flatnonzero(same[1:] != same[:-1])
+    return [
+        (int(start), int(end) + period)
+        for start, end in zip(turns[::2], turns[1::2], strict=True)
+        if end - start + period >= least * period
+    ]

@@ -1,0 +1,80 @@
+"""A snippet that came to its end in; what Python does at the end of a script, done, out.
+
+First it waits for threads, then the functions given to ``atexit`` run. Those that were given to it
+before the snippet began, by ipykernel or TensorFlow, are none of the snippet's and are forgotten:
+a kernel is killed, they never run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import logging
+import sys
+import threading
+import types
+import weakref
+from typing import Any
+
+
+def forget_exit_functions() -> None:
+    """From here on ``atexit`` knows what a fresh process knows."""
+    atexit._clear()
+    finalize: Any = weakref.finalize
+    with contextlib.suppress(AttributeError):  # private, Python 3.10-3.13
+        for info in finalize._registry.values():
+            info.atexit = False
+        finalize._registered_with_atexit = False  # the snippet's first one registers it again
+    # Modules that register themselves when they are imported, which they have been already.
+    known: list[Any] = list(getattr(logging, "_handlerList", ()))
+    atexit.register(_shut_logging, known)
+    if "multiprocessing.util" in sys.modules:
+        processes: Any = sys.modules["multiprocessing.util"]
+        atexit.register(processes._exit_function)
+
+
+def end_script() -> None:
+    """Wait for threads and run what was registered with ``atexit``, as Python does."""
+    _wait_for_threads()
+    atexit._run_exitfuncs()
+    _drop_names()
+    _allow_more()
+
+
+def _shut_logging(known: list[Any]) -> None:
+    logging.shutdown([ref for ref in getattr(logging, "_handlerList", ()) if ref not in known])
+
+
+def _wait_for_threads() -> None:
+    # An executor's threads wait for work until they are told: CPython's threading._shutdown().
+    for tell in reversed(getattr(threading, "_threading_atexits", ())):
+        tell()
+    me = threading.current_thread()
+    while left := [one for one in threading.enumerate() if one is not me and not one.daemon]:
+        for thread in left:
+            thread.join()
+
+
+def _drop_names() -> None:
+    """Free what the snippet's names hold, where that can be seen: a ``__del__`` of its own runs.
+
+    Looking for garbage takes a tenth of a second with TensorFlow in memory.
+    """
+    main: Any = sys.modules["__main__"]
+    if any(isinstance(value, type) and "__del__" in vars(value) for value in vars(main).values()):
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        del main
+        gc.collect()
+
+
+def _allow_more() -> None:
+    """The process lives on for questions: what was shut may be used again."""
+    finalize: Any = weakref.finalize
+    finalize._shutdown = False
+    pools: Any = sys.modules.get("concurrent.futures.thread")
+    if pools is not None:
+        pools._shutdown = False
+    pools = sys.modules.get("concurrent.futures.process")
+    if pools is not None:
+        pools._global_shutdown = False

@@ -1,0 +1,50 @@
+"""A kernel in; for the length of a ``with``, a process whose only thread is the main one, out."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+OURS = "tapeviz-"
+"""What the names of our own threads begin with."""
+
+
+@contextlib.contextmanager
+def threads_of_a_script() -> Iterator[None]:
+    """``threading`` neither lists nor counts the kernel's threads; new ones begin at number 1."""
+    everything, count = threading.enumerate, threading.active_count
+    kernels = {thread for thread in everything() if thread is not threading.current_thread()}
+
+    @functools.wraps(everything)
+    def enumerate() -> list[threading.Thread]:
+        return [
+            thread
+            for thread in everything()
+            if thread not in kernels and not thread.name.startswith(OURS)
+        ]
+
+    @functools.wraps(count)
+    def active_count() -> int:
+        return len(enumerate())
+
+    _count_from_one()
+    threading.enumerate, threading.active_count = enumerate, active_count
+    try:
+        yield
+    finally:
+        threading.enumerate, threading.active_count = everything, count
+
+
+def _count_from_one() -> None:
+    """``Thread-1`` and ``ThreadPoolExecutor-0`` again, as far as the kernel has used them up."""
+    module: Any = threading
+    if hasattr(module, "_counter"):  # Python 3.10-3.13
+        module._counter = itertools.count(1).__next__
+    pools: Any = sys.modules.get("concurrent.futures.thread")
+    if pools is not None and hasattr(pools.ThreadPoolExecutor, "_counter"):
+        pools.ThreadPoolExecutor._counter = itertools.count().__next__

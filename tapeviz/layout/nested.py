@@ -1,0 +1,285 @@
+"""A graph with frames around some of its nodes in; a layout in which every frame is a box out.
+
+Each frame's inside is laid out by itself, the innermost first, then stands as one box in what is
+around it. An edge across a border goes through a port there: a small node at the edge of the
+inside, shared by all edges of one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import networkx as nx
+
+from tapeviz.layout.engines import lay_out
+from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
+
+HEADER = 36.0
+"""Px above the inside of a frame, for its title."""
+PADDING = 18.0
+LANE = 16.0
+"""Px on the right of the inside for each value that goes back to the beginning."""
+_STUB = 13.0
+_PORT = 2.0
+_ANCHOR = 60.0
+"""Weight of the edges that hold ports at the border."""
+
+Part = tuple[str, str, int]
+"""An edge of one level's graph."""
+
+
+@dataclass(slots=True)
+class _Level:
+    """The inside of a frame (of ``""``: the whole picture), laid out by itself."""
+
+    graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
+    made: dict[tuple[str, str, str], Part] = field(default_factory=dict)
+    layout: Layout | None = None
+    corner: Point = (0.0, 0.0)
+    lanes: list[str] = field(default_factory=list)
+    """Nodes whose value goes back to the beginning."""
+
+
+def frame_box(path: str) -> str:
+    return f"frame:{path}"
+
+
+def lay_out_nested(
+    graph: nx.MultiDiGraph,
+    parents: Mapping[str, str],
+    widths: Mapping[str, float],
+    *,
+    name: str = "layered",
+    direction: str = "down",
+) -> Layout:
+    """As :func:`lay_out`; the result's ``frames`` has a rectangle for each frame.
+
+    ``parents``: frame → the frame around it (``""`` for none); a node's attribute ``frame`` names
+    its innermost one. ``widths``: px that the title of a frame needs. An edge with the attribute
+    ``carried`` goes back to the beginning of a frame, along its border. Other layouts than the
+    layered one know no frames.
+    """
+    carried = [key for *key, is_back in graph.edges(keys=True, data="carried") if is_back]
+    if name != "layered" or not parents:
+        return lay_out(graph, name=name, direction=direction)
+    return _Nested(graph, parents, widths, direction, [(a, b, k) for a, b, k in carried]).laid()
+
+
+class _Nested:
+    def __init__(
+        self,
+        graph: nx.MultiDiGraph,
+        parents: Mapping[str, str],
+        widths: Mapping[str, float],
+        direction: str,
+        carried: Sequence[EdgeKey],
+    ) -> None:
+        self._graph = graph
+        self._parents = parents
+        self._widths = widths
+        self._is_down = direction == "down"
+        self._direction = direction
+        self._carried = frozenset(carried)
+        self._home: dict[str, str] = dict(graph.nodes(data="frame", default=""))
+        self._levels: dict[str, _Level] = {path: _Level() for path in ("", *parents)}
+        self._parts: dict[EdgeKey, list[tuple[str, Part, str]]] = {}
+
+    def laid(self) -> Layout:
+        self._split()
+        for path in sorted(self._parents, key=self._depth, reverse=True):
+            self._lay_inside(path)
+        root = self._levels[""]
+        root.layout = lay_out(root.graph, name="layered", direction=self._direction)
+        rects: dict[str, Rect] = {}
+        frames: dict[str, Rect] = {}
+        for path in sorted(self._parents, key=self._depth):
+            self._place(path, frames)
+        for node, home in self._home.items():
+            level = self._levels[home]
+            assert level.layout is not None
+            rects[node] = _moved(level.layout.rects[node], level.corner)
+        routes = {
+            key: self._back(key, rects, frames)
+            if key in self._carried
+            else self._joined(key, frames)
+            for key in self._graph.edges(keys=True)
+        }
+        order = {node: rects[node] for node in self._graph}
+        return replace(root.layout, rects=order, routes=routes, frames=frames)
+
+    def _depth(self, path: str) -> int:
+        return len(self._chain(path))
+
+    def _chain(self, path: str) -> list[str]:
+        """The frame and those around it, outwards; the whole picture is the last."""
+        chain = [path]
+        while chain[-1]:
+            chain.append(self._parents[chain[-1]])
+        return chain
+
+    # The graph of each level.
+
+    def _split(self) -> None:
+        for node, home in self._home.items():
+            data = self._graph.nodes[node]
+            self._levels[home].graph.add_node(node, width=data["width"], height=data["height"])
+        for path in sorted(self._parents, key=self._depth, reverse=True):
+            self._levels[self._parents[path]].graph.add_node(frame_box(path), width=0, height=0)
+        for source, target, key, data in self._graph.edges(keys=True, data=True):
+            edge = (source, target, key)
+            if edge in self._carried:
+                lanes = self._levels[self._common(source, target)[0]].lanes
+                if source not in lanes:
+                    lanes.append(source)
+            else:
+                self._add_edge(edge, float(data.get("weight", 1.0)))
+
+    def _common(self, source: str, target: str) -> tuple[str, list[str], list[str]]:
+        """The innermost frame around both, and the frames below it on either side, inner first."""
+        out, into = self._chain(self._home[source]), self._chain(self._home[target])
+        shared = next(path for path in out if path in into)
+        return shared, out[: out.index(shared)], into[: into.index(shared)]
+
+    def _add_edge(self, edge: EdgeKey, weight: float) -> None:
+        source, target, key = edge
+        shared, out, into = self._common(source, target)
+        parts: list[tuple[str, Part, str]] = []
+        at = source
+        for path in out:
+            port = f"out:{source}"
+            parts.append((path, self._part(path, at, port, source, weight), "out"))
+            at = frame_box(path)
+        end = frame_box(into[-1]) if into else target
+        name = source if out or into else f"{source} {key}"
+        parts.append((shared, self._part(shared, at, end, name, weight), ""))
+        for place in range(len(into) - 1, -1, -1):
+            inner = frame_box(into[place - 1]) if place else target
+            path, port = into[place], f"in:{source}"
+            parts.append(
+                (
+                    path,
+                    self._part(
+                        path, port, inner, f"{source} {key}" if not place else source, weight
+                    ),
+                    "in",
+                )
+            )
+        self._parts[edge] = parts
+
+    def _part(self, path: str, start: str, end: str, name: str, weight: float) -> Part:
+        level = self._levels[path]
+        known = level.made.get((start, end, name))
+        if known is None:
+            for port in (start, end):
+                if port not in level.graph:
+                    level.graph.add_node(port, width=_PORT, height=_PORT)
+                    if port.startswith("in:"):
+                        self._anchor(level, "top", port)
+                    else:
+                        self._anchor(level, port, "bottom")
+            number = level.graph.add_edge(start, end, weight=weight)
+            known = level.made[start, end, name] = (start, end, number)
+        return known
+
+    def _anchor(self, level: _Level, start: str, end: str) -> None:
+        level.graph.add_node("top" if start == "top" else "bottom", width=_PORT, height=_PORT)
+        level.graph.add_edge(start, end, weight=_ANCHOR)
+
+    # Sizes and places.
+
+    def _lay_inside(self, path: str) -> None:
+        level = self._levels[path]
+        graph = level.graph
+        layout = level.layout = lay_out(graph, name="layered", direction=self._direction)
+        kept = [node for node in graph if node not in ("top", "bottom")]
+        points = [
+            point
+            for (start, end, _), line in layout.routes.items()
+            if start != "top" and end != "bottom"
+            for point in line
+        ]
+        rects = [layout.rects[node] for node in kept]
+        boxes = [layout.rects[n] for n in kept if not n.startswith(("in:", "out:"))]
+        left = min([r.left for r in rects] + [x for x, _ in points])
+        right = max([r.right for r in rects] + [x for x, _ in points])
+        top = min([r.top for r in rects] + [y for _, y in points])
+        bottom = max([r.bottom for r in rects] + [y for _, y in points])
+        # What comes in bends in the rows of ports: the header and the lower margin stand there.
+        above, below = HEADER, PADDING
+        if self._is_down:
+            above = max(0.0, HEADER - (min(r.top for r in boxes) - top))
+            below = max(0.0, PADDING - (bottom - max(r.bottom for r in boxes)))
+        lanes = LANE * len(level.lanes)
+        across = right - left + 2 * PADDING + (lanes if self._is_down else 0.0)
+        along = bottom - top + above + below + (0.0 if self._is_down else lanes)
+        least = self._widths.get(path, 0.0)
+        spare = max(0.0, least - across)
+        level.corner = (PADDING + spare / 2 - left, above - top)
+        box = self._levels[self._parents[path]].graph.nodes[frame_box(path)]
+        box["width"], box["height"] = across + spare, along
+
+    def _place(self, path: str, frames: dict[str, Rect]) -> None:
+        around = self._levels[self._parents[path]]
+        assert around.layout is not None
+        rect = _moved(around.layout.rects[frame_box(path)], around.corner)
+        frames[path] = rect
+        level = self._levels[path]
+        level.corner = (level.corner[0] + rect.left, level.corner[1] + rect.top)
+
+    # Routes.
+
+    def _joined(self, edge: EdgeKey, frames: Mapping[str, Rect]) -> tuple[Point, ...]:
+        """The parts of an edge one after the other, through the ports."""
+        points: list[Point] = []
+        for path, part, side in self._parts[edge]:
+            level = self._levels[path]
+            assert level.layout is not None
+            dx, dy = level.corner
+            line = [(x + dx, y + dy) for x, y in level.layout.routes[part]]
+            if side == "out":
+                line.append(self._border(line[-1], frames[path], is_end=True))
+            elif side == "in":
+                border = self._border(line[0], frames[path], is_end=False)
+                if points:
+                    points[-1] = border
+                points.extend(line)
+                continue
+            if points:
+                line = line[1:]
+            points.extend(line)
+        return tuple(points)
+
+    def _border(self, port: Point, frame: Rect, *, is_end: bool) -> Point:
+        if self._is_down:
+            return (port[0], frame.bottom if is_end else frame.top)
+        return (frame.right if is_end else frame.left, port[1])
+
+    def _back(
+        self, edge: EdgeKey, rects: Mapping[str, Rect], frames: Mapping[str, Rect]
+    ) -> tuple[Point, ...]:
+        """Out of the source, along the border of the frame, into the target from behind."""
+        source, target = rects[edge[0]], rects[edge[1]]
+        path = self._common(edge[0], edge[1])[0]
+        lanes = self._levels[path].lanes
+        lane = LANE * (lanes.index(edge[0]) + 0.5)
+        if self._is_down:
+            x = frames[path].right - PADDING / 2 - lane if path else source.right + lane
+            start = source.x + source.width / 4
+            end = target.x + target.width / 4
+            low, high = source.bottom + _STUB, target.top - _STUB
+            return (
+                *((start, source.bottom), (start, low), (x, low)),
+                *((x, high), (end, high), (end, target.top)),
+            )
+        y = frames[path].bottom - PADDING / 2 - lane if path else source.bottom + lane
+        start, end = source.y + source.height / 4, target.y + target.height / 4
+        far, near = source.right + _STUB, target.left - _STUB
+        return (
+            *((source.right, start), (far, start), (far, y)),
+            *((near, y), (near, end), (target.left, end)),
+        )
+
+
+def _moved(rect: Rect, by: Point) -> Rect:
+    return Rect(rect.x + by[0], rect.y + by[1], rect.width, rect.height)

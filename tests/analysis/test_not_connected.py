@@ -1,0 +1,120 @@
+"""Nothing links source and target: the message says where both ways end; fixes start there."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tapeviz.analysis.model import Diagnosis
+    from tapeviz.recording import Recorder
+
+SNIPPET = dedent(
+    """
+    import tensorflow as tf
+    left, right = tf.Variable([0.2, 0.4]), tf.Variable([0.5, 0.1])
+    q = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        l_score = tf.reduce_sum(left * q)
+        r_score = tf.reduce_sum(right * q)
+        margin = 1.0 - l_score + l_score
+    tape.gradient(margin, right)
+    lam = tf.Variable(0.1)
+    with tf.GradientTape() as tape:
+        mse = tf.reduce_mean((left - 1.0) ** 2)
+        reg = lam * tf.reduce_sum(left ** 2)
+        loss = mse * 1.0
+    tape.gradient(loss, lam)
+    with tf.GradientTape() as tape:
+        z = tf.reduce_sum(left ** 2)
+    tape.gradient(z, right)
+    with tf.GradientTape() as tape:
+        scale = tf.constant(2.0) if lam > 0.0 else tf.constant(3.0)
+        y = scale * q
+    tape.gradient(y, lam)
+    @tf.function
+    def inside():
+        with tf.GradientTape() as tape:
+            used = tf.reduce_sum(left * 2.0)
+            unused = tf.reduce_sum(right * 2.0)
+            total = used ** 2
+        return tape.gradient(total, right)
+    inside()
+    with tf.GradientTape(persistent=True) as tape:
+        before = left * 3.0
+        after = before + 1.0
+    tape.gradient(before, after)
+    """
+).lstrip()
+
+
+def _diagnosed(text: str, recorder: Recorder) -> Diagnosis:
+    from tapeviz.analysis import diagnose
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    assert trace.failure is None, trace.failure
+    return diagnose(trace)
+
+
+def test_the_message_says_where_the_two_ways_end(recorder: Recorder) -> None:
+    found = _diagnosed(SNIPPET, recorder)
+    expected = [
+        "right reaches r_score (line 6) and nothing after it; margin (line 7) is made from l_score "
+        "alone.",
+        "lam reaches reg (line 12) and nothing after it; loss (line 13) is made from mse alone.",
+        "Nothing that ran while the tape recorded uses right",
+        "lam reaches lam > 0.0 (line 19), which decides what runs and gives no number; "
+        "y (line 20) is made from scale and q alone.",
+        "right reaches unused (line 26) and nothing after it; total (line 27) is made from used "
+        "alone.",
+        "Swap the two.",
+    ]
+    findings = [call.findings[0] for call in found.calls]
+    assert [one.cause.kind for one in findings if one.cause] == ["not-connected"] * len(expected)
+    for finding, words in zip(findings, expected, strict=True):
+        assert words in finding.message, finding.message
+
+
+def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:
+    from tapeviz.fixes import try_fixes
+    from tapeviz.recording import Snippet
+
+    text = SNIPPET.partition("with tf.GradientTape(persistent=True)")[0]
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    mended = try_fixes(trace, _diagnosed(text, recorder), recorder)
+    live.release()
+    first = {call.call.line: call.findings[0].fixes[:1] for call in mended.calls}
+    assert [fix.title for fix in first[8]] == [
+        "Use r_score in place of l_score: nothing uses r_score"
+    ]
+    assert "+    margin = 1.0 - l_score + r_score" in first[8][0].diff
+    np.testing.assert_allclose(first[8][0].value, [1.0, 2.0])  # type: ignore[arg-type]
+    assert [fix.title for fix in first[14]] == ["Add reg to loss: nothing uses reg"]
+    np.testing.assert_allclose(first[14][0].value, 0.2)  # type: ignore[arg-type]
+    assert [fix.title for fix in first[17]] == ["Ask for left, which the target was computed from"]
+
+
+def test_a_tape_told_to_watch_nothing_is_named_by_its_own_line(recorder: Recorder) -> None:
+    found = _diagnosed(
+        "import tensorflow as tf\nw = tf.Variable(3.0)\n"
+        "with tf.GradientTape(watch_accessed_variables=False) as tape:\n    y = w * w\n"
+        "tape.gradient(y, w)\n"
+        "with tf.GradientTape() as tape:\n    a = w * w\n    tape.reset()\n    b = a * 2.0\n"
+        "tape.gradient(b, w)\n",
+        recorder,
+    )
+    flag, reset = (call.findings[0] for call in found.calls)
+    assert flag.cause
+    assert (flag.cause.kind, flag.cause.line) == ("not-watched", 3)
+    assert "watch_accessed_variables=False" in flag.message
+    assert "w (line 2)" in flag.message
+    assert reset.cause
+    assert (reset.cause.kind, reset.cause.line) == ("outside-tape", 8)
+    assert "Line 8 resets the tape" in reset.message
+    assert "line 7 among it" in reset.message

@@ -1,0 +1,49 @@
+"""Rows of a backward pass that go back through a loop are found, turn by turn."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from tapeviz.analysis.model import WalkStep
+from tapeviz.analysis.turns import find_turns
+
+
+def _step(title: str, kind: Literal["op", "sum"] = "op") -> WalkStep:
+    return WalkStep(0, kind, None, title, ord(title[-1]), "", (), ())
+
+
+def _steps(titles: str) -> list[WalkStep]:
+    """A row for each letter; a ``+`` is a sum."""
+    return [_step(one, "sum" if one == "+" else "op") for one in titles]
+
+
+@pytest.mark.parametrize("titles", ["", "abc", "ababab", "aabbccdd", "aaaa"])
+def test_what_comes_again_less_than_four_times_is_no_loop(titles: str) -> None:
+    assert not find_turns(_steps(titles))
+
+
+def test_turns_are_numbered_as_the_loop_ran() -> None:
+    (rows,) = find_turns(_steps("xy" + "abc" * 5 + "z"))
+    assert (rows.start, rows.end, rows.count) == (2, 17, 5)
+    assert rows.rows_of(5) == range(2, 5)
+    assert rows.rows_of(1) == range(14, 17)
+
+
+def test_every_row_of_the_stretch_is_in_one_turn_even_with_sums_between() -> None:
+    (rows,) = find_turns(_steps("x" + "abc" * 4 + "a+bc+" + "z"))
+    covered = [row for turn in range(rows.count, 0, -1) for row in rows.rows_of(turn)]
+    assert rows.count == 5
+    assert covered == list(range(1, 18))
+
+
+def test_a_loop_inside_a_loop_is_part_of_its_turns() -> None:
+    (rows,) = find_turns(_steps(("ab" * 4 + "c") * 6))
+    assert rows.count == 6
+
+
+def test_two_loops_one_after_the_other() -> None:
+    first, second = find_turns(_steps("ab" * 6 + "x" + "cde" * 4))
+    assert (first.count, second.count) == (6, 4)
+    assert first.end <= second.start

@@ -1,0 +1,151 @@
+"""Edits that put something with a slope in the place of what has none: what they write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tapeviz.analysis.model import Kind
+from tapeviz.fixes.model import Patient
+from tapeviz.fixes.table import edits_for
+from tapeviz.trace.model import OpId, Tensor, TensorId
+
+from .patients import OP, patient
+
+HEAD = "with tf.GradientTape() as tape:\n"
+TAIL = "tape.gradient(loss, x)\n"
+
+LINES: list[tuple[Kind, str, str]] = [
+    (
+        "not-differentiable",
+        "h = tf.histogram_fixed_width(x, [0.0, a + b], nbins=4)",
+        "h = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs((tf.reshape(x, [-1, 1]) - 0.0) / "
+        "((a + b) - 0.0) * 4 - 0.5 - tf.range(4, dtype=tf.float32))), axis=0)",
+    ),
+    (
+        "not-differentiable",
+        "h = tf.histogram_fixed_width_bins(x, r)",
+        "h = tf.clip_by_value((x - r[0]) / (r[1] - r[0]) * 100 - 0.5, -0.5, 100 - 0.5)",
+    ),
+    (
+        "not-differentiable",
+        "n = tf.math.count_nonzero(x, axis=1)",
+        "n = tf.reduce_sum(tf.abs(x), axis=1)",
+    ),
+    (
+        "not-differentiable",
+        "i = tf.searchsorted(edges, x, side='right')",
+        "i = tf.reduce_sum(tf.sigmoid(tf.expand_dims(x, -1) - edges), axis=-1)",
+    ),
+    (
+        "not-differentiable",
+        "loss = tf.keras.metrics.binary_accuracy(y, x)",
+        "loss = tf.keras.losses.binary_crossentropy(y, x)",
+    ),
+    (
+        "integer",
+        "v = tf.gather(p, tf.cast(tf.floor(x), tf.int32))",
+        "v = tf.gather(p, tf.cast(tf.floor(x), tf.int32)) + (x - tf.cast(tf.cast(tf.floor(x), "
+        "tf.int32), tf.float32)) * (tf.gather(p, tf.minimum(tf.cast(tf.floor(x), tf.int32) + 1, "
+        "tf.shape(p)[0] - 1)) - tf.gather(p, tf.cast(tf.floor(x), tf.int32)))",
+    ),
+    (
+        "integer",
+        "o = tf.one_hot(tf.cast(x, tf.int32), 3)",
+        "o = tf.nn.relu(1.0 - tf.abs(tf.expand_dims(x, -1) - tf.range(3, dtype=tf.float32)))",
+    ),
+    (
+        "left-tensorflow",
+        "v = 2.0 * xs[int(x)]",
+        "v = 2.0 * (xs[int(x)] + (x - int(x)) * (xs[min(int(x) + 1, len(xs) - 1)] - xs[int(x)]))",
+    ),
+    ("left-tensorflow", "v = tf.constant(float('%.2f' % x.numpy()))", "v = x"),
+    ("left-tensorflow", "v = float('{:.1f}'.format(x * 2.0)) * 3.0", "v = (x * 2.0) * 3.0"),
+    ("left-tensorflow", "v = 3.0 * float(f'{x + 1.0:.3f}')", "v = 3.0 * (x + 1.0)"),
+    ("left-tensorflow", "v = math.hypot(x, 2.0)", "v = tf.sqrt(tf.square(x) + tf.square(2.0))"),
+    ("left-tensorflow", "v = math.log(x, 2)", "v = (tf.math.log(x) / tf.math.log(2.0))"),
+    (
+        "left-tensorflow",
+        "v = rng.normal(x.numpy(), 2.0, size=3)",
+        "v = x + 2.0 * rng.standard_normal(3)",
+    ),
+    (
+        "left-tensorflow",
+        "v = tf.numpy_function(lambda a: np.sin(a), [x], tf.float32)",
+        "v = (lambda a: tf.sin(a))(x)",
+    ),
+    ("saturated", "v = tf.maximum(0.0, 1.0 - x)", "v = tf.nn.softplus(1.0 - x)"),
+    ("saturated", "v = 2.0 * tf.minimum(x, c)", "v = 2.0 * (c - tf.nn.softplus(c - x))"),
+    (
+        "saturated",
+        "v = tf.keras.losses.hinge(y, x)",
+        "v = tf.reduce_mean(tf.nn.softplus(1.0 - y * x))",
+    ),
+    ("saturated", "v = tf.sigmoid(x) ** 2", "v = (0.5 + 0.5 * tf.nn.softsign(x)) ** 2"),
+    (
+        "multiplied-by-zero",
+        "v = tf.where(x < c, x ** 2, 0.0)",
+        "v = tf.sigmoid(c - x) * (x ** 2) + (1.0 - tf.sigmoid(c - x)) * 0.0",
+    ),
+    (
+        "cancelled",
+        "v = tf.reduce_sum(p, axis=1)",
+        "v = tf.reduce_sum(tf.square(p), axis=1)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "line", "mended"), LINES, ids=lambda one: str(one)[:40])
+def test_the_line_that_is_written(kind: Kind, line: str, mended: str) -> None:
+    text = f"{HEAD}    {line}\n{TAIL}"
+    edits = list(edits_for(patient(text, kind, 2)))
+    assert f"{HEAD}    {mended}\n{TAIL}" in [edit.new_text for edit in edits]
+
+
+def test_what_cuts_digits_off_is_an_estimate() -> None:
+    text = f"{HEAD}    v = float(f'{{x:.1f}}')\n{TAIL}"
+    assert [edit.is_estimate for edit in edits_for(patient(text, "left-tensorflow", 2))] == [
+        True
+    ] * 2
+    text = f"{HEAD}    v = float(x)\n{TAIL}"
+    assert not any(edit.is_estimate for edit in edits_for(patient(text, "left-tensorflow", 2)))
+
+
+def test_the_factor_that_is_zero_is_left_out() -> None:
+    for line, mended in (
+        ("v = tf.reduce_sum((x - 1.0) * mask)", "v = tf.reduce_sum(x - 1.0)"),
+        ("v = y * mask * 2.0", "v = y * 2.0"),
+        ("v = tf.multiply(y, mask)", "v = y"),
+    ):
+        text = f"{HEAD}    {line}\n{TAIL}"
+        edits = [one.new_text for one in edits_for(_with_zero_factor(text))]
+        assert f"{HEAD}    {mended}\n{TAIL}" in edits, edits
+
+
+def _with_zero_factor(text: str) -> Patient:
+    """A product of two tensors of which the second is 0."""
+    found = patient(text, "multiplied-by-zero", 2)
+    values = [np.array([1.0, 2.0], np.float32), np.zeros(2, np.float32)]
+    blob = b"".join(one.tobytes() for one in values)
+    ids = [TensorId(60), TensorId(61)]
+    trace = replace(
+        found.trace,
+        ops={OP: replace(found.trace.ops[OpId(OP)], inputs=tuple(ids))},
+        tensors={one: Tensor(one, "float32", (2,)) for one in ids},
+        places={one: (8 * place, 8) for place, one in enumerate(ids)},
+        blob=blob,
+    )
+    return replace(found, trace=trace)
+
+
+def test_a_metric_that_is_updated_in_a_loop_becomes_a_list() -> None:
+    text = (
+        "m = tf.keras.metrics.Mean()\nwith tf.GradientTape() as tape:\n    for a in (1.0, 2.0):\n"
+        "        m.update_state(a * x)\n    loss = m.result()\ntape.gradient(loss, x)\n"
+    )
+    edit = next(edits_for(patient(text, "stateful", 4)))
+    assert edit.new_text == text.replace("    for", "    m_values = []\n    for").replace(
+        "m.update_state(a * x)", "m_values.append(a * x)"
+    ).replace("m.result()", "tf.reduce_mean(m_values)")

@@ -1,0 +1,66 @@
+"""What tells groups and repeats: stretches, names of layers, the places where ops ran."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.graph.blocks import block_parts
+from tapeviz.graph.places import Places
+from tapeviz.graph.stretches import find_stretches
+from tapeviz.trace import events as e
+
+from .script import Script
+
+
+@pytest.mark.parametrize(
+    ("tokens", "found"),
+    [
+        ("xababy", [(1, 5, 2)]),
+        ("abcdef", []),
+        ("", []),
+        ("aabaabaab", [(0, 9, 3)]),
+        ("ababababxcdcdcd", [(0, 8, 2), (9, 15, 2)]),
+    ],
+)
+def test_a_stretch_is_found_by_its_period(tokens: str, found: list[tuple[int, int, int]]) -> None:
+    assert find_stretches(tokens) == found
+
+
+def test_blocks_are_the_common_parts_of_names() -> None:
+    stem = ["conv1_pad", "conv1_conv", "pool1_pool", "avg_pool", "predictions"]
+    names = [f"conv{i}_block{j}_{k}" for i in (2, 3) for j in (1, 2) for k in ("1_conv", "1_bn")]
+    blocks = block_parts([*stem, *names])
+    assert blocks["conv2_block1_1_conv"] == ("conv2", "conv2_block1_1")
+    assert blocks["conv1_pad"] == ("conv1",)
+    assert "predictions" not in blocks
+
+
+def test_a_number_at_the_end_makes_no_block() -> None:
+    kinds = ("dense", "batch_normalization", "multi_head_attention")
+    names = [name for kind in kinds for name in (kind, f"{kind}_1", f"{kind}_2")]
+    assert block_parts(names) == {}
+
+
+def test_a_while_loop_turns_where_it_goes_back() -> None:
+    s = Script("while c:\n    y = f(x)\n    x = g(y)\nz = h(x)\n")
+    for _ in range(3):
+        s.op("Exp", [s.tensor()], line=2)
+        s.op("Sin", [s.tensor()], line=3)
+    s.op("Tanh", [s.tensor()], line=4)
+    trace = s.trace()
+    places = Places(trace)
+    found = [[place.title for place in places.of(op)] for op in trace.ops.values()]
+    assert found == [["while c", f"turn {n // 2 + 1}"] for n in range(6)] + [[]]
+
+
+def test_a_turn_begins_when_its_variable_is_bound() -> None:
+    s = Script("def f(x):\n    for i, j in x:\n        g(i)\nf(1); f(2)\n")
+    for _ in range(2):
+        for _ in range(2):
+            for name in ("i", "j"):
+                s.events.append(e.NameBound(name, s.site(2, 4), []))
+            s.op("Exp", [s.tensor()], at=(3, 4))
+    trace = s.trace()
+    places = Places(trace)
+    turns = [[p.title for p in places.of(op) if p.kind == "turn"] for op in trace.ops.values()]
+    assert turns[:2] == [["turn 1"], ["turn 2"]]

@@ -1,0 +1,210 @@
+"""Rounds of a training loop: strip, cards, marks, the picture, and the panel Over time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.call_sites import CallSite, SourceSeries
+from tapeviz.analysis.model import Diagnosis
+from tapeviz.app.live import live_stages
+from tapeviz.document import Document
+from tapeviz.panels.backprop import BackpropPanel
+from tapeviz.panels.diagnosis import DiagnosisPanel
+from tapeviz.panels.findings import FindingCard
+from tapeviz.panels.graph import GraphPanel
+from tapeviz.panels.line_marks import marks_of
+from tapeviz.panels.look import Theme
+from tapeviz.panels.over_time import OverTimePanel
+from tapeviz.recording import trace_of
+from tapeviz.trace.file import load
+from tapeviz.trace.model import TensorId, Trace
+from tests.document.sample import SamplePipeline
+
+LOOP = Path(__file__).parents[1] / "recordings" / "training_loop.tape"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return trace_of(load(LOOP))
+
+
+@pytest.fixture
+def loop(qtbot: QtBot, trace: Trace) -> Document:
+    loop = Document(SamplePipeline(), live_stages())
+    loop.open_trace(trace)
+    qtbot.waitUntil(lambda: bool(loop.scene.boxes) and not loop.background.busy)
+    return loop
+
+
+def site_of(loop: Document) -> CallSite:
+    assert loop.site is not None
+    return loop.site
+
+
+def nan_from(diagnosis: Diagnosis, number: int) -> Diagnosis:
+    """The diagnosis as it would be if the first source had become NaN from this round on."""
+    (site,) = diagnosis.rounds.sites
+    calls = list(diagnosis.calls)
+    for place in site.places[number - 1 :]:
+        first, *others = calls[place].findings
+        spoiled = replace(first, status="nonfinite", message="It is not finite.")
+        calls[place] = replace(calls[place], findings=(spoiled, *others))
+    series = site.sources[0]
+    statuses = (*series.statuses[: number - 1], *("nonfinite",) * (len(site) - number + 1))
+    spoiled_series = SourceSeries(
+        0, series.target, series.source, statuses, series.norms, series.values, series.rank
+    )
+    sites = (replace(site, sources=(spoiled_series, *site.sources[1:])),)
+    return replace(diagnosis, calls=tuple(calls), rounds=replace(diagnosis.rounds, sites=sites))
+
+
+def test_the_strip_moves_through_the_rounds(qtbot: QtBot, loop: Document, light: Theme) -> None:
+    panel = GraphPanel(loop, light)
+    qtbot.addWidget(panel)
+    panel.resize(700, 500)
+    panel.show()
+    qtbot.waitExposed(panel)
+    strip, total = panel.rounds, len(site_of(loop))
+    assert strip.isVisible()
+    assert loop.round == total
+    assert strip.number.text() == f"round {total}"
+    qtbot.mouseClick(strip.back, Qt.MouseButton.LeftButton)
+    assert loop.round == total - 1
+    qtbot.keyClick(strip.slider, Qt.Key.Key_Home)
+    assert loop.round == 1
+    assert not strip.back.isEnabled()
+    right = QPoint(strip.slider.width() - 4, 20)
+    qtbot.mouseClick(strip.slider, Qt.MouseButton.LeftButton, pos=right)
+    assert loop.round == total
+
+
+def test_another_round_changes_values_and_moves_no_box(loop: Document) -> None:
+    site = site_of(loop)
+    for number in (1, *range(1, len(site) + 1)):  # once through: boxes get their room
+        loop.select_round(number)
+    seen = set()
+    for number in range(1, len(site) + 1):
+        loop.select_round(number)
+        places = [(box.rect, box.title) for box in loop.scene.boxes]
+        values = tuple(box.value for box in loop.scene.boxes)
+        seen.add(values)
+        if number == 1:
+            first = places
+        assert places == first
+        target = loop.trace.value(site_target(loop))
+        assert target is not None
+    assert len(seen) == len(site)
+
+
+def site_target(loop: Document) -> TensorId:
+    assert loop.current_call is not None
+    tensor = loop.current_call.call.targets[0].tensor
+    assert tensor is not None
+    return tensor
+
+
+def test_what_is_selected_stays_selected_in_the_next_round(loop: Document) -> None:
+    site = site_of(loop)
+    node = loop.links.node_of_tensor(site_target(loop))
+    assert node is not None
+    loop.select_nodes(frozenset((node,)))
+    before = loop.selection.tensor
+    loop.select_round(len(site) - 1)
+    assert loop.selection.tensor == site_target(loop) != before
+    assert [box.is_selected for box in loop.scene.boxes].count(True) == 1
+
+
+def test_the_stepper_stays_at_its_step(loop: Document) -> None:
+    loop.set_step(2)
+    loop.select_round(1)
+    assert loop.step == 2
+
+
+def test_a_card_for_each_source_not_for_each_call(
+    qtbot: QtBot, loop: Document, light: Theme
+) -> None:
+    panel = DiagnosisPanel(loop, light)
+    qtbot.addWidget(panel)
+    cards = [card for card in panel.cards if isinstance(card, FindingCard)]
+    total = len(site_of(loop))
+    assert len(cards) == len(site_of(loop).sources)
+    assert cards[0].accessibleName().endswith(f"{total} of {total} flow")
+    assert cards[0].line is not None
+    cards[0].line.round_picked.emit(1)
+    assert loop.round == 1
+
+
+def test_the_round_where_it_begins_to_differ_is_one_click_away(
+    qtbot: QtBot, loop: Document, light: Theme
+) -> None:
+    panel = DiagnosisPanel(loop, light)
+    qtbot.addWidget(panel)
+    loop._keep_diagnosis(nan_from(loop.diagnosis, 2))
+    qtbot.wait(20)
+    card = next(card for card in panel.cards if isinstance(card, FindingCard))
+    assert f"1 of {len(site_of(loop))} flow" in card.accessibleName()
+    loop.select_round(len(site_of(loop)))
+    link = next(one for one in card.findChildren(QPushButton) if one.text() == "Round 2")
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    assert loop.round == 2
+    badges = {mark.badge for mark in marks_of(loop)}
+    assert f"NaN in {len(site_of(loop)) - 1} of {len(site_of(loop))}" in badges
+
+
+def test_the_line_of_the_call_says_how_often_it_flows(loop: Document) -> None:
+    marks = [mark for mark in marks_of(loop) if mark.tint == "call"]
+    assert [mark.badge for mark in marks] == [f"{len(site_of(loop))} flow"]
+
+
+def test_one_place_needs_no_list_of_calls(qtbot: QtBot, loop: Document, light: Theme) -> None:
+    panel = BackpropPanel(loop, light)
+    qtbot.addWidget(panel)
+    assert panel.calls.count() == 1
+    assert panel.calls.isHidden()
+
+
+def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, light: Theme) -> None:
+    panel = OverTimePanel(loop, light)
+    qtbot.addWidget(panel)
+    panel.resize(700, 240)
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert [panel.choice.itemText(n) for n in range(panel.choice.count())] == [
+        "by round",
+        "by layer",
+    ]
+    curves = panel.by_round.getPlotItem().listDataItems()
+    site = site_of(loop)
+    drawn = sorted(float(np.nansum(curve.yData)) for curve in curves)
+    told = sorted(float(np.nansum(n)) for n in (site.losses, *(s.norms for s in site.sources)))
+    assert drawn == pytest.approx(told)
+    panel.by_round.round_picked.emit(1)
+    assert loop.round == 1
+    loop._keep_diagnosis(nan_from(loop.diagnosis, 2))
+    assert "NaN from round 2 on" in panel.words.text()
+
+
+def test_a_single_call_has_no_strip_and_nothing_over_time(
+    qtbot: QtBot, ran: Document, light: Theme
+) -> None:
+    graph, panel = GraphPanel(ran, light), OverTimePanel(ran, light)
+    for widget in (graph, panel):
+        qtbot.addWidget(widget)
+        widget.show()
+        qtbot.waitExposed(widget)
+    assert graph.rounds.isHidden()
+    assert panel.empty.isVisible()
+
+
+def test_diagnosing_twice_gives_the_same_rounds(trace: Trace) -> None:
+    first, second = diagnose(trace).rounds.sites, diagnose(trace).rounds.sites
+    assert [site.shapes for site in first] == [site.shapes for site in second]
+    assert [site.calls for site in first] == [site.calls for site in second]

@@ -1,0 +1,451 @@
+"""Snippets about the process they run in: name → text. None of them needs TensorFlow."""
+
+# ruff: noqa: E501 (short snippets in few lines)
+from __future__ import annotations
+
+SNIPPETS = {
+    "atexit": """
+import atexit, sys
+def bye(n):
+    print("bye", n)
+class Fails:
+    def __repr__(self): return "fails"
+    def __call__(self): raise ValueError("in atexit")
+fail = Fails()
+@atexit.register
+def last():
+    print("registered first, runs last")
+atexit.register(bye, 1)
+atexit.register(fail)
+atexit.register(bye, 2)
+atexit.register(bye, 3)
+atexit.unregister(last)
+atexit.register(lambda: print("err", file=sys.stderr))
+def nested():
+    print("nested"); atexit.register(bye, "late")
+atexit.register(nested)
+print("end")
+""",
+    "atexit_exit": """
+import atexit, sys
+atexit.register(print, "at exit")
+def leave():
+    print("leaving"); sys.exit(3)
+sys.exit("words")
+""",
+    "atexit_raise": """
+import atexit
+atexit.register(print, "at exit")
+1/0
+""",
+    "atexit_thread": """
+import atexit, threading, time
+atexit.register(print, "at exit")
+def work():
+    time.sleep(0.2); print("thread done", threading.active_count())
+threading.Thread(target=work).start()
+print("main done")
+""",
+    "threads": """
+import threading, sys
+print(threading.active_count(), threading.enumerate()[0].name, len(threading.enumerate()))
+print(threading.main_thread() is threading.current_thread(), threading.current_thread().name)
+t = threading.Thread(target=lambda: print(threading.current_thread().name, threading.active_count(), [x.name for x in threading.enumerate()]))
+t.start(); t.join()
+print(t.name, t.daemon, threading.active_count())
+print(threading.Thread().name)
+print(threading.current_thread().daemon, threading.main_thread().name)
+""",
+    "pool": """
+from concurrent.futures import ThreadPoolExecutor
+import threading
+with ThreadPoolExecutor(2) as ex:
+    print(list(ex.map(lambda n: threading.current_thread().name, range(1))))
+print(threading.active_count())
+ex = ThreadPoolExecutor(1); f = ex.submit(lambda: 3); print(f.result())
+""",
+    "gc": """
+import gc
+print(gc.isenabled(), gc.get_threshold())
+class A: pass
+a = A(); a.me = a
+import weakref
+r = weakref.ref(a); del a
+gc.collect(); print(r(), gc.garbage, gc.callbacks)
+""",
+    "gc_auto": """
+import gc, weakref
+class A: pass
+dead = []
+for n in range(3000):
+    a = A(); a.me = a; weakref.finalize(a, dead.append, n)
+del a
+print(len(dead) > 0)
+""",
+    "warnings": """
+import warnings, sys
+warnings.warn("one")
+def f(): warnings.warn("two", DeprecationWarning, stacklevel=2)
+f(); f()
+warnings.warn("three", FutureWarning)
+for _ in range(2): warnings.warn("same")
+with warnings.catch_warnings(record=True) as w:
+    warnings.simplefilter("always"); warnings.warn("rec"); print(w[0].lineno, w[0].filename.endswith("snippet.py"))
+warnings.showwarning("msg", UserWarning, "f.py", 3)
+""",
+    "logging": """
+import logging, sys
+print(logging.getLogger().handlers, logging.getLogger().level, logging.root.manager.disable)
+logging.warning("w"); logging.info("i")
+log = logging.getLogger("mine"); log.error("e"); log.info("no")
+print(logging.getLogger().handlers)
+print(logging.getLogger("mine").getEffectiveLevel(), logging.lastResort, logging.raiseExceptions)
+""",
+    "logging2": """
+import logging
+log = logging.getLogger("mine"); log.warning("last resort")
+logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s %(lineno)d %(filename)s %(funcName)s %(threadName)s %(processName)s")
+log.info("hello")
+print(logging.getLogger().handlers)
+print(logging.captureWarnings(False))
+""",
+    "names": """
+import sys, os
+print(__name__, sys.argv, os.path.isabs(__file__), os.path.basename(__file__), __doc__, __package__, __spec__, type(__loader__).__name__ if "__loader__" in globals() else "none")
+print(sorted(globals()))
+print(sys.modules["__main__"].__dict__ is globals(), vars() is globals())
+print(type(__builtins__).__name__, __builtins__ is sys.modules["builtins"])
+print(sys.path[0] == os.getcwd(), os.path.dirname(os.path.abspath(__file__)) == os.getcwd())
+print("__annotations__" in globals())
+x: int = 3
+print(__annotations__)
+print(__import__("__main__").x)
+""",
+    "builtins": """
+print(exit, quit, type(exit), input.__name__)
+for name in ("get_ipython", "display", "In", "__IPYTHON__", "execfile"): print(name in globals() or name in dir(__builtins__))
+""",
+    "stack": """
+import inspect, traceback, sys
+def f():
+    print(len(inspect.stack()), [x.function for x in inspect.stack()])
+    traceback.print_stack()
+f()
+print(sys._getframe().f_code.co_name, sys._getframe().f_locals is globals())
+""",
+    "recursion": """
+import sys
+print(sys.getrecursionlimit())
+def f(n):
+    try: return f(n + 1)
+    except RecursionError: return n
+print(f(1) // 10)
+sys.setrecursionlimit(500); print(sys.getrecursionlimit(), f(1) // 10)
+def g(n): return g(n+1)
+try: g(0)
+except RecursionError as e: print(e)
+""",
+    "streams": """
+import sys
+for s in (sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__):
+    print(s.name, s.mode, s.encoding, s.errors, s.isatty(), s.fileno(), s.closed, type(s).__name__)
+print(sys.stdout is sys.__stdout__, sys.stderr is sys.__stderr__, sys.stdin is sys.__stdin__)
+print(repr(sys.stdout), repr(sys.stderr), repr(sys.stdin))
+""",
+    "order": """
+import sys, os, subprocess
+print("a"); sys.stdout.flush()
+os.write(1, b"b\\n")
+print("c", flush=True)
+subprocess.run(["echo", "d"])
+os.system("echo e")
+sys.stdout.buffer.write(b"f\\n"); sys.stdout.flush()
+print("no newline", end="", flush=True)
+os.write(1, b"\\n")
+sys.__stdout__.write("g\\n"); sys.__stdout__.flush()
+print(subprocess.check_output(["echo", "h"]))
+open("/dev/stdout", "w").write("i\\n") if False else None
+print("j", file=open(1, "w", closefd=False))
+""",
+    "buffered": """
+import os
+print("python first")
+os.write(1, b"raw second\\n")
+print("python third")
+""",
+    "encoding": """
+import sys, locale, os
+print("äöü ∂ 漢字 🙂")
+print(sys.getdefaultencoding(), sys.getfilesystemencoding(), locale.getlocale(), locale.getpreferredencoding())
+print(repr("\\ud800"), "\\ud800".encode("utf-8", "backslashreplace"))
+try: print("\\ud800")
+except UnicodeEncodeError as e: print(e)
+""",
+    "environ": """
+import os
+print([k for k in os.environ if k.startswith(("JPY", "IPY", "PYDEVD", "JUPYTER", "TAPEVIZ"))])
+for k in ("TERM", "FORCE_COLOR", "PAGER", "COLUMNS", "LINES", "TF_CPP_MIN_LOG_LEVEL"): print(k, os.environ.get(k))
+""",
+    "signals": """
+import signal, os
+for n in sorted(signal.valid_signals()):
+    h = signal.getsignal(n)
+    if h not in (signal.SIG_DFL, 0): print(int(n), h)
+print(signal.pthread_sigmask(signal.SIG_BLOCK, []), signal.set_wakeup_fd(-1))
+signal.signal(signal.SIGALRM, lambda *a: print("alarm", a[0]))
+signal.setitimer(signal.ITIMER_REAL, 0.05); import time; time.sleep(0.2)
+try:
+    os.kill(os.getpid(), signal.SIGINT); time.sleep(1)
+except KeyboardInterrupt: print("ki")
+""",
+    "asyncio": """
+import asyncio
+async def main():
+    await asyncio.sleep(0.01); print("in", asyncio.get_running_loop().__class__.__name__)
+    return 5
+print(asyncio.run(main()))
+print(asyncio.get_event_loop_policy().__class__.__name__)
+try: asyncio.get_running_loop()
+except RuntimeError as e: print(e)
+loop = asyncio.new_event_loop(); print(loop.run_until_complete(main())); loop.close()
+""",
+    "asyncio2": """
+import asyncio
+loop = asyncio.get_event_loop()
+print(loop)
+async def f(): return 1
+print(loop.run_until_complete(f()))
+""",
+    "multiprocessing": """
+import multiprocessing as mp, os
+print(mp.get_start_method(), mp.current_process().name, mp.parent_process(), mp.active_children())
+def f(x): print("child", x, flush=True); return x * x
+if __name__ == "__main__":
+    p = mp.Process(target=f, args=(3,)); p.start(); p.join(); print(p.exitcode, p.name)
+    with mp.Pool(1) as pool: print(pool.map(abs, [-1, -2]))
+    with mp.get_context("spawn").Pool(1) as pool: print(pool.map(abs, [-3]))
+    q = mp.Queue(); q.put(1); print(q.get())
+""",
+    "fork": """
+import os, sys
+print("before", flush=True)
+pid = os.fork()
+if pid == 0:
+    print("child"); sys.exit(0)
+os.waitpid(pid, 0); print("after")
+""",
+    "hooks": """
+import sys
+print(sys.excepthook is sys.__excepthook__, sys.displayhook is sys.__displayhook__, sys.unraisablehook is sys.__unraisablehook__, sys.breakpointhook is sys.__breakpointhook__)
+print(sys.gettrace(), sys.getprofile(), sys.getswitchinterval(), sys.get_asyncgen_hooks())
+sys.excepthook = lambda t, v, tb: print("hook", t.__name__, v)
+raise KeyError("z")
+""",
+    "threadhook": """
+import threading
+def bad(): raise ValueError("in thread")
+t = threading.Thread(target=bad); t.start(); t.join()
+class D:
+    def __del__(self): print('del')
+d = D(); del d
+print("end")
+""",
+    "exit": """
+print("x"); exit(4)
+""",
+    "quit": """
+quit()
+""",
+    "systemexit": """
+import sys
+sys.exit({"a": 1})
+""",
+    "dontprint": """
+3
+None
+"text"
+""",
+    "pickle": """
+import pickle
+class A: pass
+print(pickle.loads(pickle.dumps(A())).__class__ is A, A.__module__, A.__qualname__)
+import inspect
+def f(x):
+    return x   # comment
+print(inspect.getsource(f)); print(inspect.getsource(A)); print(inspect.getfile(f).rsplit("/")[-1], inspect.getmodule(f).__name__)
+""",
+    "refs": """
+import sys
+x = object()
+print(sys.getrefcount(x))
+def f(a): return sys.getrefcount(a)
+print(f(x), f(object()))
+for y in [object()]: print(sys.getrefcount(y))
+z = w = object(); print(sys.getrefcount(z))
+""",
+    "weak": """
+import weakref
+class A:
+    def __del__(self): print("del")
+a = A(); a = 3
+b = A(); del b
+def f():
+    c = A(); print("in f")
+f(); print("after f")
+class C(list): pass
+import gc
+c = [A()]; c.append(c); del c; gc.collect()
+d = A()
+print("end")
+""",
+    "finalize": """
+import weakref
+class A: pass
+a = A()
+weakref.finalize(a, print, "finalized at exit")
+class B:
+    def __del__(self): print("del at exit")
+b = B()
+""",
+    "locals": """
+def f():
+    a = 1
+    b = [c for c in range(2)]
+    return sorted(locals())
+print(f())
+class A:
+    x = 1
+    y = locals()
+print(sorted(A.__dict__))
+print([n for n in dir() if "tapeviz" in n.lower()])
+""",
+    "unfinished": """
+import sys
+sys.stdout.write("no newline at end")
+""",
+    "closed": """
+import sys
+print("x"); sys.stdout.close()
+""",
+    "redirect": """
+import contextlib, io, sys
+b = io.StringIO()
+with contextlib.redirect_stdout(b): print("hidden")
+print(b.getvalue())
+sys.stdout = open("/dev/null", "w"); print("nothing")
+sys.stdout = sys.__stdout__; print("again")
+""",
+    "reconf": """
+import sys
+sys.stdout.reconfigure(line_buffering=True); print("x")
+sys.stdout.reconfigure(encoding="latin-1", errors="replace"); print("ä∂")
+""",
+    "mp_unjoined": """
+import multiprocessing as mp, time
+def f(): time.sleep(0.3); print("late child", flush=True)
+mp.Process(target=f).start()
+print("end")
+""",
+    "doctest": '''
+"""
+>>> 1 + 1
+3
+"""
+import doctest; print(doctest.testmod())
+''',
+    "argparse": """
+import argparse
+p = argparse.ArgumentParser(); p.add_argument("--lr", type=float, default=0.1); print(p.parse_args())
+p.print_usage(); p.error("bad")
+""",
+    "dataclass": """
+from dataclasses import dataclass
+@dataclass
+class P:
+    x: int = 1
+    y: "float" = 2.0
+print(P(), P.__annotations__)
+import typing; print(typing.get_type_hints(P))
+def f(a: int) -> str: "doc"; return ""
+print(f.__annotations__, f.__doc__)
+""",
+    "cwd": """
+import os
+print(os.getcwd() == os.path.dirname(os.path.abspath(__file__)), os.path.exists("snippet.py"), os.path.abspath(".") == os.getcwd(), sorted(os.listdir(".")))
+import tempfile; print(tempfile.gettempdir())
+""",
+    "multiprocessing_left": """
+import multiprocessing as mp, time
+def f(): time.sleep(0.3); print("late child", flush=True)
+if __name__ == "__main__":
+    mp.Process(target=f).start()
+    print("end")
+""",
+    "memory_handler": """
+import logging, logging.handlers, sys
+out = logging.StreamHandler(sys.stdout)
+memory = logging.handlers.MemoryHandler(100, target=out)
+log = logging.getLogger("kept"); log.addHandler(memory); log.propagate = False
+log.warning("flushed at the end")
+print("end")
+""",
+    "fork_exit": """
+import atexit, os, sys
+atexit.register(print, "bye", flush=True)
+pid = os.fork()
+if pid == 0:
+    print("child"); sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+""",
+    "stack_depth": """
+import logging, sys, traceback
+logging.basicConfig(stream=sys.stdout, format="%(message)s")
+logging.warning("with its stack", stack_info=False)
+def f(): return len(traceback.extract_stack()), len(traceback.format_stack())
+print(f())
+""",
+}
+
+ON_STDERR_TOO = {
+    "atexit",
+    "atexit_exit",
+    "warnings",
+    "logging",
+    "logging2",
+    "threadhook",
+    "stack",
+    "order",
+}
+
+LIFETIMES = """
+import gc, sys, weakref
+import tensorflow as tf
+x = tf.constant([1., 2.]); r = weakref.ref(x); y = x * 2; print(r() is x, sys.getrefcount(x)); del x; print(r())
+z = tf.constant([1., 2.]) + 1; r = weakref.ref(z); z = z * 2; print(r()); del z; print("dead", r())
+big = tf.random.normal([200, 200]); r = weakref.ref(big, lambda _: print("big died")); del big; print(r())
+ints = tf.range(5); r = weakref.ref(ints); del ints; print(r())
+half = tf.cast(tf.ones([50, 50]), tf.bfloat16); r = weakref.ref(half); del half; print(r())
+huge = tf.complex(tf.ones([50, 50]), tf.ones([50, 50])); r = weakref.ref(huge); del huge; print(r())
+v = tf.Variable([1., 2.]); r = weakref.ref(v); del v; print(r())
+w = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    hidden = w * w; h = weakref.ref(hidden); loss = hidden * 2
+del hidden; print(h() is not None)
+g = tape.gradient(loss, w); print(g.numpy(), h())
+rg, rl, rt = weakref.ref(g), weakref.ref(loss), weakref.ref(tape); del g, loss, tape; print(rg(), rl(), rt())
+def loop():
+    t = tf.zeros([])
+    refs = []
+    for n in range(3):
+        t = t + tf.cast(n, tf.float32); refs.append(weakref.ref(t))
+    return [ref() is None for ref in refs]
+print(loop())
+class Model(tf.Module):
+    def __init__(self): self.w = tf.Variable(tf.ones([2, 2]))
+    def __call__(self, x): return x @ self.w
+m = Model(); m(tf.ones([1, 2])); r = weakref.ref(m); rw = weakref.ref(m.w); del m; gc.collect(); print(r(), rw())
+with tf.GradientTape(persistent=True) as p:
+    q = w * 3.0; s = tf.sin(q)
+print(p.gradient(s, q).numpy()); rq = weakref.ref(q); del q, s, p; gc.collect(); print(rq())
+"""
+"""Weak references to tensors, a tape and a module, which need TensorFlow."""

@@ -1,0 +1,66 @@
+"""A snippet finds the process that ``python snippet.py`` is: same output, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tapeviz.kernel import KernelPool, own_interpreter
+from tapeviz.recording import Recorder, Snippet
+
+from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals, /bin/echo")
+
+NAME = "snippet.py"
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[Recorder]:
+    with KernelPool(own_interpreter(), reserve=2) as pool:
+        yield Recorder(pool)
+
+
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_it_is_the_same_process(name, recorder, tmp_path):
+    check(SNIPPETS[name], recorder, tmp_path, with_stderr=name in ON_STDERR_TOO)
+
+
+def test_what_the_snippet_drops_dies_then(recorder, tmp_path):
+    check(LIFETIMES, recorder, tmp_path)
+
+
+def check(text: str, recorder: Recorder, tmp_path: Path, with_stderr: bool = False) -> None:
+    (tmp_path / NAME).write_text(text, encoding="utf-8")
+    live = recorder.record(Snippet(text, NAME, (), tmp_path))
+    plain = plain_run(tmp_path)
+    recorded = live.wait(120)
+    live.release()
+    said = {
+        stream: "".join(text for where, text in recorded.printed if where == stream)
+        for stream in ("stdout", "stderr")
+    }
+    assert said["stdout"] == plain.stdout
+    if with_stderr:
+        assert said["stderr"] == plain.stderr.replace(f"{tmp_path}/", "")
+
+
+def plain_run(folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {"TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg", **os.environ}
+    for name in ("PYTHONUNBUFFERED", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"):
+        environment.pop(name, None)
+    return subprocess.run(
+        [sys.executable, NAME],
+        cwd=folder,
+        env=environment | {"PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )

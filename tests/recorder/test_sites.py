@@ -1,0 +1,95 @@
+"""Places in a snippet, without a kernel: the tree of frames and their positions."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import tapeviz
+
+PATH = Path(tapeviz.__file__).parent / "recorder" / "sites.py"
+NAME = "snippet.py"
+
+
+def load_sites() -> ModuleType:
+    """The module alone: its package imports TensorFlow."""
+    spec = importlib.util.spec_from_file_location("sites_alone", PATH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def seen(source: str, calls_of: str = "op") -> tuple[list[Any], list[list[tuple[Any, ...]]]]:
+    """What is sent for the places of ``op()``, and the frames that Python's traceback tells."""
+    sites = load_sites().Sites(source, NAME, seen.__code__)
+    told = []
+
+    def op() -> int:
+        frame = sys._getframe(1)
+        told.append(
+            [
+                (one.name, one.lineno, one.colno, one.end_lineno, one.end_colno)
+                for one in reversed(traceback.StackSummary.extract(traceback.walk_stack(frame)))
+                if one.filename == NAME
+            ]
+        )
+        numbers.append(sites.here(frame))
+        return 0
+
+    numbers: list[int] = []
+    exec(compile(source, NAME, "exec"), {calls_of: op})
+    sent = {number: (frame, caller) for number, frame, caller in sites.unsent()}
+    chains = []
+    for number in numbers:
+        chain = []
+        while number:
+            frame, caller = sent[number]
+            chain.append(tuple(frame))
+            assert caller < number, "the caller is sent first"
+            number = caller
+        chains.append(chain)
+    return chains, told
+
+
+def test_frames_and_columns_are_those_of_a_traceback() -> None:
+    source = """
+def f(n):
+    x = [op() for _ in 'ab'], 'é' and op()
+    return f(n - 1) if n else (op() +
+                               op())
+class C:
+    y = f(1)
+op(); op()
+"""
+    chains, told = seen(source)
+    assert len(chains) == 10
+    for chain, frames in zip(chains, told, strict=True):
+        assert len(chain) == len(frames)
+        for (name, line, column, *_), (told_name, told_line, told_column, *_) in zip(
+            chain, reversed(frames), strict=True
+        ):
+            assert (name, line) == (told_name, told_line)
+            if column >= 0:  # a traceback has bytes
+                text = source.splitlines()[line - 1].encode()
+                assert column == len(text[:told_column].decode())
+    positions = {chain[0][1:] for chain in chains}
+    if sys.version_info >= (3, 11):
+        assert (8, 0, 8, 4) in positions
+        assert (8, 6, 8, 10) in positions
+
+
+def test_deep_stacks_are_told_once() -> None:
+    depth = 400
+    source = f"def f(n):\n    op()\n    if n: f(n - 1)\nf({depth})\n"
+    sites = load_sites().Sites(source, NAME, seen.__code__)
+    exec(compile(source, NAME, "exec"), {"op": lambda: sites.here(sys._getframe(1))})
+    sent = sites.unsent()
+    # The call in the module, and in each f the call of op and that of the next f.
+    assert len(sent) == 1 + (depth + 1) + depth
+    assert all(frame[0] in ("f", "<module>") for _, frame, _ in sent)
