@@ -34,7 +34,7 @@ def seen(source: str, calls_of: str = "op") -> tuple[list[Any], list[list[tuple[
         frame = sys._getframe(1)
         told.append(
             [
-                (one.name, one.lineno, one.colno, one.end_lineno, one.end_colno)
+                (one.name, one.lineno)
                 for one in reversed(traceback.StackSummary.extract(traceback.walk_stack(frame)))
                 if one.filename == NAME
             ]
@@ -57,7 +57,7 @@ def seen(source: str, calls_of: str = "op") -> tuple[list[Any], list[list[tuple[
     return chains, told
 
 
-def test_frames_and_columns_are_those_of_a_traceback() -> None:
+def test_frames_are_those_of_a_traceback_with_their_columns() -> None:
     source = """
 def f(n):
     x = [op() for _ in 'ab'], 'é' and op()
@@ -71,15 +71,12 @@ op(); op()
     assert len(chains) == 10
     for chain, frames in zip(chains, told, strict=True):
         assert len(chain) == len(frames)
-        for (name, line, column, *_), (told_name, told_line, told_column, *_) in zip(
-            chain, reversed(frames), strict=True
-        ):
-            assert (name, line) == (told_name, told_line)
-            if column >= 0:  # a traceback has bytes
-                text = source.splitlines()[line - 1].encode()
-                assert column == len(text[:told_column].decode())
+        assert [frame[:2] for frame in chain] == frames[::-1]
     positions = {chain[0][1:] for chain in chains}
     if sys.version_info >= (3, 11):
+        assert (3, 9, 3, 13) in positions
+        assert (3, 38, 3, 42) in positions  # characters: é has two bytes
+        assert (5, 31, 5, 35) in positions
         assert (8, 0, 8, 4) in positions
         assert (8, 6, 8, 10) in positions
 
