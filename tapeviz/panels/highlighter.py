@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from .look import Theme, colour
 
-LONGEST = 60_000
+LONGEST = 30_000
 """Characters up to which the whole text is read again at each edit; above, line by line."""
+AT_ONCE = 100
+"""Lines of a long text that are coloured in one go; the others follow, so many at a time."""
 Span = tuple[int, int, object]
 
 _ROLES = (
@@ -51,13 +54,22 @@ def _units(text: str) -> int:
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Colours a document; the state of a block is 1 when a string goes on after it."""
+    """Colours a document; the state of a block is 1 when a string goes on after it.
+
+    A long text is coloured from the top down while the window goes on answering.
+    """
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
         self._lines: list[list[Span]] = []
         self._texts: list[str] = []
         self._formats: dict[str, QTextCharFormat] = {}
+        self._left = AT_ONCE
+        self._waiting_from = self._blocks = 0
+        self._is_waiting = False
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._go_on)
+        document.blockCountChanged.connect(self._follow_lines)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -69,10 +81,40 @@ class Highlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
+        if self.document().characterCount() > LONGEST and not self._may_go_on():
+            return
         spans, goes_on = self._spans(text)
         for start, length, token in spans:
             self.setFormat(start, length, self._formats[role_of(token)])
         self.setCurrentBlockState(int(goes_on))
+
+    def _may_go_on(self) -> bool:
+        """False when this line of a long text has to wait for its turn."""
+        self._left -= 1
+        self._timer.start()
+        if self._left >= 0:
+            return True
+        line = self.currentBlock().blockNumber()
+        self._waiting_from = min(self._waiting_from, line) if self._is_waiting else line
+        self._is_waiting = True
+        return False
+
+    def _go_on(self) -> None:
+        """Colour the next lines that wait."""
+        self._left = AT_ONCE
+        if not self._is_waiting:
+            return
+        block = self.document().findBlockByNumber(self._waiting_from)
+        while block.isValid() and self._left > 0:
+            self.rehighlightBlock(block)
+            block = block.next()
+        self._is_waiting = block.isValid()
+        self._waiting_from = block.blockNumber()
+
+    def _follow_lines(self, count: int) -> None:
+        """Lines that wait move up when others above them go."""
+        self._waiting_from = max(0, self._waiting_from - max(0, self._blocks - count))
+        self._blocks = count
 
     def _spans(self, text: str) -> tuple[list[Span], bool]:
         document = self.document()
