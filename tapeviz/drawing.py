@@ -20,9 +20,10 @@ from .graph.fold import fold
 from .graph.model import Frame, NodeId
 from .graph.opening import MOST_BOXES, choose_open
 from .graph.scope import Links
-from .graph.tree import grow
+from .graph.tree import Tree, grow
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
+from .layout.wrapping import scale_in
 from .scene.compose import compose
 from .scene.frames import frame_width
 from .scene.model import Overlay, Scene
@@ -44,6 +45,14 @@ class Arranged:
 
 
 _ONWARD = 8.0
+
+ROOM = (960.0, 690.0)
+"""Px of a picture that fill the graph's pane of a window of 1,440 × 900 with text of 10 px."""
+_LEGIBLE = 0.81
+_MORE = 0.25
+"""How much more boxes count against larger text where none of the budgets can be read well."""
+_BUDGETS = (MOST_BOXES, 28, 20, 14)
+"""Boxes of a first view, tried one after the other until it can be read."""
 
 EMPTY_ARRANGED = Arranged()
 """In place of ``None``: nothing has run yet."""
@@ -74,6 +83,7 @@ def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
         {frame.path: frame_width(frame) for frame in frames},
         name=view.layout,
         direction=view.direction,
+        room=ROOM,
     )
 
 
@@ -122,6 +132,13 @@ def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDi
     """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
     built = built_graph(trace, view, call)
     tree = grow(built, trace, view.grouping)
+    most = 0 if view.grouping else _readable_budget(built, tree, trace, view)
+    return _sized(built, tree, trace, view, most)
+
+
+def _sized(
+    built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View, most: int
+) -> nx.MultiDiGraph:
     opening = choose_open(
         built,
         tree,
@@ -129,9 +146,30 @@ def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDi
         folded=view.folded,
         unfolded=view.unfolded,
         turns=dict(view.turns),
-        most=0 if view.grouping else MOST_BOXES,
+        most=most,
     )
     return _weighed(with_sizes(chip(fold(built, tree, opening, view.unfolded)), trace))
+
+
+def _readable_budget(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> int:
+    """How many boxes a first view may have so that its text can be read; what the user folds or
+    opens later changes nothing about it."""
+    if view.layout != "layered" or all(one.kind == "entry" for one in tree.groups.values()):
+        return MOST_BOXES
+    plain = replace(view, folded=frozenset(), unfolded=frozenset(), turns=())
+    best, largest, sizes = MOST_BOXES, 0.0, set[int]()
+    for most in _BUDGETS:
+        sized = _sized(built, tree, trace, plain, most)
+        if len(sized) in sizes:
+            continue
+        sizes.add(len(sized))
+        scale = scale_in(placed(sized, plain).bounds, ROOM)
+        if scale >= _LEGIBLE:
+            return most
+        worth = scale * len(sized) ** _MORE
+        if worth > largest:
+            best, largest = most, worth
+    return best
 
 
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:

@@ -29,8 +29,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QRubberBand, QToolTip
 
 from ..layout.model import Point, Rect
+from ..scene.boxes import plus_rect
 from ..scene.frames import button_at
-from ..scene.model import Scene
+from ..scene.model import Box, Scene
 from ..scene.theme import Theme
 from .camera import Camera
 from .item import SceneItem
@@ -240,6 +241,10 @@ class GraphView(QGraphicsView):
                 self._is_panning = self._is_framing = False
                 self.frame_clicked.emit(button[0].path, button[1])
                 return
+            if box is not None and box.opens and _is_on_plus(box, point):
+                self._is_panning = self._is_framing = False
+                self.node_activated.emit(box.node)
+                return
             adds = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             self.node_clicked.emit(box.node if box else "", adds)
         self._is_panning = self._is_framing = False
@@ -338,6 +343,11 @@ class GraphView(QGraphicsView):
             return button[0].tooltip
         wire = self.prepared.wire_at(point, NEAR_WIRE / self.camera.scale)
         return wire.tooltip if wire is not None else ""
+
+
+def _is_on_plus(box: Box, point: Point) -> bool:
+    rect = plus_rect(box)
+    return abs(point[0] - rect.x) <= rect.width / 2 and abs(point[1] - rect.y) <= rect.height / 2
 
 
 def _xy(point: QPointF) -> tuple[float, float]:

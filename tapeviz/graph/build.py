@@ -270,9 +270,15 @@ class _Wiring:
         if producer in chosen.bookkeeping.ops:
             return None
         # Its making is not part of the picture: the value alone stands for it.
-        if tensor in chosen.scope.outside:
+        if tensor in chosen.scope.outside and not self._is_inner(tensor):
             return self._constant(tensor, consumer)
         return None
+
+    def _is_inner(self, tensor: TensorId) -> bool:
+        """Whether only a gradient call's own arithmetic knows this tensor."""
+        made = self._trace.ops[self._trace.producers[tensor]]
+        is_known = tensor in self._index.results or bool(self._trace.names.get(tensor))
+        return made.call is not None and not is_known
 
     def _constant(self, tensor: TensorId, consumer: Op | None) -> NodeId | None:
         known = self._trace.tensors.get(tensor)

@@ -52,40 +52,57 @@ class _Chooser:
     ) -> None:
         self._tree = tree
         self._folded = frozenset(folded)
-        wanted = {above for path in unfolded if path in tree.groups for above in upwards(path)}
+        self._wanted = {
+            above for path in unfolded if path in tree.groups for above in upwards(path)
+        }
         held = {above for node in pinned for above in upwards(tree.home.get(node, ""))}
-        self._forced = wanted | {path for path in held if tree.groups[path].kind != "entry"}
+        self._held = {path for path in held if tree.groups[path].kind != "entry"}
         self._leaves = Counter(tree.home.get(node, "") for node in nodes)
         self._inside: dict[str, list[Group]] = {}
         for group in tree.groups.values():
             self._inside.setdefault(group.parent, []).append(group)
-        self._turns = {
-            group.path: self._turn(group, turns, wanted, held)
-            for group in tree.groups.values()
-            if group.turns
-        }
+        repeats = [group for group in tree.groups.values() if group.turns]
+        self._turns = {group.path: self._turn(group, {}, held) for group in repeats}
+        self._chosen = {group.path: self._turn(group, turns, self._wanted) for group in repeats}
+        for path, turn in self._turns.items():
+            if path not in turns and not self._wanted.intersection(tree.groups[path].turns):
+                self._chosen[path] = turn
 
-    def _turn(
-        self, repeat: Group, chosen: Mapping[str, int], wanted: set[str], held: set[str]
-    ) -> str:
-        """The turn shown: the user's, else one with something pinned, else the last of the
-        commonest shape."""
+    def _turn(self, repeat: Group, chosen: Mapping[str, int], kept: Collection[str]) -> str:
+        """The turn shown: the user's, else one of those to be ``kept`` in sight, else the last of
+        the commonest shape."""
         number = chosen.get(repeat.path)
         if number is not None:
             return repeat.turns[min(max(number, 1), len(repeat.turns)) - 1]
-        for paths in (wanted, held):
-            if kept := [turn for turn in repeat.turns if turn in paths]:
-                return kept[-1]
+        if found := [turn for turn in repeat.turns if turn in kept]:
+            return found[-1]
         usual = usual_shape(self._tree, repeat)
         return [turn for turn in repeat.turns if self._tree.groups[turn].shape == usual][-1]
 
     def choose(self, most: int) -> Opening:
-        """Opens groups level by level; whatever is not opened is closed."""
+        """What the user opened or closed changes nothing about the rest."""
+        shapes = {self._tree.groups[path].shape for path in self._automatic(most)}
+        self._turns = self._chosen
+        opened: set[str] = set()
+        waiting = list(self._inside.get("", []))
+        while waiting:
+            group = waiting.pop()
+            is_kept = group.path in self._wanted or group.path in self._held
+            is_like = group.kind != "entry" and group.shape in shapes
+            if group.path not in self._folded and (is_kept or is_like):
+                opened.add(group.path)
+                if group.turns:
+                    opened.add(self._turns[group.path])
+                waiting.extend(self._parts(group.path)[1])
+        return Opening(frozenset(self._tree.groups) - opened, self._turns)
+
+    def _automatic(self, most: int) -> set[str]:
+        """Opens groups level by level as long as the boxes stay within ``most``."""
         opened: set[str] = set()
         waiting: list[Group] = []
         boxes = self._open("", opened, waiting)
         while waiting:
-            forced = [group for group in waiting if group.path in self._forced]
+            forced = [group for group in waiting if group.path in self._held]
             unit = forced or self._next(waiting)
             if not unit:
                 break
@@ -95,13 +112,13 @@ class _Chooser:
             for group in unit:
                 waiting.remove(group)
                 boxes += self._open(group.path, opened, waiting) - 1
-        return Opening(frozenset(self._tree.groups) - opened, self._turns)
+        return opened - {""}
 
     def _next(self, waiting: list[Group]) -> list[Group]:
         """Of the groups that may be opened those of one shape that have the most ops."""
         units: dict[int, list[Group]] = {}
         for group in waiting:
-            if group.kind != "entry" and group.path not in self._folded:
+            if group.kind != "entry":
                 units.setdefault(group.shape, []).append(group)
         return max(units.values(), key=lambda unit: sum(one.ops for one in unit), default=[])
 

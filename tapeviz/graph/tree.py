@@ -26,7 +26,7 @@ _LEAST_TURNS = 6
 _LEAST_LOOP = 4
 _SMALL = 40
 """A picture of so few nodes is read at once: in it a loop is a repeat from more turns on."""
-_MANY = 24
+_MANY = 12
 """So many ops side by side are grouped by their lines."""
 
 GroupKind = Kind | str

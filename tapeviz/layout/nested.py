@@ -14,6 +14,7 @@ import networkx as nx
 
 from tapeviz.layout.engines import lay_out
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
+from tapeviz.layout.wrapping import in_columns
 
 HEADER = 36.0
 """Px above the inside of a frame, for its title."""
@@ -52,18 +53,22 @@ def lay_out_nested(
     *,
     name: str = "layered",
     direction: str = "down",
+    room: tuple[float, float] | None = None,
 ) -> Layout:
     """As :func:`lay_out`; the result's ``frames`` has a rectangle for each frame.
 
     ``parents``: frame → the frame around it (``""`` for none); a node's attribute ``frame`` names
     its innermost one. ``widths``: px that the title of a frame needs. An edge with the attribute
     ``carried`` goes back to the beginning of a frame, along its border. Other layouts than the
-    layered one know no frames.
+    layered one know no frames. ``room``: width and height in px that the picture should fill: a
+    tall one, or the tall inside of a frame, stands in columns then.
     """
     carried = [key for *key, is_back in graph.edges(keys=True, data="carried") if is_back]
     if name != "layered" or not parents:
-        return lay_out(graph, name=name, direction=direction)
-    return _Nested(graph, parents, widths, direction, [(a, b, k) for a, b, k in carried]).laid()
+        layout = lay_out(graph, name=name, direction=direction)
+        return in_columns(layout, room) if room is not None and name == "layered" else layout
+    back = [(a, b, k) for a, b, k in carried]
+    return _Nested(graph, parents, widths, direction, back, room).laid()
 
 
 class _Nested:
@@ -74,7 +79,9 @@ class _Nested:
         widths: Mapping[str, float],
         direction: str,
         carried: Sequence[EdgeKey],
+        room: tuple[float, float] | None,
     ) -> None:
+        self._room = room
         self._graph = graph
         self._parents = parents
         self._widths = widths
@@ -90,7 +97,7 @@ class _Nested:
         for path in sorted(self._parents, key=self._depth, reverse=True):
             self._lay_inside(path)
         root = self._levels[""]
-        root.layout = lay_out(root.graph, name="layered", direction=self._direction)
+        root.layout = self._laid_out(root.graph)
         rects: dict[str, Rect] = {}
         frames: dict[str, Rect] = {}
         for path in sorted(self._parents, key=self._depth):
@@ -107,6 +114,10 @@ class _Nested:
         }
         order = {node: rects[node] for node in self._graph}
         return replace(root.layout, rects=order, routes=routes, frames=frames)
+
+    def _laid_out(self, graph: nx.MultiDiGraph) -> Layout:
+        layout = lay_out(graph, name="layered", direction=self._direction)
+        return layout if self._room is None else in_columns(layout, self._room)
 
     def _depth(self, path: str) -> int:
         return len(self._chain(path))
@@ -191,7 +202,7 @@ class _Nested:
     def _lay_inside(self, path: str) -> None:
         level = self._levels[path]
         graph = level.graph
-        layout = level.layout = lay_out(graph, name="layered", direction=self._direction)
+        layout = level.layout = self._laid_out(graph)
         kept = [node for node in graph if node not in ("top", "bottom")]
         points = [
             point
@@ -241,14 +252,26 @@ class _Nested:
                 line.append(self._border(line[-1], frames[path], is_end=True))
             elif side == "in":
                 border = self._border(line[0], frames[path], is_end=False)
-                if points:
-                    points[-1] = border
+                points = self._aligned(points[::-1], border)[::-1]
                 points.extend(line)
                 continue
             if points:
-                line = line[1:]
+                line = self._aligned(line, points[-1])[1:]
             points.extend(line)
         return tuple(points)
+
+    def _aligned(self, line: list[Point], port: Point) -> list[Point]:
+        """A line that begins at a box, begun at the box's port instead, straight on as before."""
+        across = 0 if self._is_down else 1
+        first = line[0][across]
+        count = 0
+        while count < len(line) and line[count][across] == first:
+            count += 1
+        moved = [
+            (port[0], y) if self._is_down else (x, port[1])
+            for x, y in line[1 : min(count, len(line) - 1)]
+        ]
+        return [port, *moved, *line[1 + len(moved) :]]
 
     def _border(self, port: Point, frame: Rect, *, is_end: bool) -> Point:
         if self._is_down:

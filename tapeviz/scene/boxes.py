@@ -42,9 +42,23 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
     else:
         yield from _words(box, body, theme)
         yield from _value(box, body, theme, style.fill or theme.background)
+    if box.opens:
+        yield from _plus(box, theme)
     if box.gradient:
         x = box.rect.right - plate_width(box.gradient) / 2 - 8
         yield from plate(x, box.rect.bottom + PLATE_DROP, box.gradient, theme)
+
+
+def plus_rect(box: Box) -> Rect:
+    """Where a click opens the group."""
+    return Rect(box.rect.right - 9.0, box.rect.top + 14.0, 13.0, 13.0)
+
+
+def _plus(box: Box, theme: Theme) -> Iterator[Primitive]:
+    at = plus_rect(box)
+    style = Style(None, theme.text_muted, 1.3)
+    bars = line((at.x - 3.5, at.y), (at.x + 3.5, at.y))
+    yield Path("plus", bars + line((at.x, at.y - 3.5), (at.x, at.y + 3.5)), style)
 
 
 def ring_rect(box: Box) -> Rect:
@@ -173,7 +187,7 @@ def _words(box: Box, body: Rect, theme: Theme) -> Iterator[Primitive]:
 
 
 def _value(box: Box, body: Rect, theme: Theme, ground: str) -> Iterator[Primitive]:
-    right = body.right - PADDING[box.shape]
+    right = body.right - PADDING[box.shape] - (8.0 if box.opens else 0.0)
     if box.gradient_picture is not None:
         yield from _cells(box.gradient_picture, right, body.y, theme.gradient_ramp, ground, theme)
     elif box.picture is not None:

@@ -53,6 +53,8 @@ class Box:
     gradient_picture: Picture | None = None
     is_small: bool = False
     label_side: LabelSide = "above-left"
+    opens: bool = False
+    """A click on its plus opens the group."""
 
 
 @dataclass(frozen=True, slots=True)

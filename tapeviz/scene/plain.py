@@ -144,6 +144,7 @@ def _box(node: Node, rect: Rect, trace: Trace, has_stats: bool) -> Box:
         picture=_picture(node, trace) if content.cells else None,
         is_pale=not node.is_recorded,
         is_small=content.is_small,
+        opens=node.role == "group",
         is_dashed=is_write(node),
         tooltip=node_tooltip(node, trace, has_stats),
     )

@@ -17,6 +17,8 @@ CHIP_HEIGHT = 24.0
 LEAST_WIDTH = 92.0
 GAP = 18.0
 """Between the words and the value."""
+_PLUS = 8.0
+"""What a folded group's plus takes on the right."""
 PICTURE_HEIGHT = 36.0
 PICTURE_WIDTH = 60.0
 CELL = 12.0
@@ -44,6 +46,8 @@ def size_of(content: Content) -> tuple[float, float]:
     words = words_width(content)
     value = value_width(content)
     width = words + 2 * padding + (value + GAP if value else 0.0)
+    if content.shape == "stack":
+        width += _PLUS
     return _even(max(width, LEAST_WIDTH)), BOX_HEIGHT
 
 

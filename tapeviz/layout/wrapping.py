@@ -1,0 +1,247 @@
+"""A tall layered layout in, the same in columns side by side out, so that it fills its room.
+
+The picture is cut between rows where few edges cross; an edge from one column to another leaves
+its own at the bottom, goes up beside it and comes into the other from above.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
+
+READABLE = 0.87
+"""A picture that fits into its room at this scale stays as it is."""
+_MOST_COLUMNS = 6
+_GAP = 44.0
+"""Between two columns, and room for the edges between them:"""
+_LANE = 9.0
+_STUB = 16.0
+_RISE = 22.0
+_NEAR = 260.0
+"""Px above a cut from which a source may go to its takers."""
+_WORTH = 1.15
+"""Columns must make the picture so many times larger."""
+_CROSSING = 26.0
+"""Px that a cut is moved to cross one edge less."""
+
+
+def scale_in(bounds: Rect, room: tuple[float, float]) -> float:
+    """Px of the screen for a px of the picture when all of it is in sight; at most 1."""
+    return min(room[0] / max(bounds.width, 1.0), room[1] / max(bounds.height, 1.0), 1.0)
+
+
+def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
+    """The layout, or if it would be larger in its ``room`` (width, height in px) the same in
+    columns. Only of a layout that runs down."""
+    plain = scale_in(layout.bounds, room)
+    if plain >= READABLE or layout.direction != "down" or len(layout.rects) < 3:
+        return layout
+    gaps = _gaps(layout)
+    best, most = layout, plain * _WORTH
+    for count in range(2, min(_MOST_COLUMNS, len(gaps) + 1) + 1):
+        cuts = _cuts(layout, gaps, count)
+        if len(cuts) != count - 1:
+            continue
+        made = _Columns(layout, cuts).laid()
+        if made is not None and (scale := scale_in(made.bounds, room)) > most:
+            best, most = made, scale * 1.04
+    return best
+
+
+def _gaps(layout: Layout) -> list[tuple[float, int]]:
+    """Where no box stands, and how many values' edges cross there."""
+    spans = sorted((rect.top, rect.bottom) for rect in layout.rects.values())
+    gaps: list[float] = []
+    reach = spans[0][1]
+    for top, bottom in spans:
+        if top > reach + 1:
+            gaps.append((reach + top) / 2)
+        reach = max(reach, bottom)
+    crossing: list[set[str]] = [set() for _ in gaps]
+    for (source, _, _), points in layout.routes.items():
+        heights = [y for _, y in points]
+        for place in range(bisect_left(gaps, min(heights)), bisect_left(gaps, max(heights))):
+            crossing[place].add(source)
+    return [(gap, len(sources)) for gap, sources in zip(gaps, crossing, strict=True)]
+
+
+def _cuts(layout: Layout, gaps: Sequence[tuple[float, int]], count: int) -> list[float]:
+    """Cuts into columns of nearly equal height, where few edges cross."""
+    top, height = layout.bounds.top, layout.bounds.height
+    cuts: list[float] = []
+    for number in range(1, count):
+        ideal = top + height * number / count
+        near = [gap for gap in gaps if abs(gap[0] - ideal) < height / (2.5 * count)]
+        if near:
+            cuts.append(min(near, key=lambda gap: abs(gap[0] - ideal) + _CROSSING * gap[1])[0])
+    return sorted(set(cuts))
+
+
+@dataclass(slots=True)
+class _Column:
+    left: float
+    right: float
+    top: float
+    bottom: float
+    x: float = 0.0
+
+
+class _Columns:
+    def __init__(self, layout: Layout, cuts: list[float]) -> None:
+        self._layout = layout
+        self._cuts = cuts
+
+    def laid(self) -> Layout | None:
+        """None where an edge leads back to an earlier column."""
+        layout = self._layout
+        homes = self._homes()
+        layout = self._layout
+        if any(homes[source] > homes[target] for source, target, _ in layout.routes):
+            return None
+        parts = {key: self._parts(key, homes) for key in layout.routes}
+        columns = self._extents(homes, parts)
+        if columns is None:
+            return None
+        lanes = self._lanes(homes)
+        self._stand(columns, lanes)
+        rects = {
+            name: self._moved(rect, columns[homes[name]]) for name, rect in layout.rects.items()
+        }
+        routes: dict[EdgeKey, tuple[Point, ...]] = {}
+        for key, (first, last) in parts.items():
+            start, end = columns[homes[key[0]]], columns[homes[key[1]]]
+            route = [self._shifted(point, start) for point in first]
+            if last:
+                into = [self._shifted(point, end) for point in last]
+                route += self._between(route[-1], into[0], start, lanes[homes[key[0]], key[0]])
+                route += into
+            routes[key] = tuple(route)
+        return _at_origin(replace(layout, rects=rects, routes=routes))
+
+    def _homes(self) -> dict[str, int]:
+        """The column of each box. One that begins right above the next column goes there with all
+        that takes it."""
+        layout = self._layout
+        homes = {name: bisect_left(self._cuts, rect.y) for name, rect in layout.rects.items()}
+        takers: dict[str, list[str]] = {}
+        taking = set()
+        for source, target, _ in layout.routes:
+            takers.setdefault(source, []).append(target)
+            taking.add(target)
+        for name, others in takers.items():
+            first = min(homes[other] for other in others)
+            if name not in taking and homes[name] < first:
+                cut = self._cuts[first - 1]
+                if cut - layout.rects[name].y < _NEAR:
+                    homes[name] = first
+                    self._lower(name, max(0.0, cut - _RISE - layout.rects[name].bottom))
+        return homes
+
+    def _lower(self, name: str, by: float) -> None:
+        """Move a source down, right above the cut, and the begin of its edges with it."""
+        rect = self._layout.rects[name]
+        lowest = rect.bottom + by
+        routes = {
+            key: tuple((x, max(y, lowest)) for x, y in points) if key[0] == name else points
+            for key, points in self._layout.routes.items()
+        }
+        rects = {**self._layout.rects, name: Rect(rect.x, rect.y + by, rect.width, rect.height)}
+        self._layout = replace(self._layout, rects=rects, routes=routes)
+
+    def _parts(self, key: EdgeKey, homes: dict[str, int]) -> tuple[list[Point], list[Point]]:
+        """The route within the column of its source, and within that of its target."""
+        points = self._layout.routes[key]
+        start, end = homes[key[0]], homes[key[1]]
+        if start == end:
+            return list(points), []
+        leaves, enters = self._cuts[start], self._cuts[end - 1]
+        first = [points[0]]
+        for point in points[1:]:
+            if point[1] > leaves:
+                break
+            first.append(point)
+        last = [points[-1]]
+        for point in reversed(points[:-1]):
+            if point[1] < enters:
+                break
+            last.append(point)
+        return first, last[::-1]
+
+    def _extents(
+        self, homes: dict[str, int], parts: dict[EdgeKey, tuple[list[Point], list[Point]]]
+    ) -> list[_Column] | None:
+        boxes: list[list[Rect]] = [[] for _ in range(len(self._cuts) + 1)]
+        for name, rect in self._layout.rects.items():
+            boxes[homes[name]].append(rect)
+        if not all(boxes):
+            return None
+        columns = [
+            _Column(
+                min(r.left for r in some),
+                max(r.right for r in some),
+                min(r.top for r in some),
+                max(r.bottom for r in some),
+            )
+            for some in boxes
+        ]
+        for (source, target, _), (first, last) in parts.items():
+            for home, points in ((homes[source], first), (homes[target], last)):
+                column = columns[home]
+                for x, _ in points:
+                    column.left, column.right = min(column.left, x), max(column.right, x)
+        return columns
+
+    def _lanes(self, homes: dict[str, int]) -> dict[tuple[int, str], int]:
+        """For each column the values that leave it, numbered."""
+        lanes: dict[tuple[int, str], int] = {}
+        used = [0] * (len(self._cuts) + 1)
+        for source, target, _ in self._layout.routes:
+            home = homes[source]
+            if home != homes[target] and (home, source) not in lanes:
+                lanes[home, source] = used[home]
+                used[home] += 1
+        return lanes
+
+    def _stand(self, columns: list[_Column], lanes: dict[tuple[int, str], int]) -> None:
+        x = 0.0
+        for number, column in enumerate(columns):
+            column.x = x
+            leaving = sum(home == number for home, _ in lanes)
+            x += column.right - column.left + _GAP + _LANE * leaving
+
+    def _shifted(self, point: Point, column: _Column) -> Point:
+        return point[0] - column.left + column.x, point[1] - column.top
+
+    def _moved(self, rect: Rect, column: _Column) -> Rect:
+        x, y = self._shifted((rect.x, rect.y), column)
+        return Rect(x, y, rect.width, rect.height)
+
+    def _between(self, leaves: Point, enters: Point, column: _Column, lane: int) -> list[Point]:
+        """From the foot of a column up beside it and over to the head of another."""
+        low = max(leaves[1], column.bottom - column.top + _STUB + _LANE * lane)
+        beside = column.x + column.right - column.left + _GAP / 2 + _LANE * lane
+        high = -(_STUB + _LANE * lane)
+        return [(leaves[0], low), (beside, low), (beside, high), (enters[0], high)]
+
+
+def _at_origin(layout: Layout) -> Layout:
+    """The same with its top left corner at 0."""
+    xs = [x for points in layout.routes.values() for x, _ in points]
+    ys = [y for points in layout.routes.values() for _, y in points]
+    rects = layout.rects.values()
+    left, top = min([r.left for r in rects] + xs), min([r.top for r in rects] + ys)
+    right, bottom = max([r.right for r in rects] + xs), max([r.bottom for r in rects] + ys)
+    return replace(
+        layout,
+        rects={
+            name: Rect(r.x - left, r.y - top, r.width, r.height) for name, r in layout.rects.items()
+        },
+        routes={
+            key: tuple((x - left, y - top) for x, y in points)
+            for key, points in layout.routes.items()
+        },
+        bounds=Rect((right - left) / 2, (bottom - top) / 2, right - left, bottom - top),
+    )

@@ -1,0 +1,69 @@
+"""Tall pictures in columns: larger in their room, nothing overlaps, every edge still arrives."""
+
+from __future__ import annotations
+
+import random
+
+import networkx as nx
+import pytest
+
+from tapeviz.layout import Layout, lay_out, lay_out_nested
+from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
+
+from .test_nested import apart
+
+ROOM = (960.0, 690.0)
+
+
+def chain(length: int, seed: int = 0) -> nx.MultiDiGraph:
+    """A chain with a weight beside each third node, and a few edges that skip."""
+    rng = random.Random(seed)
+    graph = nx.MultiDiGraph()
+    for i in range(length):
+        graph.add_node(str(i), width=rng.randint(80, 160), height=50, frame="")
+        if i:
+            graph.add_edge(str(i - 1), str(i), weight=8.0, carried=False)
+        if i % 3 == 0:
+            graph.add_node(f"w{i}", width=120, height=50, frame="")
+            graph.add_edge(f"w{i}", str(i), weight=1.0, carried=False)
+        if seed and i > 9 and i % 7 == 0:
+            graph.add_edge(str(i - 9), str(i), weight=1.0, carried=False)
+    return graph
+
+
+def check(layout: Layout, graph: nx.MultiDiGraph) -> None:
+    assert set(layout.rects) == set(graph)
+    rects = list(layout.rects.values())
+    assert all(apart(a, b) for i, a in enumerate(rects) for b in rects[:i])
+    for (source, target, _), points in layout.routes.items():
+        start, end = layout.rects[source], layout.rects[target]
+        assert points[0][1] == pytest.approx(start.bottom)
+        assert start.left <= points[0][0] <= start.right
+        assert points[-1][1] == pytest.approx(end.top)
+        assert end.left <= points[-1][0] <= end.right
+        for x, y in points:
+            assert layout.bounds.left - 1 <= x <= layout.bounds.right + 1
+            assert layout.bounds.top - 1 <= y <= layout.bounds.bottom + 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("length", [12, 24, 36])
+def test_a_tall_chain_fills_its_room(length: int, seed: int) -> None:
+    graph = chain(length, seed)
+    plain = lay_out(graph)
+    wrapped = in_columns(plain, ROOM)
+    check(wrapped, graph)
+    assert scale_in(wrapped.bounds, ROOM) > 1.15 * scale_in(plain.bounds, ROOM)
+    assert wrapped == in_columns(plain, ROOM)
+
+
+def test_what_can_be_read_stays_as_it_is() -> None:
+    plain = lay_out(chain(5))
+    assert scale_in(plain.bounds, ROOM) >= READABLE
+    assert in_columns(plain, ROOM) is plain
+
+
+def test_only_what_runs_down_is_wrapped() -> None:
+    graph = chain(30)
+    right = lay_out_nested(graph, {}, {}, direction="right", room=ROOM)
+    assert right == lay_out(graph, direction="right")
