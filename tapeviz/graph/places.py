@@ -92,6 +92,32 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loo
     return _Loop(node.lineno, words, names, tuple(one.lineno for one in node.body))
 
 
+_Marks = tuple["_Lines", list[tuple[int, tuple[str, Site]]], list[int]]
+_latest: list[tuple[Trace, _Marks]] = []
+"""Of the trace looked at last: pictures of its calls are asked for one after the other."""
+
+
+def _marks_of(trace: Trace) -> _Marks:
+    """The text's loops and parameters, and when a name of theirs was bound, in order."""
+    for known, marks in _latest:
+        if known is trace:
+            return marks
+    lines = _Lines(SourceText(trace.source))
+    found = [
+        (binding.when, (binding.name, binding.site))
+        for binding in trace.bindings
+        if binding.site.frames
+        and (
+            binding.name in getattr(lines.headers.get(binding.site.line), "names", ())
+            or binding.name in lines.parameters.get(binding.site.line, ())
+        )
+    ]
+    found.sort(key=lambda mark: mark[0])
+    made = (lines, found, [when for when, _ in found])
+    _latest[:] = [(trace, made)]
+    return made
+
+
 class Places:
     """Follows the ops of a trace in the order in which they ran.
 
@@ -100,28 +126,13 @@ class Places:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._lines = _Lines(SourceText(trace.source))
-        self._marks = self._loop_marks()
-        self._whens = [when for when, _ in self._marks]
+        self._lines, self._marks, self._whens = _marks_of(trace)
         self._at = 0
         self._ids: dict[object, int] = {}
         self._turns: dict[object, int] = {}
         self._bound: dict[object, set[str]] = {}
         self._stands: dict[object, int] = {}
         self._known: dict[int, tuple[Place, ...]] = {}
-
-    def _loop_marks(self) -> list[tuple[int, tuple[str, Site]]]:
-        lines = self._lines
-        marks = [
-            (binding.when, (binding.name, binding.site))
-            for binding in self._trace.bindings
-            if binding.site.frames
-            and (
-                binding.name in getattr(lines.headers.get(binding.site.line), "names", ())
-                or binding.name in lines.parameters.get(binding.site.line, ())
-            )
-        ]
-        return sorted(marks, key=lambda mark: mark[0])
 
     def of(self, op: Op) -> tuple[Place, ...]:
         """Where an op ran, the outermost first."""
