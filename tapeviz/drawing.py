@@ -5,7 +5,7 @@ The one sequence that the window, the command line and the tests run: build, fol
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
@@ -85,21 +85,6 @@ def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
         direction=view.direction,
         room=ROOM,
     )
-
-
-def film_rounds(trace: Trace, view: View, calls: Sequence[CallDiagnosis]) -> list[Arranged]:
-    """The arrangements of several rounds; where their graphs are alike everything stands still.
-
-    Twice: the first time through, boxes get the room that the widest value takes.
-    """
-    before: Arranged | None = None
-    for one in calls:
-        before = arrange(trace, view, one.call.id, before)
-    filmed = []
-    for one in calls:
-        before = arrange(trace, view, one.call.id, before)
-        filmed.append(before)
-    return filmed
 
 
 def _fits_in(

@@ -129,6 +129,15 @@ ACTIONS: tuple[Action, ...] = (
     _export("html", "&HTML …", "A page with the picture, to be dragged and zoomed"),
     _export("gif", "&GIF …", "A film of the backward pass, a second for each step"),
     Action(
+        "export-rounds",
+        "&File/&Export",
+        "GIF of the &rounds …",
+        (),
+        "A film of the rounds of a training loop",
+        lambda w: w.pictures.film_rounds(),
+        is_there=_has_rounds,
+    ),
+    Action(
         "copy-picture",
         "&File",
         "&Copy picture",

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from ..errors import TapevizError
 from ..export import Drawing, render, steps_filmed, write_animation, write_picture
+from ..films import ROUND_SECONDS, draw_rounds, with_round
 
 if TYPE_CHECKING:
     from .window import Window
@@ -32,9 +33,7 @@ class Pictures:
         arranged, scene = shown.arranged, shown.scene
         current = self._document.current_call
         if shown is self._document and current is not None:
-            rounds = self._document.diagnosis.rounds.words(current.call.id)
-            title = " · ".join(part for part in (scene.title, rounds) if part)
-            scene = replace(scene, title=title)
+            scene = with_round(scene, self._document.diagnosis, current.call.id)
         return Drawing(arranged.graph, arranged.layout, scene, self._window.theme)
 
     def ask(self, suffix: str) -> None:
@@ -76,6 +75,30 @@ class Pictures:
             scenes = [compose(replace(overlay, step=step)) for step in steps]
             drawings = [Drawing(arranged.graph, arranged.layout, one, theme) for one in scenes]
             write_animation(drawings, path, told=told)
+
+        document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))
+
+    def film_rounds(self) -> None:
+        """Asks for a file, and writes the rounds of the call site that is drawn as a film."""
+        document, theme = self._document, self._window.theme
+        site = document.site
+        start = self._window.files.folder / document.text.filename
+        name, _ = QFileDialog.getSaveFileName(
+            self._window, "Export the rounds", str(start.with_suffix(".gif")), "GIF (*.gif)"
+        )
+        if not name or site is None:
+            return
+        path = Path(name).with_suffix(".gif")
+        self._window.files.keep_folder(path)
+        trace, view, diagnosis = document.trace, document.view, document.diagnosis
+
+        def told(done: int, known: int) -> None:
+            if not document.background.tell("export", done, known):
+                raise TapevizError("the export was cancelled")
+
+        def film() -> None:
+            frames = draw_rounds(trace, diagnosis, view, site, theme)
+            write_animation(frames, path, told=told, seconds=ROUND_SECONDS)
 
         document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))
 

@@ -13,17 +13,13 @@ from ..errors import TapevizError
 from .options import add_kernel_options, add_round_option, check_round
 
 if TYPE_CHECKING:
-    from ..analysis.model import CallDiagnosis, Diagnosis
-    from ..drawing import Arranged
+    from ..analysis.model import Diagnosis
     from ..export import Drawing
-    from ..scene.model import Overlay
     from ..trace.model import CallId
     from ..view import View
     from .inputs import Explained
 
 _GROUPS_TOLD = 12
-_ROUNDS_FILMED = 60
-_ROUND_SECONDS = 0.25
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -133,21 +129,18 @@ def _write_rounds(
     explained: Explained, view: View, output: Path, options: argparse.Namespace
 ) -> None:
     """The rounds of a call site as a film; what is alike in all of them stands still."""
-    from ..drawing import film_rounds, shown_call
+    from ..drawing import shown_call
     from ..export import write_animation
+    from ..films import ROUND_SECONDS, draw_rounds
+    from ..scene.theme import THEMES
 
     diagnosis = explained.diagnosis
     shown = shown_call(diagnosis, view.overlay)
     site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
     if site is None or len(site) == 1:
         raise TapevizError("--rounds: the gradient call that is drawn ran once")
-    calls = [diagnosis.round(site, number) for number in site.filmed(_ROUNDS_FILMED)]
-    filmed = film_rounds(explained.trace, view, calls)
-    frames = [
-        _picture(explained, arranged, view.overlay, call, options.theme)
-        for arranged, call in zip(filmed, calls, strict=True)
-    ]
-    write_animation(frames, output, scale=options.scale, seconds=_ROUND_SECONDS)
+    frames = draw_rounds(explained.trace, diagnosis, view, site, THEMES[options.theme])
+    write_animation(frames, output, scale=options.scale, seconds=ROUND_SECONDS)
 
 
 def _pictures(
@@ -155,30 +148,16 @@ def _pictures(
 ) -> list[Drawing]:
     """The drawing after each of these numbers of steps, all in one layout."""
     from ..drawing import arrange, shown_call
-
-    arranged = arrange(explained.trace, view, view.overlay.call)
-    shown = shown_call(explained.diagnosis, view.overlay)
-    overlays = [replace(view.overlay, step=step) for step in steps]
-    return [_picture(explained, arranged, one, shown, theme) for one in overlays]
-
-
-def _picture(
-    explained: Explained,
-    arranged: Arranged,
-    overlay: Overlay,
-    shown: CallDiagnosis | None,
-    theme: str,
-) -> Drawing:
-    """One drawing; of several rounds its title says which."""
-    from ..drawing import compose_over
-    from ..export import Drawing
+    from ..films import draw_call
     from ..scene.theme import THEMES
 
-    scene = compose_over(arranged, explained.trace, shown, overlay)
-    rounds = explained.diagnosis.rounds.words(shown.call.id if shown is not None else None)
-    if rounds:
-        scene = replace(scene, title=" · ".join(part for part in (scene.title, rounds) if part))
-    return Drawing(arranged.graph, arranged.layout, scene, THEMES[theme])
+    trace, diagnosis = explained.trace, explained.diagnosis
+    arranged = arrange(trace, view, view.overlay.call)
+    shown = shown_call(diagnosis, view.overlay)
+    overlays = [replace(view.overlay, step=step) for step in steps]
+    return [
+        draw_call(arranged, trace, diagnosis, shown, overlay, THEMES[theme]) for overlay in overlays
+    ]
 
 
 def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:

@@ -11,15 +11,17 @@ from PySide6.QtCore import Qt, Signal
 
 from ..analysis.call_sites import CallSite, Numbers
 from ..analysis.over_time import TurnShares
+from ..analysis.round_words import number_text
 from .look import Theme, mix
 from .plots import ThemedPlot, colour_map
-from .sparkline import spans_decades
+from .sparkline import scaled, spans_decades
 
 _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 MOST_LINES = 12
 MOST_ROUNDS_DRAWN = 4_000
 LONGEST_NAME = 22
 ROOM_FOR_LEGEND = 330
+LEGEND_COLUMNS = 3
 
 
 class RoundPlot(ThemedPlot):
@@ -69,8 +71,17 @@ class RoundPlot(ThemedPlot):
         self._here = pg.InfiniteLine(0, pen=pg.mkPen(theme.text, width=1.2))
         self.addItem(self._here)
         self.setXRange(1, max(len(site), 2), padding=0.02)
-        self.getPlotItem().getViewBox().enableAutoRange(axis="y")
+        self._leave_room(table, is_log, len(series) + 1)
         self.getAxis("bottom").setLabel("round", color=theme.text_muted)
+
+    def _leave_room(self, table: Numbers, is_log: bool, names: int) -> None:
+        """The legend stands above the lines."""
+        shown = scaled(table) if is_log else table
+        known = shown[np.isfinite(shown)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        span = (high - low) or abs(high) or 1.0
+        above = min(0.12 + 0.1 * -(-names // LEGEND_COLUMNS), 0.6)
+        self.setYRange(low - 0.04 * span, high + above * span, padding=0)
 
     def _line(self, rounds: Numbers, numbers: Numbers, pen: Any, is_log: bool) -> None:
         shown = np.where(numbers > 0, numbers, np.nan) if is_log else numbers
@@ -91,7 +102,7 @@ class RoundPlot(ThemedPlot):
             item.legend = None
         legend = item.addLegend(offset=(-8, 6), labelTextColor=self._theme.text_muted)
         legend.setLabelTextSize("11px")
-        legend.setColumnCount(2)
+        legend.setColumnCount(LEGEND_COLUMNS)
         legend.setVisible(self.width() >= ROOM_FOR_LEGEND)
         return legend
 
@@ -129,7 +140,8 @@ class HeatMap(ThemedPlot):
     def _draw(self, site: CallSite) -> None:
         theme = self._theme
         self.clear()
-        heights = heat(site)
+        table = np.stack([one.norms for one in site.sources])
+        heights = scaled(table)
         known = heights[np.isfinite(heights)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
         image = pg.ImageItem(heights, axisOrder="row-major", levels=(low, max(high, low + 1e-9)))
@@ -141,7 +153,11 @@ class HeatMap(ThemedPlot):
         names = [(n + 0.5, shortened(one.source)) for n, one in enumerate(site.sources)]
         step = max(1, len(names) // 14)
         self.getAxis("left").setTicks([names[::step]])
-        self.getAxis("bottom").setLabel("round", color=theme.text_muted)
+        ends = table[np.isfinite(heights)]
+        words = "round"
+        if ends.size:
+            words += f" · norms from {number_text(ends.min())} (pale) to {number_text(ends.max())}"
+        self.getAxis("bottom").setLabel(words, color=theme.text_muted)
         self.setXRange(0.5, len(site) + 0.5, padding=0)
         self.setYRange(0, len(site.sources), padding=0)
 
@@ -149,16 +165,6 @@ class HeatMap(ThemedPlot):
         if self._site is not None:
             x = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos()).x()
             self.round_picked.emit(max(1, min(len(self._site), round(x))))
-
-
-def heat(site: CallSite) -> Numbers:
-    """Norms by source and round, as logarithms where they span decades; NaN where there is none."""
-    table = np.stack([one.norms for one in site.sources])
-    if not spans_decades(table):
-        return table
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log10(table)
-    return np.where(np.isfinite(logs), logs, np.nan)
 
 
 class BarPlot(ThemedPlot):
