@@ -1,6 +1,7 @@
 # make run    set up what is missing, then open tapeviz on its default example;
 #             without a display: print its diagnosis and write tape.png
 # make test   set up what is missing, then format, lint, types and tests
+# make bench  measure: recording, phases, layout, drawing, start; prints a table (LONG=1: an hour)
 # make clean  forget the environment
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ DEFAULT_EXAMPLE := resources/examples/slice_assign.py
 APT := packaging/linux/apt-install
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test setup libraries constraints clean
+.PHONY: run test bench setup libraries constraints clean
 .DELETE_ON_ERROR:
 
 run: setup
@@ -21,6 +22,11 @@ test: setup
 	@failed=; for check in "ruff format --check ." "ruff check ." mypy pytest; do \
 	  echo "== $$check"; $(BIN)/python -m $$check || failed="$$failed, $${check%% *}"; \
 	done; [ -z "$$failed" ] || { echo "failed: $${failed#, }" >&2; exit 1; }
+
+# Both sides of each ratio run in one go; one benchmark alone: make bench ONLY=layout
+bench: export QT_QPA_PLATFORM = offscreen
+bench: setup
+	@LONG=$(LONG) $(BIN)/python tests/benchmarks $(ONLY)
 
 setup: .venv/installed libraries
 

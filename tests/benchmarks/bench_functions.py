@@ -22,6 +22,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from figures import tell
+
 RECORDER = Path(__file__).parents[2] / "tapeviz" / "recorder"
 NAME = "_tapeviz_recorder"
 
@@ -185,6 +187,7 @@ def main(rounds: int) -> None:
             f"{title}: {statistics.median(ratios):.2f} times the plain run"
             f" (best {min(ratios):.2f}, worst {max(ratios):.2f}; plain {min(times):.3f} s of CPU)"
         )
+        tell(f"recording {title}", f"{statistics.median(ratios):.2f} times")
     openings = [in_a_child(opened, THREE_HUNDRED_OPS) for _ in range(rounds)]
     first, other, again = (statistics.median(each) for each in zip(*openings, strict=True))
     print(

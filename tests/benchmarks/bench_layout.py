@@ -20,12 +20,14 @@ import networkx as nx
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "layout"))
 
+from figures import exponent, tell
 from graphviz_oracle import DOT, drawn_by_dot
 from measure import boxes_hit, crossings, edge_length, extent, straight_crossings
 from tape_graphs import TAPES, lstm, mlp, random_dag, residual
 
 from tapeviz.layout import Layout, lay_out
 
+SLOWEST = "lstm 7 gradient"
 LARGE: dict[str, Callable[[], nx.MultiDiGraph]] = {
     "lstm 40": lambda: lstm(40),
     "residual 100 gradient": lambda: residual(100, backward=True),
@@ -88,18 +90,33 @@ def main() -> None:
     ]
     if pairs:
         ours, theirs = map(sum, zip(*pairs, strict=True))
-        print(
-            f"all together: {ours} crossings to dot's {theirs}, {ours / max(1, theirs):.2f} times"
+        tell(
+            f"crossings of {len(pairs)} graphs of tapes, ours to Graphviz dot's",
+            f"{ours} to {theirs}, {ours / max(1, theirs):.2f} times",
+            "at most dot's",
         )
-    for name in options.names or LARGE:
-        if name in LARGE:
-            graph = LARGE[name]()
+    costs: dict[str, tuple[int, float]] = {}
+    for name in options.names or (SLOWEST, *LARGE):
+        if name == SLOWEST or name in LARGE:
+            graph = {**TAPES, **LARGE}[name]()
             start = time.process_time()
             lay_out(graph, direction=options.direction)
             seconds = time.process_time() - start
+            costs[name] = len(graph), seconds
             print(
                 f"{name:22} {len(graph):6} nodes {graph.number_of_edges():6} edges {seconds:5.2f} s"
             )
+    if SLOWEST in costs:
+        size, seconds = costs[SLOWEST]
+        tell(f"layout of a recurrent gradient of {size} boxes", f"{seconds:.2f} s", "0.3 s")
+    loops = [cost for name, cost in costs.items() if name in LARGE and name.startswith("lstm")]
+    if len(loops) > 1:
+        sizes, seconds_of = zip(*loops, strict=True)
+        tell(
+            f"layout of loops, {sizes[0]:,} to {sizes[-1]:,} boxes",
+            f"{seconds_of[-1]:.1f} s, grows as n^{exponent(sizes, seconds_of):.2f}",
+            "at most n^1.1",
+        )
 
 
 if __name__ == "__main__":

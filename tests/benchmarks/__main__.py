@@ -1,0 +1,40 @@
+"""All benchmarks, one after the other; the table for the README at the end.
+
+python tests/benchmarks [NAME…]        LONG=1 for the long ones, too
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from figures import table
+
+HERE = Path(__file__).parent
+
+
+def main(names: list[str]) -> int:
+    """Each script runs in a process of its own; one that fails does not stop the others."""
+    scripts = sorted(HERE.glob("bench_*.py"))
+    chosen = [path for path in scripts if not names or path.stem.removeprefix("bench_") in names]
+    printed: list[str] = []
+    failed: list[str] = []
+    for path in chosen:
+        print(f"== {path.stem.removeprefix('bench_')}", flush=True)
+        run = subprocess.Popen([sys.executable, str(path)], stdout=subprocess.PIPE, text=True)
+        assert run.stdout is not None
+        for line in run.stdout:
+            print(line, end="", flush=True)
+            printed.append(line.rstrip("\n"))
+        if run.wait():
+            failed.append(path.stem)
+    print()
+    print(table(printed))
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
