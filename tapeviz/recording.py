@@ -55,7 +55,7 @@ _TRACE_EVERY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """What to run. ``directory``: where it runs (None: an empty one of its own)."""
+    """What to run. ``directory``: where its file is and it runs (None: an empty one of its own)."""
 
     text: str
     filename: str = "snippet.py"
@@ -335,7 +335,7 @@ class Recorder:
         options = {"provide": sorted(missing_imports(repaired.text)), **snippet.options}
         asked = RunRequest(
             source=repaired.text,
-            filename=snippet.filename,
+            filename=_path(snippet),
             argv=(snippet.filename, *snippet.arguments),
             cwd=snippet.directory.resolve() if snippet.directory else None,
             options=options,
@@ -343,6 +343,13 @@ class Recorder:
         )
         live.started(self.pool.run(asked, live))
         return live
+
+
+def _path(snippet: Snippet) -> str:
+    """``__file__`` as Python gives it to a script: absolute, whatever the command line said."""
+    if snippet.directory is None or snippet.filename.startswith("<"):
+        return snippet.filename
+    return str(snippet.directory.absolute() / Path(snippet.filename).name)
 
 
 def trace_of(recording: Recording) -> Trace:

@@ -195,6 +195,6 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
     else:
         path = Path(name)
         text = read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
-        filename, directory = str(path), path.resolve().parent
+        filename, directory = str(path), path.absolute().parent
     arguments = tuple(options.args)
     return Snippet(text, filename, arguments, directory, options.timeout)

@@ -32,7 +32,7 @@ def _plain(name: str, value: Any) -> Any:
         return _dtype_name(value)
     if isinstance(value, (bool, int, float, str)):
         return value if not isinstance(value, str) or len(value) < 200 else None
-    if hasattr(value, "as_numpy_dtype"):
+    if hasattr(type(value), "as_numpy_dtype"):  # variants and resources have no NumPy dtype
         return value.name
     if isinstance(value, (list, tuple)) and len(value) <= 20:
         return [_plain(name, one) for one in value]

@@ -96,7 +96,8 @@ def _running(recording: Recording, run: Callable[..., Any], taps: Taps) -> Calla
 
     @recording.guarded
     def ended(call: KeptCall, outputs: Sequence[Any] | None, sources: Sequence[Any]) -> None:
-        returned = recording.returned[recording.symbols.graph(call.graph)]
+        # TensorFlow 2.15 traces the backward pass of a backward pass where no hook sees it.
+        returned = recording.returned.get(recording.symbols.graph(call.graph))
         kept.end(call, (outputs or ())[:returned], sources)  # None: of a function without any
         spoiled = [call.inputs[place] for place in taps.spoiled(call.function)]
         kept.written.update(one.id for one in spoiled if isinstance(one, Handle) and one.dtype)

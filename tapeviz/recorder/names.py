@@ -96,6 +96,8 @@ class Names:
         """The snippet is about to look at an exception: it shall not find our frames in it."""
         try:
             clean(sys.exc_info()[1])
+        except RecursionError:
+            pass
         except Exception:
             self._recording.log.complain("an exception's traceback")
 

@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from . import (
+    above,
     backward,
     bodies,
     calls,
@@ -153,7 +154,8 @@ class Session:
         first = following.Rerouted() if self._follows_numpy else None
         compiled = program.compile_snippet(self._source, self._filename, self._note, first)
         provide = self._options.get("provide", ())
-        with private.without_files(_files_around(sys._getframe())):
+        with Installed() as hidden, private.without_files(_files_around(sys._getframe())):
+            above.install(program.run_as_main.__code__, hidden)
             program.run_as_main(self._source, self._filename, argv, provide, compiled)
 
     def _install(self, installed: Installed) -> None:
