@@ -2,38 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tapeviz.trace.model import Array, Call
 
 from .plain_runs import Bits, PlainRun
-from .recorded_runs import RecordedRun, without_machine
+from .recorded_runs import RecordedRun, without_chance, without_machine
 
 
-def check_same(plain: PlainRun, recorded: RecordedRun) -> None:
-    """Same output, same exception, same results of every gradient call, bit for bit."""
+def check_same(
+    plain: PlainRun,
+    recorded: RecordedRun,
+    calls: Callable[[], list[tuple[str, list[Bits | str | None]]]] | None = None,
+) -> None:
+    """Same output, same exception, same results of every gradient call, bit for bit.
+
+    ``calls`` runs the snippet plainly once more to keep them, if ``plain`` did not.
+    """
     trace = recorded.trace
     assert not trace.notes, trace.notes
+    assert recorded.printed("stdout") == without_chance(plain.out)
+    if plain.is_script:
+        _check_same_script(plain, recorded)
+        return
+    assert recorded.printed("stderr") == without_chance(without_machine(plain.err))
     check_same_ending(plain, recorded)
-    assert recorded.printed("stdout") == plain.out
-    assert recorded.printed("stderr") == without_machine(plain.err)
-    check_same_results(plain, recorded)
+    if calls is None:
+        check_same_results(plain.calls, recorded)
+    elif not plain.died and trace.calls:
+        check_same_results(calls(), recorded)
+
+
+def _check_same_script(plain: PlainRun, recorded: RecordedRun) -> None:
+    failure, ending = recorded.trace.failure, recorded.trace.ending
+    shown = "" if failure is None else without_chance(failure.traceback)
+    assert recorded.printed("stderr") + shown == without_chance(plain.err)
+    status = ending.detail if ending.how == "exit" else "0"
+    known = int(status) if failure is None and status.isdecimal() else 1
+    assert plain.status == known
 
 
 def check_same_ending(plain: PlainRun, recorded: RecordedRun) -> None:
     failure, ending = recorded.trace.failure, recorded.trace.ending
-    known = None if failure is None else (failure.type, failure.message, failure.line)
-    assert known == plain.failure
-    if plain.failure is None and plain.status is None:
-        assert ending.how == "finished"
-    elif plain.failure is None:
-        assert (ending.how, ending.detail) == ("exit", str(plain.status))
+    if plain.died:
+        assert ending.how == "died"
+        return
+    if plain.failure is None or failure is None:
+        assert (failure, plain.failure) == (None, None)
+        known = ("finished", "") if plain.status is None else ("exit", str(plain.status))
+        assert (ending.how, ending.detail) == known
+        return
+    kind, message, line = plain.failure
+    assert failure.type == kind
+    assert without_chance(failure.message) == without_chance(message)
+    assert failure.line == line
+    assert without_chance(failure.traceback) == without_chance(plain.traceback)
 
 
-def check_same_results(plain: PlainRun, recorded: RecordedRun) -> None:
-    calls = [call for call in recorded.trace.calls if call.ended and call.method != "jvp"]
-    assert [call.method for call in calls] == [name for name, _ in plain.calls]
-    for call, (_, results) in zip(calls, plain.calls, strict=True):
+def check_same_results(
+    plain: list[tuple[str, list[Bits | str | None]]], recorded: RecordedRun
+) -> None:
+    ended = (call for call in recorded.trace.calls if call.ended and call.is_direct)
+    calls = sorted((call for call in ended if call.method != "jvp"), key=lambda call: call.id)
+    methods, expected = [call.method for call in calls], [name for name, _ in plain]
+    assert methods == expected, (methods, expected)
+    for call, (_, results) in zip(calls, plain, strict=True):
         _check_results(call, results, recorded)
 
 
@@ -45,7 +80,8 @@ def _check_results(call: Call, results: list[Bits | str | None], recorded: Recor
             assert mine is None, where
         elif not isinstance(theirs, str):
             assert mine is not None, where
-            assert same_bits(recorded.value(mine), array(theirs)), where
+            value = recorded.value(mine)
+            assert same_bits(value, array(theirs)), (where, value, array(theirs))
 
 
 def array(bits: Bits) -> Array:

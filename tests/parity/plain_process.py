@@ -1,8 +1,10 @@
 """Orders in, what plain Python and TensorFlow make of each snippet out; tapeviz is not involved.
 
-Runs as a process of its own: it loads TensorFlow once, then forks a child for each snippet. Only
-the gradient calls are wrapped, thinly, to keep their results, and ``probe`` is there for snippets
-that want TensorFlow's own word on which tapes hold a tensor. Orders and answers are pickles.
+Runs as a process of its own: it loads TensorFlow once, then forks a child for each snippet, which
+ends as every Python process ends (threads, ``atexit``, finalizers). With ``keep_results`` the
+gradient calls are wrapped, thinly, to keep their results; else nothing of TensorFlow's is touched.
+``probe`` is there for snippets that want TensorFlow's own word on which tapes hold a tensor.
+Orders and answers are pickles.
 """
 
 from __future__ import annotations
@@ -16,14 +18,15 @@ import shutil
 import sys
 import tempfile
 import threading
+import traceback
 import types
-from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 Order = dict[str, Any]
 Answer = dict[str, Any]
 _RAISED = object()
-_FORWARD_MODE = "tensorflow.python.eager.forwardprop"
+_AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
+_AUTOGRAPH_FILE = "__autograph_generated_file"
 
 
 class Private(NamedTuple):
@@ -31,6 +34,14 @@ class Private(NamedTuple):
 
     pywrap: Any
     gradients: Any
+
+
+def _is_the_snippet(frame: Any) -> bool:
+    """Whether the snippet's code runs there, or what AutoGraph made of it."""
+    while frame is not None and frame.f_globals.get("__name__") == _AUTOGRAPH_CALLS:
+        frame = frame.f_back
+    name = "" if frame is None else frame.f_globals.get("__name__", "")
+    return name == "__main__" or _AUTOGRAPH_FILE in frame.f_code.co_filename
 
 
 class Kept:
@@ -64,9 +75,8 @@ class Kept:
     def _calling(self, name: str, method: Any) -> Any:
         @functools.wraps(method)
         def calling(*args: Any, **named: Any) -> Any:
-            # A jacobian calls gradient itself, and so does an accumulator's own machinery.
-            asker = sys._getframe(1).f_globals.get("__name__")
-            if getattr(self._local, "jacobian", False) or asker == _FORWARD_MODE:
+            # A jacobian calls gradient itself; so do accumulators, recompute_grad and Keras.
+            if getattr(self._local, "jacobian", False) or not _is_the_snippet(sys._getframe(1)):
                 return method(*args, **named)
             call = [name, _RAISED]
             self.calls.append(call)
@@ -98,18 +108,16 @@ def run(order: Order, tf: Any, private: Private) -> Answer:
     """Run snippets, one after the other, each as ``__main__``; what they print goes where file
     descriptors 1 and 2 go. The answer is about the last; ``values`` are of each."""
     kept = Kept(private.pywrap)
-    kept.wrap_tapes(tf.GradientTape)
-    kept.wrap_graphs(tf, private.gradients)
+    if order["keep_results"]:
+        kept.wrap_tapes(tf.GradientTape)
+        kept.wrap_graphs(tf, private.gradients)
     sys.argv = list(order["argv"])
     values = []
     for text in order["texts"]:
-        space, failure, status = _run_one(text, order, kept)
+        space, ending = _run_one(text, order, kept)
         values.append(_named_values(space, order["wanted"]))
-    sys.stdout.flush()
-    sys.stderr.flush()
     return {
-        "failure": failure,
-        "status": status,
+        **ending,
         "calls": [
             (name, _flat(tf, result, kept.fetched))
             for name, result in kept.calls
@@ -120,23 +128,38 @@ def run(order: Order, tf: Any, private: Private) -> Answer:
     }
 
 
-def _run_one(text: str, order: Order, kept: Kept) -> tuple[dict[str, Any], Any, Any]:
-    """What the snippet leaves under its names, its exception, and what it exits with."""
+def _run_one(text: str, order: Order, kept: Kept) -> tuple[dict[str, Any], Answer]:
+    """What the snippet leaves under its names; its exception, as values and as Python shows it,
+    and what it exits with."""
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=order["filename"], __builtins__=sys.modules["builtins"])
     if order["probes"]:
         module.__dict__["probe"] = kept.probe
     sys.modules["__main__"] = module
-    failure, status = None, None
+    ending: Answer = {"failure": None, "status": None, "traceback": ""}
     try:
         exec(compile(text, order["filename"], "exec", dont_inherit=True), module.__dict__)
     except SystemExit as leaving:
-        status = leaving.code
-        if isinstance(status, str):
-            print(status, file=sys.stderr)  # as the interpreter does on its way out
+        ending["status"] = leaving.code
+        if isinstance(leaving.code, str):
+            print(leaving.code, file=sys.stderr)  # as the interpreter does on its way out
     except BaseException as error:
-        failure = (type(error).__name__, str(error), _line(error, order["filename"]))
-    return module.__dict__, failure, status
+        line = _line(error, order["filename"])
+        ending["failure"] = (type(error).__name__, str(error), line)
+        _without_this_file(error)
+        if sys.excepthook is sys.__excepthook__:
+            ending["traceback"] = "".join(traceback.format_exception(error))
+        else:
+            sys.excepthook(type(error), error, error.__traceback__)
+    return module.__dict__, ending
+
+
+def _without_this_file(error: BaseException) -> None:
+    """Take the frames above the snippet's own out of the traceback."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    error.__traceback__ = trace
 
 
 def _line(error: BaseException, filename: str) -> int:
@@ -162,6 +185,8 @@ def _value(tf: Any, leaf: Any, fetched: dict[int, Any]) -> Any:
     if id(leaf) in fetched:
         leaf = fetched[id(leaf)][1]
     elif isinstance(leaf, tf.IndexedSlices):
+        if not hasattr(leaf.values, "numpy"):
+            return "symbolic"
         leaf = tf.convert_to_tensor(leaf)
     elif isinstance(leaf, tf.RaggedTensor):
         leaf = leaf.flat_values
@@ -179,59 +204,45 @@ def _named_values(space: dict[str, Any], wanted: list[str]) -> dict[str, Any]:
     }
 
 
-@contextlib.contextmanager
-def _elsewhere() -> Iterator[str]:
-    """A fresh empty folder to run in."""
-    folder = tempfile.mkdtemp(prefix="plain-")
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _in_child(order: Order, folder: str, tf: Any, private: Private) -> None:
     """The forked process: everything it has to say goes into files."""
-    status = 1
-    try:
-        for number, name in ((1, "out"), (2, "err")):
-            descriptor = os.open(f"{folder}/{name}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-            os.dup2(descriptor, number)
-        sys.stdin = open(os.devnull)  # noqa: SIM115 (until the process ends)
-        sys.stdout = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        random.seed()
-        os.mkdir(f"{folder}/here")
-        os.chdir(f"{folder}/here")
-        with open(order["filename"], "w", encoding="utf-8") as file:
-            file.write(order["texts"][-1])
-        answer = run(order, tf, private)
-        with open(f"{folder}/answer", "wb") as file:
-            pickle.dump(answer, file)
-        status = 0
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(Exception):
-            sys.stderr.flush()
-        os._exit(status)
+    for number, name in ((1, "out"), (2, "err")):
+        descriptor = os.open(f"{folder}/{name}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        os.dup2(descriptor, number)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    # None of these is closed in the end, or Python would say that nobody had.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    # Line by line, so that what a C library prints stands where a reader of a terminal finds it.
+    sys.stdout = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, encoding="utf-8", closefd=False, errors="backslashreplace")  # noqa: SIM115
+    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]
+    random.seed()
+    os.makedirs(f"{folder}/here")
+    os.chdir(order["folder"] or f"{folder}/here")
+    sys.path[0] = os.getcwd()
+    with open(order["filename"], "w", encoding="utf-8") as file:
+        file.write(order["texts"][-1])
+    answer = run(order, tf, private)
+    with open(f"{folder}/answer", "wb") as file:
+        pickle.dump(answer, file)
 
 
 def _answer(order: Order, tf: Any, private: Private) -> Answer:
-    with _elsewhere() as folder:
-        pid = os.fork()
-        if pid == 0:
-            _in_child(order, folder, tf, private)
-        _, status = os.waitpid(pid, 0)
-        told: Answer = {"died": os.waitstatus_to_exitcode(status)}
-        for name in ("out", "err"):
-            with open(f"{folder}/{name}", encoding="utf-8", newline="") as file:
-                told[name] = file.read()
-        if not told["died"]:
-            with open(f"{folder}/answer", "rb") as file:
-                told |= pickle.load(file)
-        return told
+    folder = tempfile.mkdtemp(prefix="plain-")
+    pid = os.fork()
+    if pid == 0:
+        _in_child(order, folder, tf, private)
+        raise SystemExit  # up to the top, so that Python ends as it does
+    _, status = os.waitpid(pid, 0)
+    told: Answer = {"died": os.waitstatus_to_exitcode(status)}
+    for name in ("out", "err"):
+        with open(f"{folder}/{name}", encoding="utf-8", newline="") as file:
+            told[name] = file.read()
+    if os.path.exists(f"{folder}/answer"):
+        with open(f"{folder}/answer", "rb") as file:
+            told |= pickle.load(file)
+    shutil.rmtree(folder, ignore_errors=True)
+    return told
 
 
 def serve(orders: BinaryIO, answers: BinaryIO) -> None:
@@ -258,4 +269,4 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
 if __name__ == "__main__":
     replies = os.dup(1)
     os.dup2(2, 1)  # whatever an import prints must not stand between the answers
-    serve(sys.stdin.buffer, os.fdopen(replies, "wb"))
+    serve(sys.stdin.buffer, open(replies, "wb", closefd=False))  # noqa: SIM115

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,10 @@ Bits = tuple[str, tuple[int, ...], bytes]
 
 @dataclass(frozen=True)
 class PlainRun:
-    """What came of a snippet. ``failure``: type, message and line of its exception.
+    """What came of a snippet. ``failure``: type, message and line of its exception;
+    ``traceback``: what Python prints of it. ``died``: the status of a process that ended early.
+    ``is_script``: of a process of its own only ``out``, ``err`` (with the traceback) and ``status``
+    are known.
 
     ``calls``: each gradient call's name and its results in flat order: None, bits, or
     ``"symbolic"`` for a tensor of a graph that no session computed. ``probes``: name of a tensor,
@@ -28,29 +32,58 @@ class PlainRun:
 
     out: str
     err: str
-    failure: tuple[str, str, int] | None
-    status: Any
-    calls: list[tuple[str, list[Bits | str | None]]]
-    probes: list[tuple[str, dict[str, bool]]]
+    died: int = 0
+    is_script: bool = False
+    failure: tuple[str, str, int] | None = None
+    traceback: str = ""
+    status: Any = None
+    calls: list[tuple[str, list[Bits | str | None]]] = field(default_factory=list)
+    probes: list[tuple[str, dict[str, bool]]] = field(default_factory=list)
     values: list[dict[str, Any]] = field(default_factory=list)
 
 
 class PlainRuns:
     """The process that runs snippets plainly, each in a fork of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, interpreter: str = sys.executable) -> None:
+        self._interpreter = interpreter
         script = Path(__file__).with_name("plain_process.py")
         environment = {"TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg", **os.environ}
+        self._asking = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, str(script)],
+            [interpreter, str(script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
         )
 
     def run(self, text: str, *, argv: Sequence[str] = (), probes: bool = False) -> PlainRun:
-        """Run a snippet; ``probes``: it finds a ``probe(name, tensor, tapes)`` among its names."""
-        return self._answer([text], argv=argv, probes=probes)
+        """Run a snippet with the results of its gradient calls kept.
+
+        ``probes``: it finds a ``probe(name, tensor, tapes)`` among its names.
+        """
+        told = self._answer([text], argv=argv, keep_results=True, probes=probes)
+        assert not told.died, f"the plain process ended with {told.died}: {told.err}"
+        return told
+
+    def run_untouched(self, text: str, folder: Path, *, argv: Sequence[str] = ()) -> PlainRun:
+        """Run a snippet as a file in ``folder``, with nothing of TensorFlow's replaced: ``calls``
+        stays empty. One that does without TensorFlow costs little as a script of its own, with
+        no stack frame above it."""
+        if "tensorflow" not in text:
+            return self._run_script(folder, argv)
+        return self._answer([text], argv=argv, folder=folder)
+
+    def _run_script(self, folder: Path, argv: Sequence[str]) -> PlainRun:
+        ran = subprocess.run(
+            [self._interpreter, FILENAME, *argv],
+            cwd=folder,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        return PlainRun(ran.stdout, ran.stderr, status=ran.returncode, is_script=True)
 
     def values(self, texts: Sequence[str], name: str) -> list[Any]:
         """What each of the texts leaves under a name, in NumPy's form; None where nothing is."""
@@ -61,23 +94,26 @@ class PlainRuns:
         texts: Sequence[str],
         *,
         argv: Sequence[str] = (),
+        keep_results: bool = False,
         probes: bool = False,
         wanted: Sequence[str] = (),
+        folder: Path | None = None,
     ) -> PlainRun:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         order = {
             "texts": list(texts),
-            "filename": FILENAME,
+            "folder": str(folder or ""),
+            "filename": str(folder / FILENAME) if folder else FILENAME,
             "argv": [FILENAME, *argv],
+            "keep_results": keep_results,
             "probes": probes,
             "wanted": list(wanted),
         }
-        pickle.dump(order, self._process.stdin)
-        self._process.stdin.flush()
-        told = pickle.load(self._process.stdout)
-        died = told.pop("died")
-        assert not died, f"the plain process ended with {died}: {told['err']}"
+        with self._asking:
+            pickle.dump(order, self._process.stdin)
+            self._process.stdin.flush()
+            told = pickle.load(self._process.stdout)
         return PlainRun(**told)
 
     def close(self) -> None:

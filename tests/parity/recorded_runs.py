@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tapeviz.trace.model import Array, TensorId, Trace
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 # What TensorFlow's C++ code says about the machine carries times and process numbers.
 _MACHINE = re.compile(r"^([EIWF]\d{4} |WARNING: All log messages before absl).*\n?", re.MULTILINE)
 
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_GENERATED = re.compile(r"__autograph_generated_file\w{8}")
+_HARNESS = re.compile(r'^ *File "[^"]*plain_process\.py", line \d+, in .*\n', re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class RecordedRun:
@@ -28,7 +33,7 @@ class RecordedRun:
 
     def printed(self, stream: str) -> str:
         text = "".join(said for where, said in self.trace.printed if where == stream)
-        return without_machine(text)
+        return without_chance(without_machine(text))
 
     def value(self, tensor: TensorId) -> Array:
         """All elements; of a graph's tensor what a session computed for it last."""
@@ -42,14 +47,26 @@ def without_machine(text: str) -> str:
     return _MACHINE.sub("", text)
 
 
+def without_chance(text: str) -> str:
+    """The text with one word for what is another in each plain run: addresses, and the names of
+    AutoGraph's files; without the stack frames of the process that runs snippets plainly."""
+    text = _ADDRESS.sub("0x…", text)
+    text = _GENERATED.sub("__autograph_generated_file", text)
+    return _HARNESS.sub("", text)
+
+
 @contextlib.contextmanager
 def recorded(
-    recorder: Recorder, text: str, arguments: Sequence[str] = (), **options: Any
+    recorder: Recorder,
+    text: str,
+    arguments: Sequence[str] = (),
+    folder: Path | None = None,
+    **options: Any,
 ) -> Iterator[RecordedRun]:
-    """Record a snippet; its kernel stays until the block ends."""
+    """Record a snippet, as a file in ``folder`` if given; its kernel stays until the block ends."""
     from tapeviz.recording import Snippet
 
-    live = recorder.record(Snippet(text, FILENAME, tuple(arguments), options=options))
+    live = recorder.record(Snippet(text, FILENAME, tuple(arguments), folder, options=options))
     assert live.repaired.text == text, live.repaired.repairs
     try:
         yield RecordedRun(live.wait(90), live)
