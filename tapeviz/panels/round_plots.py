@@ -20,7 +20,7 @@ _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 MOST_LINES = 12
 MOST_ROUNDS_DRAWN = 4_000
 LONGEST_NAME = 22
-ROOM_FOR_LEGEND = 330
+ROOM_FOR_LEGEND = (330, 150)
 LEGEND_COLUMNS = 3
 
 
@@ -80,7 +80,7 @@ class RoundPlot(ThemedPlot):
         known = shown[np.isfinite(shown)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
         span = (high - low) or abs(high) or 1.0
-        above = min(0.12 + 0.1 * -(-names // LEGEND_COLUMNS), 0.6)
+        above = min(0.12 + 0.1 * -(-names // LEGEND_COLUMNS), 0.6) if self._has_room else 0.04
         self.setYRange(low - 0.04 * span, high + above * span, padding=0)
 
     def _line(self, rounds: Numbers, numbers: Numbers, pen: Any, is_log: bool) -> None:
@@ -89,11 +89,16 @@ class RoundPlot(ThemedPlot):
         if len(rounds) > MOST_ROUNDS_DRAWN:
             curve.setDownsampling(auto=True, method="peak")
 
+    @property
+    def _has_room(self) -> bool:
+        width, height = ROOM_FOR_LEGEND
+        return bool(self.width() >= width and self.height() >= height)
+
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
         legend = self.getPlotItem().legend if self.getPlotItem() is not None else None
         if legend is not None:
-            legend.setVisible(self.width() >= ROOM_FOR_LEGEND)
+            legend.setVisible(self._has_room)
 
     def _new_legend(self) -> Any:
         item = self.getPlotItem()
@@ -103,7 +108,7 @@ class RoundPlot(ThemedPlot):
         legend = item.addLegend(offset=(-8, 6), labelTextColor=self._theme.text_muted)
         legend.setLabelTextSize("11px")
         legend.setColumnCount(LEGEND_COLUMNS)
-        legend.setVisible(self.width() >= ROOM_FOR_LEGEND)
+        legend.setVisible(self._has_room)
         return legend
 
     def _pick(self, event: Any) -> None:
