@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from .model import Frame
 
@@ -19,6 +19,7 @@ class SourceText:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = text.splitlines()
+        self._segments: dict[ast.AST, str] = {}
 
     @cached_property
     def tree(self) -> ast.Module | None:
@@ -33,8 +34,11 @@ class SourceText:
         return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
 
     def segment(self, node: ast.AST) -> str:
-        found = ast.get_source_segment(self.text, node)
-        return " ".join(found.split()) if found else ""
+        """The text of a node in one line; cut out once, for a loop asks for it in each round."""
+        if node not in self._segments:
+            found = ast.get_source_segment(self.text, node)
+            self._segments[node] = " ".join(found.split()) if found else ""
+        return self._segments[node]
 
     @cached_property
     def _calls(self) -> dict[int, list[ast.Call]]:
@@ -153,6 +157,7 @@ def _inside(expression: ast.expr, key: int | str) -> ast.expr | None:
     return None
 
 
+@lru_cache(maxsize=1_000)
 def is_plain_path(text: str) -> bool:
     """Whether the words name one thing (``x``, ``self.w``, ``c[0]``, ``params['w']``)."""
     try:
