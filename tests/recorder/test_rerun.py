@@ -108,3 +108,117 @@ def test_values_are_those_of_the_body_run_by_python(record: Record) -> None:
                 np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-6, err_msg=f"{path}")
                 compared += 1
     assert compared > 4 * len(bodies)
+
+
+TAPPED = """
+tf.random.set_seed(7)
+rows = iter(tf.data.Dataset.range(12).batch(3))
+log = []
+@tf.function
+def inner(x):
+    return tf.sin(x) + tf.random.normal([3])
+@tf.function
+def f(x, rows):
+    y = inner(x) + tf.nn.dropout(x, 0.5) + tf.cast(next(rows), tf.float32)
+    y += tf.numpy_function(lambda one: log.append(1) or np.cos(one), [x], tf.float32)
+    for i in tf.range(3):
+        y += tf.random.uniform([3], seed=4)
+    if tf.reduce_sum(y) > 0.0:
+        y *= tf.random.uniform([3])
+    return y
+for step in range(3):
+    x = tf.constant([1.0, 2.0, 3.0]) * float(step)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x, rows)
+    print(y.numpy().tolist(), tape.gradient(y, x), len(log))
+    print(f(x, rows).numpy().tolist() if step == 0 else "")
+@tf.function
+def raises(x):
+    return tf.gather(inner(x), 7)
+try:
+    raises(tf.ones([3]))
+except tf.errors.InvalidArgumentError as error:
+    print(str(error).rpartition("[Op:")[0][-40:], error.op, type(error).__name__)
+    print("tapeviz" in str(error), "tapeviz" in repr(error))
+try:
+    f(x, rows)
+except tf.errors.OutOfRangeError as error:
+    print(error.message.rpartition("\\n")[2].partition("[Op:")[0])
+"""
+
+
+def test_functions_that_draw_and_read_print_what_they_print_without(
+    record: Record, run_plainly: Record
+) -> None:
+    seen, plain = record(TAPPED), run_plainly(TAPPED)
+    assert not seen.of(e.Noted)
+    assert plain.out.count("False False") == 1
+    assert seen.out == plain.out
+    for run, op in calls_of(seen):
+        if seen.tensor(op.inputs[0]).shape == [3] and len(op.outputs) >= 1 and run.call > 1:
+            assert look(seen, op.id).state == "equal"
+
+
+FIT = """
+import numpy as np
+keras = tf.keras
+keras.utils.set_random_seed(3)
+x = np.random.rand(64, 8).astype("float32")
+y = np.random.rand(64, 1).astype("float32")
+model = keras.Sequential(
+    [
+        keras.Input((8,)),
+        keras.layers.Dense(16, activation="relu"),
+        keras.layers.Dropout(0.3),
+        keras.layers.Dense(1),
+    ]
+)
+model.compile("adam", "mse", jit_compile=False)
+history = model.fit(x, y, batch_size=8, verbose=0, epochs=2)
+print(history.history["loss"], [float(np.sum(one)) for one in model.get_weights()])
+"""
+
+
+def test_any_batch_of_fit_can_be_looked_into(record: Record, run_plainly: Record) -> None:
+    seen = record(FIT)
+    assert not seen.of(e.Noted)
+    assert seen.out == run_plainly(FIT).out
+    steps = [(run.call, op) for run, op in calls_of(seen)]
+    often = max(call for call, _ in steps)
+    assert often == 16
+    graph = next(run.graphs for run, _ in calls_of(seen) if run.call == often)
+    ops = [op.id for run, op in calls_of(seen) if run.graphs == graph]
+    batches = set()
+    for op in (ops[6], ops[11], ops[15]):
+        inside = look(seen, op)
+        assert (inside.state, inside.of) == ("equal", 16), inside.why
+        assert "unknown" not in {word for _, _, _, word in inside.values}
+        tensors = {tensor for _, _, tensor, _ in inside.values}
+        shaped = [one for one in seen.of(e.TensorSeen) if one.id in tensors and one.shape == [8, 8]]
+        batches.add(seen.value(shaped[0].id).tobytes())
+    assert len(batches) == 3
+
+
+def test_state_between_calls_that_others_write_to(record: Record) -> None:
+    seen = record(
+        """
+        v, w = tf.Variable(1.0), tf.Variable([1.0, 2.0])
+        @tf.function
+        def first(x):
+            v.assign_add(x)
+            return v * w
+        @tf.function
+        def second(x):
+            w.assign(w * x + v)
+            return tf.reduce_sum(w / 3.0)
+        for step in range(21):
+            first(tf.constant(0.1))
+            second(tf.constant(0.9))
+            if step == 17:
+                v.assign(0.5)
+        """
+    )
+    asked = [op for run, op in calls_of(seen) if run.call in (13, 18, 19, 21)]
+    assert len(asked) == 8
+    assert {look(seen, op.id).state for op in asked} == {"equal"}
