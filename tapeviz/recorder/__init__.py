@@ -28,7 +28,7 @@ def run(
     """Run a snippet as ``__main__`` and send what happens; the last event is ``end``.
 
     Options: ``provide`` (names there without import), ``value_limit`` (1024 elements),
-    ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB), ``call_budget`` (256 MB: for calls of
+    ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB), ``call_budget`` (512 MB: for calls of
     compiled functions), ``follow_numpy`` (False: what comes back from NumPy is linked to what
     left), ``seed`` (a new one each time).
     """

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import private
 
 _MOST_CALLS = 20_000
@@ -63,6 +65,8 @@ class KeptCall:
 class _Traced:
     """The calls of one graph so far."""
 
+    captured: frozenset[int]
+    """Ids of tensors that the function holds anyway."""
     calls: dict[int, KeptCall] = field(default_factory=dict)
     count: int = 0
     ids: list[int] = field(default_factory=list)
@@ -104,7 +108,7 @@ class KeptCalls:
         """Keep the arguments of a call that is about to run, and the state if it is time to."""
         traced = self._traced.get(graph)
         if traced is None:
-            traced = self._traced[graph] = _Traced()
+            traced = self._traced[graph] = _Traced(captured=private.captured_ids(graph))
         traced.count += 1
         self._sequence += 1
         size = 0
@@ -114,7 +118,7 @@ class KeptCalls:
             identity = argument._id
             if traced.ids[place] != identity:
                 held = traced.inputs[place] = _held(argument)
-                size += _size(held)
+                size += 0 if identity in traced.captured else _size(held)
                 if type(held) is Handle:
                     traced.handles.pop(traced.ids[place], None)
                     traced.handles[identity] = argument
@@ -184,8 +188,11 @@ class KeptCalls:
         self._by_time = self._by_time[1::2]
         self._pause *= 2
         for states in self.states.values():
-            size = sum(_size(held) for sequence, held in states if sequence in given_up)
-            states[:] = [one for one in states if one[0] not in given_up]
+            left = [one for one in states if one[0] not in given_up]
+            shared = {id(held) for _, held in left}
+            gone = {id(held): held for _, held in states if id(held) not in shared}
+            size = sum(map(_size, gone.values()))
+            states[:] = left
             self._state_bytes -= size
             self._bytes -= size
 
@@ -201,12 +208,17 @@ class KeptCalls:
         self._reading += took
         if took > _SLOW_READ and identity in self.states:
             self._slow.add(identity)  # a copy was made: of an embedding, after a sparse update
-        # One without a value yet reads as empty.
-        if state is not None and state._numpy_internal().nbytes == size:
+        held = None if state is None else state._numpy_internal()
+        if held is None or held.nbytes != size:
+            return  # it has no value yet
+        known = self.states.get(identity)
+        if known and _is_same_memory(known[-1][1], held):
+            held = known[-1][1]
+        else:
             self._bytes += size
             self._state_bytes += size
-            self._remember(identity, state._numpy_internal())
-            self.written.discard(identity)
+        self._remember(identity, held)
+        self.written.discard(identity)
 
     def _remember(self, identity: int, state: Any) -> None:
         """The state before the call that begins now; ``None``: it changed and was not read."""
@@ -247,3 +259,10 @@ def _held(tensor: Any) -> Any:
 
 def _size(held: Any) -> int:
     return int(getattr(held, "nbytes", 64))
+
+
+def _is_same_memory(one: Any, other: Any) -> bool:
+    """Whether two states are views of the same tensor: nothing was written in between."""
+    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+        return False
+    return one.ctypes.data == other.ctypes.data and one.nbytes == other.nbytes

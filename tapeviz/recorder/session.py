@@ -72,7 +72,7 @@ class Session:
         symbols = Symbols()
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
         self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
-        self._kept_calls = KeptCalls(int(options.get("call_budget", 256 * _MEGABYTE)))
+        self._kept_calls = KeptCalls(int(options.get("call_budget", 512 * _MEGABYTE)))
         self.recording = Recording(
             self.log, self._sites, symbols, self._kept_calls, source, filename
         )

@@ -227,6 +227,12 @@ def graph_behind(function: Any) -> Any:
     return function._cached_graph
 
 
+def captured_ids(graph: Any) -> frozenset[int]:
+    """Ids of the eager tensors that a function's graph takes from outside by itself."""
+    outer = (tensor for tensor, _ in graph.captures)
+    return frozenset(tensor._id for tensor in outer if isinstance(tensor, EagerTensor))
+
+
 def graph_being_built() -> Any:
     """The graph that ops go into; ``None`` if they run at once."""
     return None if is_eager() else ops.get_default_graph()
