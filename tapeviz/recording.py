@@ -16,6 +16,7 @@ import msgspec
 
 from .analysis.dataflow import DataFlow
 from .analysis.doubts import doubts
+from .analysis.looks import calls_to_look_into
 from .analysis.replays import (
     How,
     calls_to_replay,
@@ -44,13 +45,15 @@ from .trace.events import (
 )
 from .trace.file import Recording
 from .trace.model import Array, Call, TensorId, Trace
-from .trace.read import Reader, read
+from .trace.read import Reader, read, reread
 from .trace.values import array_of
 
 _REPLAY_SECONDS = 60.0
 _TENSOR_SECONDS = 30.0
 _CHECK_SECONDS = 1.0
 _TRACE_EVERY = 0.5
+_ASKED_OF_PASS = "The pass across the cut"
+_ASKED = {"inside": "The inside of a compiled function"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Snippet:
     arguments: tuple[str, ...] = ()
     directory: Path | None = None
     timeout: float | None = None
+    round: int | None = None
+    """Which call of a compiled function to look into, from 1; None: the last one."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -217,7 +222,9 @@ class LiveRecording:
         try:
             if end.reason != "finished":
                 self._broken_off(end)
-            else:
+            # A short run may be over before the pool has handed it to us.
+            elif self._started.wait(_REPLAY_SECONDS) and self._run is not None:
+                self._look_inside()
                 self._replay()
         finally:
             self._finish()
@@ -253,10 +260,24 @@ class LiveRecording:
         self._lines.append(line)
         self._ops += isinstance(event, OpRan)
 
-    def _replay(self) -> None:
-        # A short run may be over before the pool has handed it to us.
-        if not self._started.wait(_REPLAY_SECONDS) or self._run is None:
+    def _look_inside(self, opened: Sequence[int] = ()) -> None:
+        """Open the calls of compiled functions that matter; ask for what a diagnosis needs."""
+        if not self._reader.has_compiled_calls:
             return
+        self._reread(opened)
+        asked = calls_to_look_into(self._reader.trace(bytes(self._blob)), self.snippet.round)
+        for op in asked:
+            if not self._ask("inside", {"op": op}):
+                break
+        if asked:
+            self._reread(opened)
+
+    def _reread(self, opened: Sequence[int] = ()) -> None:
+        """Read all events again: which calls are opened depends on what came after them."""
+        events = [decode(line) for line in self._lines]
+        self._reader = reread(events, self.repaired.text, self.snippet.filename, opened)
+
+    def _replay(self) -> None:
         trace = self._reader.trace(bytes(self._blob))
         calls = calls_to_replay(trace)
         if calls:
@@ -310,10 +331,12 @@ class LiveRecording:
         assert self._run is not None
         try:
             about, buffers = self._run.fetch(name, asked, _REPLAY_SECONDS)
+            if "error" in about:
+                raise TapevizError(str(about["error"]))
             lines = [str(line).encode() for line in about["events"]]
             self.events(lines, b"".join(buffers))
         except (TapevizError, KeyError, TimeoutError, msgspec.MsgspecError) as error:
-            self._add(Noted(f"The pass across the cut could not be computed: {error}"))
+            self._add(Noted(f"{_ASKED.get(name, _ASKED_OF_PASS)} could not be computed: {error}"))
             return False
         return True
 

@@ -12,7 +12,7 @@ import numpy as np
 from . import __version__
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
 from .shares import ShareTable
-from .trace.model import EMPTY_TRACE, Array, CallId, Check, TensorId, Trace
+from .trace.model import EMPTY_TRACE, Array, Call, CallId, Check, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
 Repairs = Iterable[tuple[int, str]]
@@ -123,8 +123,22 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
         "line": call.line,
         "tape": tape.name if tape else None,
         "targets": [one.text for one in call.targets],
+        **({"compiled": True, "ran": call.ran} if call.traced else {}),
         "results": [_result(trace, one) for one in diagnosed.findings],
     }
+
+
+def ran_words(trace: Trace, call: Call) -> str:
+    """How often a call made inside of a compiled function ran, and which time is shown."""
+    if not call.traced:
+        return ""
+    shown = trace.ops.get(call.within) if call.within is not None else None
+    if shown is None or call.ran < 2:
+        return "compiled, ran once" if call.ran else "compiled, never ran"
+    function = trace.functions.get(shown.runs)
+    is_last = function is None or shown.round == len(function.calls)
+    which = "the last call" if is_last else f"call {shown.round}"
+    return f"compiled, ran {call.ran:,} times; values of {which}"
 
 
 def _shares(table: ShareTable | None) -> dict[str, Any]:

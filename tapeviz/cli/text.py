@@ -17,7 +17,7 @@ from ..analysis.round_words import (
     series_words,
     troubled_rounds,
 )
-from ..report import bridge_heading, check_words, ended_well
+from ..report import bridge_heading, check_words, ended_well, ran_words
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
@@ -99,7 +99,8 @@ def _unfinished(trace: Trace) -> str:
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
     for finding in diagnosed.findings:
-        yield f"∂{finding.target} / ∂{finding.source}: {_WORDS[finding.status]}{_place(diagnosed)}"
+        where = _place(trace, diagnosed)
+        yield f"∂{finding.target} / ∂{finding.source}: {_WORDS[finding.status]}{where}"
         if finding.tensor is not None:
             yield _indented(_number(trace, finding.tensor))
         if finding.status != "flows":
@@ -123,8 +124,10 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
             yield from _trouble(trace, finding)
 
 
-def _place(diagnosed: CallDiagnosis) -> str:
-    return f"   (line {diagnosed.call.line})" if diagnosed.call.line else ""
+def _place(trace: Trace, diagnosed: CallDiagnosis) -> str:
+    call = diagnosed.call
+    parts = [f"line {call.line}" if call.line else "", ran_words(trace, call)]
+    return f"   ({'; '.join(filter(None, parts))})" if any(parts) else ""
 
 
 def _trouble(trace: Trace, finding: Finding) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import private
 from .attributes import readable
-from .body_sizes import CONDITIONALS, BodySizes
 from .history import History, KeptOp
 from .kept_calls import KeptCall
 from .sites import Sites
@@ -37,8 +36,6 @@ class Encoder:
         self._bindings: dict[tuple[str, int], str] = {}
         self._lines: list[str] = []
         self._dense: dict[tuple[int, int], Any] = {}
-        self._bodies = BodySizes()
-        self._graph_ops: dict[tuple[int, str], int] = {}
 
     def encode(self, batch: Sequence[Row], complain: Complain) -> tuple[list[str], bytes]:
         """The events of a batch and the bytes that travel with them."""
@@ -151,29 +148,18 @@ class Encoder:
 
     def body(self, fields: dict[str, Any]) -> None:
         """The graph of a function, a branch or a loop begins or is complete."""
-        self._bodies.turned(fields)
         self._lines.append(json.dumps({"e": "body", **fields}))
 
     def runs(self, graphs: list[int], into: int, call: KeptCall | None = None) -> None:
         """The next op, put into the graph ``into`` or eager, runs these graphs."""
-        room = self._bodies.room_for_run(graphs, into)
-        first = len(self.history.lines) + 1 if room else 0
-        self.history.skip(room or 0)
-        run = {"e": "runs", "graphs": graphs, "into": into, "first": first}
+        run = {"e": "runs", "graphs": graphs, "into": into}
         if call is not None:
             run["call"], call.op = call.number, len(self.history.lines) + 1
-        if room is not None or call is not None:
-            self._lines.append(json.dumps(run))
+        self._lines.append(json.dumps(run))
 
     def graph_op(self, fields: dict[str, Any]) -> None:
         """An op that was put into a graph."""
-        if fields["type"] in CONDITIONALS:  # read as one op for each output
-            self.history.skip(max(len(fields["outputs"]) - 1, 0))
-            self._bodies.grew(max(len(fields["outputs"]), 1))
-        else:
-            self._bodies.grew(1)
         number = self.history.add(None, fields["outputs"])
-        self._graph_ops[fields["graph"], fields.get("name", "")] = number
         self._lines.append(json.dumps({**fields, "id": number}))
 
     def inside(self, inside: Inside) -> None:
@@ -181,15 +167,6 @@ class Encoder:
         for identity, tensor in inside.tensors:
             if self.tensors.seen.get(identity, -1) < 0:
                 self.tensors.see(identity, tensor, self._lines)
-        for graph, name, op, before in inside.traced:
-            number = self._graph_ops.get((graph, name), 0) - before
-            if number > 0 and self.history.lines[number - 1] is None:
-                self.history.lines[number - 1] = op
-        for graph, name, count, which in inside.chosen:
-            # A conditional has a number for each of its outputs, in a row.
-            last = self._graph_ops.get((graph, name), 0)
-            ops = list(range(last - max(count, 1) + 1, last + 1)) if last else []
-            self._lines.append(json.dumps({"e": "chosen", "ops": ops, "branch": which}))
         numbers = [[path, name, self.history.add_inside(op)] for path, name, op in inside.ops]
         self._lines.append(json.dumps({"e": "inside", **inside.event, "ops": numbers}))
 
@@ -228,8 +205,6 @@ class Encoder:
         start = first[0] if first else 0
         if not start and outputs and fields["type"].startswith("__"):
             start = self.history.producer(outputs[0])
-        if outputs and outputs[0] < 0:
-            self._bodies.grew(1)
         entry = KeptOp(fields["type"], inputs, None, outputs, "", backward)
         number = self.history.add(entry, outputs)
         op.append(number)

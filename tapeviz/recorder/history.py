@@ -48,11 +48,6 @@ class History:
             self._producers[identity] = number
         return number
 
-    def skip(self, count: int) -> None:
-        """Leave numbers free."""
-        self.lines.extend([None] * count)
-        self.attrs.extend([None] * count)
-
     def add_inside(self, op: KeptOp) -> int:
         """The number of an op inside of a call; it has no place in the order of the others."""
         self._inside.append(op)

@@ -101,19 +101,17 @@ class Session:
             self.log.close()
 
     def _look_inside(self) -> None:
-        """The first and the last call of each function, for as long as that takes little time."""
+        """The last call of each function, for as long as that takes little time."""
         kept, until = self._kept_calls, time.monotonic() + _SECONDS_INSIDE
         enough = contextlib.suppress(KeyboardInterrupt)
         with enough, self.log.hiding():
             self.log.flush()  # calls get the numbers of their ops
             for graph in kept.graphs():
-                for number in sorted({1, kept.count(graph)}):
-                    call = kept.call(graph, number)
-                    if call is None or time.monotonic() > until or self._rerun.is_slow(call):
-                        continue
-                    with self.recording.shielded("the inside of a compiled function"):
-                        inside = self._rerun.look(call, is_first=number == 1)
-                        self.recording.append((self.encoder.inside, inside))
+                call = kept.call(graph, kept.count(graph))
+                if call is None or time.monotonic() > until or self._rerun.is_slow(call):
+                    continue
+                with self.recording.shielded("the inside of a compiled function"):
+                    self.recording.append((self.encoder.inside, self._rerun.look(call)))
 
     def inside(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The events of a call's inside: ``op`` is the number of the eager op that was the call.

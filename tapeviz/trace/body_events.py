@@ -31,15 +31,15 @@ class BodyTraced(_Event, frozen=True, tag="body"):
 class BodiesRun(_Event, frozen=True, tag="runs"):
     """The next op, eager or put into the graph ``into``, runs graphs that were traced.
 
-    ``first``: the first of the op ids that were left free for their ops; 0: this is the first run,
-    whose ops are those that were traced. ``call``: of an eager call its number among those of the
-    graph, from 1; a further call without ``first`` has no op ids for its inside.
+    ``call``: of an eager call its number among those of the graph, from 1.
     """
 
     graphs: list[int]
     into: int = 0
-    first: int = 0
     call: int = 0
+
+
+Path = list[str | int]
 
 
 class InsideComputed(_Event, frozen=True, tag="inside"):
@@ -59,27 +59,19 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     ``state``: ``equal`` if the results are those of the call bit for bit, ``differs``,
     ``unchecked``; ``why`` says it in words.
     ``whole``: all its ops have values, and each could be differentiated by itself.
-    In recordings of format 1 before ``call`` was there, it is the first call of the graph.
     """
 
-    graph: int
-    whole: bool
     op: int = 0
+    graph: int = 0
+    whole: bool = False
     call: int = 1
     of: int = 1
-    values: list[tuple[list[str | int], int, int, str]] = []
-    branches: list[tuple[list[str | int], str, int]] = []
-    turns: list[tuple[list[str | int], str, int]] = []
-    ops: list[tuple[list[str | int], str, int]] = []
+    values: list[tuple[Path, int, int, str]] = []
+    branches: list[tuple[Path, str, int]] = []
+    turns: list[tuple[Path, str, int]] = []
+    ops: list[tuple[Path, str, int]] = []
     state: str = "unchecked"
     why: str = ""
-
-
-class BranchChosen(_Event, frozen=True, tag="chosen"):
-    """Which branch (0: then, 1: else) a conditional inside of such a first call took."""
-
-    ops: list[int]
-    branch: int
 
 
 class Derived(_Event, frozen=True, tag="derived"):

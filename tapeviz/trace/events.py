@@ -16,7 +16,6 @@ import msgspec
 
 from .body_events import BodiesRun as BodiesRun
 from .body_events import BodyTraced as BodyTraced
-from .body_events import BranchChosen as BranchChosen
 from .body_events import Derived as Derived
 from .body_events import InsideComputed as InsideComputed
 
@@ -362,7 +361,6 @@ Event = (
     | BodyTraced
     | BodiesRun
     | InsideComputed
-    | BranchChosen
     | Derived
     | VariableMade
     | TapeOpened

@@ -1,17 +1,22 @@
-"""Ops of compiled functions in: where they ran, what is known of them; told by the reader's events.
+"""Calls of compiled functions in; the ops of their inside, and what is known of them, out.
 
-See :mod:`.bodies` for how a call comes to have ops of its own.
+See :mod:`.expansion` for how a call comes to have ops of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
+from typing import TypeVar
 
 from . import events as e
-from .bodies import Bodies, Told
-from .model import Op, OpId, Tensor, TensorId
+from .bodies import Bodies
+from .compiled import Agreement, Inside, Loop, TracedFunction, Word
+from .expansion import EagerRun, Told
+from .model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
 from .state import States
+
+_Known = TypeVar("_Known")
 
 
 class Functions:
@@ -25,62 +30,129 @@ class Functions:
         handles: Set[TensorId],
         bodies: Bodies,
     ) -> None:
+        self.words: dict[TensorId, Word] = {}
+        self.copies: dict[TensorId, TensorId] = {}
+        """Tensors that have the value of another one, which they do not go by."""
+        self.loops: dict[OpId, Loop] = {}
         self._ops = ops
         self._producers = producers
         self._states = states
         self._handles = handles
         self._bodies = bodies
+        self._calls: dict[int, list[OpId]] = {}
         self._entries: dict[OpId, OpId] = {}
         """The tape's entry for a call, by the op that was the call."""
-        self._derived: dict[OpId, tuple[bool, ...]] = {}
+        self._derived: dict[int, tuple[bool, ...]] = {}
+        self._traced: dict[int, list[OpId]] = {}
+        """The ops of opened calls, by the number that they were traced with."""
 
-    def inside(self, op: Op, within: OpId | None) -> Op:
+    def inside(self, op: Op, told: Told) -> Op:
         """The op with what is known of it as one of a function's inside."""
-        return replace(op, within=within, derived=self._derived.get(op.id))
+        if told.loop is not None:
+            self.loops[op.id] = told.loop
+        self._traced.setdefault(told.traced, []).append(op.id)
+        return replace(
+            op,
+            within=OpId(told.within) if told.within else None,
+            traced=told.graph,
+            derived=self._derived.get(told.traced),
+        )
 
-    def called(self, op: Op, told: Told) -> Op:
-        """The call of a function, whose inside has been told."""
+    def called(self, op: Op, told: Told, site_of: Callable[[int], Site]) -> Op:
+        """The call of a function; of an opened one the inside has been told."""
         body = tuple(OpId(one) for one in told.body if OpId(one) in self._ops)
-        function, line = (told.about.function, told.about.line) if told.about else ("", 0)
         began = self._ops[body[0]].when if body else op.when
         self._states.called(op, self._handles, began)
-        return replace(op, body=body, function=function, function_line=line)
+        op = replace(op, body=body)
+        if told.run is None:
+            return op
+        run, ended = told.run, told.run.graph.ended
+        for write in run.writes:
+            line = site_of(write.site).line
+            self._states.wrote(op, VariableId(TensorId(write.handle)), write.type, line)
+        self.words.update((TensorId(one), _word(word)) for one, word in run.words.items())
+        self.copies.update((TensorId(a), TensorId(b)) for a, b in run.copies.items())
+        self._calls.setdefault(ended.graph, []).append(op.id)
+        return replace(
+            op,
+            function=ended.function,
+            function_line=ended.line,
+            runs=ended.graph,
+            round=run.round,
+            ran_as=op.id,
+            inside=_inside(run),
+            is_open=run.inside is not None and run.inside.whole,
+        )
 
-    def take_over(self, entry: Op, call: Op) -> None:
-        """The tape's entry for a function's call stands for that call."""
+    def take_over(self, entry: Op, call: Op) -> Op:
+        """The tape's entry for a function's call, which stands for that call."""
         del self._ops[call.id]
         self._entries[call.id] = entry.id
-        self._states.renamed(call.id, entry.id)
+        calls = self._calls.get(call.runs, [])
+        if calls and calls[-1] == call.id:
+            calls[-1] = entry.id
+        self._states.renamed(call, entry.id)
         for one in call.body:
             if self._ops[one].within == call.id:
                 self._ops[one] = replace(self._ops[one], within=entry.id)
         for tensor in (*call.outputs, *entry.outputs):
             if self._producers.get(tensor) == call.id:
                 self._producers[tensor] = entry.id
-
-    def computed(self, event: e.InsideComputed) -> None:
-        """A call was looked into; so far only the first one of a graph has ops of its own."""
-        call = OpId(self._bodies.first_calls.get(event.graph, 0))
-        call = self._entries.get(call, call)
-        if event.call == 1 and event.whole and call in self._ops:
-            self._ops[call] = replace(self._ops[call], is_open=True)
-
-    def chosen(self, event: e.BranchChosen) -> None:
-        """A conditional takes only what the branch gave that it took."""
-        for one in map(OpId, event.ops):
-            op = self._ops.get(one)
-            if op is not None and event.branch < len(op.inputs):
-                self._ops[one] = replace(op, inputs=(op.inputs[event.branch],))
+        return replace(
+            entry,
+            body=call.body,
+            runs=call.runs,
+            round=call.round,
+            ran_as=call.ran_as,
+            inside=call.inside,
+            is_open=call.is_open,
+        )
 
     def derived(self, event: e.Derived) -> None:
-        op = OpId(event.op)
-        self._derived[op] = tuple(event.given)
-        if op in self._ops:
-            self._ops[op] = replace(self._ops[op], derived=tuple(event.given))
+        """TensorFlow made the gradient of a graph's op."""
+        given = self._derived[event.op] = tuple(event.given)
+        for one in self._traced.get(event.op, ()):
+            self._ops[one] = replace(self._ops[one], derived=given)
 
     def values(self) -> dict[TensorId, TensorId]:
-        """What functions gave for tensors of their graphs."""
-        return {TensorId(one): TensorId(value) for one, value in self._bodies.values.items()}
+        """What functions gave for tensors of their graphs, and values that two tensors have."""
+        returned = self._bodies.returned().items()
+        return {TensorId(one): TensorId(value) for one, value in returned} | self.copies
+
+    def with_copies(self, known: Mapping[TensorId, _Known]) -> dict[TensorId, _Known]:
+        """What is known of tensors, also of those that have the value of another one."""
+        copies = self.copies.items()
+        return {**known, **{copy: known[one] for copy, one in copies if one in known}}
+
+    def functions(self) -> dict[int, TracedFunction]:
+        """Each function that was called, by its graph."""
+        found = {}
+        for graph, calls in self._calls.items():
+            ended = self._bodies.graphs.known[graph].ended
+            found[graph] = TracedFunction(graph, ended.function, ended.line, tuple(calls))
+        return found
+
+    def of_graph(self, call: Call, ran: Mapping[int, tuple[int, int]]) -> Call:
+        """A gradient call with what is known of it as one that was made for a graph."""
+        if call.id not in ran:
+            return call
+        graph, count = ran[call.id]
+        within = self._bodies.opening.tells.get(graph)
+        shown = OpId(within) if within is not None and count else None
+        entry = self._entries.get(shown, shown) if shown is not None else None
+        return replace(call, traced=graph, ran=count, within=entry)
+
+
+def _word(word: str) -> Word:
+    return "beside" if word == "beside" else "unknown"
+
+
+def _inside(run: EagerRun) -> Inside | None:
+    event = run.inside
+    if event is None:
+        return None
+    known: dict[str, Agreement] = {"equal": "equal", "differs": "differs"}
+    return Inside(known.get(event.state, "unchecked"), event.why)
 
 
 def copying(
@@ -88,7 +160,7 @@ def copying(
     places: dict[TensorId, tuple[int, int]],
     texts: dict[TensorId, tuple[str, ...]],
 ) -> Callable[[int, int], None]:
-    """Lets a graph's tensor stand for another one in a further run of the graph."""
+    """Lets a graph's tensor go by another id in a call of the graph."""
 
     def copy(tensor: int, other: int) -> None:
         known, own = TensorId(tensor), TensorId(other)

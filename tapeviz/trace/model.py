@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NewType
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-OpId = NewType("OpId", int)
-TensorId = NewType("TensorId", int)
-VariableId = NewType("VariableId", int)
-"""The id of the variable's handle tensor."""
-TapeId = NewType("TapeId", int)
-CallId = NewType("CallId", int)
-SiteId = NewType("SiteId", int)
+from .compiled import Inside, Loop, TracedFunction, Word
+from .ids import CallId as CallId
+from .ids import OpId as OpId
+from .ids import SiteId as SiteId
+from .ids import TapeId as TapeId
+from .ids import TensorId as TensorId
+from .ids import VariableId as VariableId
 
 Method = Literal["gradient", "jacobian", "batch_jacobian", "tf.gradients", "jvp"]
 Array = NDArray[Any]
@@ -90,13 +90,18 @@ class Op:
 
     ``call``: the gradient call that it ran inside of, ``None`` for a forward op.
     ``graph``: number of the graph that it was put into; 0: it ran eagerly.
-    ``body``: for an entry of ``record_operation`` (custom_gradient, function) and for the call of a
-    compiled function its inside. ``within``: the call of a compiled function, or the tape's entry
-    for it, that ran this op: its values, if any, were computed again after the run. ``is_open``: of
-    such a call: each op of its inside has values and can be differentiated by itself.
-    ``derived``: of an op of such an inside, for each input whether TensorFlow found a gradient for
-    it when it made the graph of the backward pass (None: that did not come to this op).
-    ``when``: position in the order of events.
+    ``body``: for an entry of ``record_operation`` (custom_gradient, function) and for an opened
+    call of a compiled function its inside. ``when``: position in the order of events.
+
+    An eager call of a compiled function, or the tape's entry for it: ``runs`` is the key of its
+    function in :attr:`Trace.functions`, ``round`` counts its calls from 1, ``ran_as`` is the number
+    that the recorder knows the call by (what :attr:`inside` is asked for with), ``inside`` says
+    what came of running it again. ``is_open``: each op of its inside has values and can be
+    differentiated by itself.
+
+    An op inside of such a call: ``within`` is that call; ``traced``: the graph that it was traced
+    in, and ``name`` its name there; ``derived``: for each input whether TensorFlow found a gradient
+    for it when it made the graph of the backward pass (None: that did not come to this op).
     """
 
     id: OpId
@@ -118,6 +123,11 @@ class Op:
     name: str = ""
     error: str = ""
     within: OpId | None = None
+    traced: int = 0
+    runs: int = 0
+    round: int = 0
+    ran_as: OpId | None = None
+    inside: Inside | None = None
     is_open: bool = False
     derived: tuple[bool, ...] | None = None
 
@@ -253,8 +263,9 @@ class Call:
     """One ``gradient``/``jacobian``/… call. ``results``: one for each source, None for None.
 
     ``ended`` is False when the call raised (``error``) or never came back.
-    ``has_run`` is False when it was made for the graph of a function that then never ran:
-    TensorFlow traces a function that makes variables twice.
+    ``traced``: the graph of the compiled function that it was made in; 0: it ran eagerly. It stands
+    for all ``ran`` calls of that function: ``within`` is the opened one whose values it has.
+    ``ran`` is 0 for a function that was traced and never called.
     ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
     gradients; ``estimates``: of one through what has no slope, too.
     ``shares``: results of replays from one target alone, by its place and an element (-1: all).
@@ -276,7 +287,9 @@ class Call:
     results: tuple[TensorId | None, ...] = ()
     steps: tuple[Step, ...] = ()
     ended: bool = False
-    has_run: bool = True
+    traced: int = 0
+    ran: int = 1
+    within: OpId | None = None
     error: str = ""
     replay: Replay | None = None
     beyond: Mapping[str, TensorId] = field(default_factory=dict)
@@ -288,6 +301,14 @@ class Call:
     @property
     def line(self) -> int:
         return self.site.line
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it was made for a graph that ran, if it was made for one.
+
+        TensorFlow traces a function that makes variables twice.
+        """
+        return self.ran > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +375,12 @@ class Trace:
     fetched: Mapping[TensorId, TensorId] = field(default_factory=dict)
     """Symbolic tensor → the value that a session computed for it, last, or that a compiled function
     gave for it, first."""
+    functions: Mapping[int, TracedFunction] = field(default_factory=dict)
+    """Compiled functions that the snippet called, by the numbers of their graphs."""
+    loops: Mapping[OpId, Loop] = field(default_factory=dict)
+    """Compiled loops inside of opened calls, by their ops."""
+    words: Mapping[TensorId, Word] = field(default_factory=dict)
+    """How values inside of opened calls are known, where they are not exact."""
     notes: tuple[str, ...] = ()
     printed: tuple[tuple[str, str], ...] = ()
     failure: Failure | None = None

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from . import events as e
-from .bodies import Bodies, Told
+from .bodies import Bodies
+from .expansion import Told
 from .expressions import SourceText
 from .functions import Functions, copying
 from .model import (
@@ -39,23 +40,39 @@ from .model import (
     Watch,
 )
 from .nouns import call_of, entry_of, ids_of, op_of, variable_of
+from .opening import Opening, choose
 from .operands import OperandWords
 from .state import States, writes_state
 from .tapes import Tapes
 
 
-def read(events: Iterable[e.Event], blob: bytes, source: str, filename: str) -> Trace:
-    """The trace of a whole recording."""
-    reader = Reader(source, filename)
+def read(
+    events: Iterable[e.Event], blob: bytes, source: str, filename: str, opened: Sequence[int] = ()
+) -> Trace:
+    """The trace of a whole recording.
+
+    ``opened``: calls of compiled functions that somebody looks at (:attr:`Op.ran_as`), latest last.
+    """
+    return reread(list(events), source, filename, opened).trace(blob)
+
+
+def reread(
+    events: Sequence[e.Event], source: str, filename: str, opened: Sequence[int] = ()
+) -> Reader:
+    """The reader of a whole recording; see :func:`read`."""
+    reader = Reader(source, filename, choose(events, opened))
     for event in events:
         reader.feed(event)
-    return reader.trace(blob)
+    return reader
 
 
 class Reader:
-    """Folds events into a trace, one at a time and in order."""
+    """Folds events into a trace, one at a time and in order.
 
-    def __init__(self, source: str, filename: str) -> None:
+    ``opening``: the calls of compiled functions whose inside is read; by default each first one.
+    """
+
+    def __init__(self, source: str, filename: str, opening: Opening | None = None) -> None:
         self._text = SourceText(source)
         self._facts: dict[str, Any] = {"source": source, "filename": filename}
         self._when = 0
@@ -79,8 +96,8 @@ class Reader:
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
-        self._runs_no_more = False
-        self._bodies = Bodies(self._sites, copying(self._tensors, self._places, self._texts))
+        copy = copying(self._tensors, self._places, self._texts)
+        self._bodies = Bodies(self._sites, copy, opening)
         self._functions = Functions(
             self._ops, self._producers, self._states, self._handles, self._bodies
         )
@@ -96,10 +113,15 @@ class Reader:
 
     def _take(self, told: Told) -> None:
         self._when += 1
-        if told.within or told.about is not None or told.body:
+        if told.within or told.run is not None or told.body:
             self._ran_in_function(told)
         else:
             _HANDLERS[type(told.event)](self, told.event)
+
+    @property
+    def has_compiled_calls(self) -> bool:
+        """Whether compiled functions were called, so that it matters which calls are opened."""
+        return bool(self._functions.functions())
 
     def trace(self, blob: bytes) -> Trace:
         """What has happened so far; ``blob``: the bytes of values that came with the events."""
@@ -107,6 +129,7 @@ class Reader:
         versions = [version for one in variables.values() for version in one.versions]
         names = {tensor: tuple(known) for tensor, known in self._names.items()}
         words = OperandWords(self._text, names, variables)
+        ran = self._bodies.calls()
         return Trace(
             **self._facts,
             ops=dict(self._ops),
@@ -117,20 +140,27 @@ class Reader:
                 tape: replace(one, name=self._tape_names.get(tape, ""))
                 for tape, one in self._tapes.tapes().items()
             },
-            calls=tuple(self._worded(call, words) for call in self._calls.values()),
+            calls=tuple(self._worded(call, words, ran) for call in self._calls.values()),
             bindings=tuple(self._bindings),
             leaves=tuple(self._leaves),
             names=names,
             fetched={**self._functions.values(), **self._fetched},
+            functions=self._functions.functions(),
+            loops=dict(self._functions.loops),
+            words=dict(self._functions.words),
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
-            places=dict(self._places),
-            texts=dict(self._texts),
-            sent_stats=dict(self._stats),
+            places=self._functions.with_copies(self._places),
+            texts=self._functions.with_copies(self._texts),
+            sent_stats=self._functions.with_copies(self._stats),
             reads={tensor: version for version in versions for tensor in version.reads},
             touches={(op, v.variable): v for v in versions for op in v.touched_by},
-            writes={version.op: version for version in versions if version.op is not None},
+            writes={
+                version.op: version
+                for version in versions
+                if version.op in self._ops and writes_state(self._ops[version.op].type)
+            },
         )
 
     # One method for each kind of event.
@@ -161,18 +191,20 @@ class Reader:
 
     def _ran_in_function(self, told: Told) -> None:
         """An event of a compiled function's inside, or its call when the inside has been told."""
-        event, within = told.event, OpId(told.within) if told.within else None
+        event = told.event
         if not isinstance(event, e.OpRan):
             _HANDLERS[type(event)](self, event)
             if isinstance(event, e.OperationRecorded):
                 op = self._ops[OpId(event.id)]
-                self._ops[op.id] = self._functions.inside(op, within)
+                self._ops[op.id] = self._functions.inside(op, told)
             return
-        op = self._functions.inside(self._op(event), within)
-        if told.about is None and not told.body:
+        op = self._op(event)
+        if told.within:
+            op = self._functions.inside(op, told)
+        if told.run is None and not told.body:
             self._ran(op)
         else:
-            self._add_op(self._functions.called(op, told))
+            self._add_op(self._functions.called(op, told, self._site))
 
     def _op(self, event: e.OpRan) -> Op:
         return op_of(event, self._site(event.site), self._when)
@@ -186,7 +218,9 @@ class Reader:
 
     def _operation_recorded(self, event: e.OperationRecorded) -> None:
         call = self._ops.get(OpId(event.first))
-        is_call = call is not None and bool(call.body) and not call.is_recorded_operation
+        is_call = (
+            call is not None and not call.is_recorded_operation and bool(call.runs or call.body)
+        )
         body: Sequence[int] = range(event.first, event.id) if event.first else ()
         if call is not None and is_call:
             body = call.body
@@ -194,8 +228,7 @@ class Reader:
         op = entry_of(event, self._site(event.site), self._when, inside)
         if call is not None and is_call:
             op = self._kept_by_tapes(op)
-            self._functions.take_over(op, call)
-            self._add_op(op)
+            self._add_op(self._functions.take_over(op, call))
             return
         self._states.ran(op, self._handles)
         self._add_op(self._kept_by_tapes(op))
@@ -246,7 +279,7 @@ class Reader:
     def _call_began(self, event: e.CallBegan) -> None:
         self._begun[CallId(event.id)] = event
         call = call_of(event, self._site(event.site), self._when)
-        self._calls[call.id] = replace(call, has_run=not self._runs_no_more)
+        self._calls[call.id] = call
 
     def _call_ended(self, event: e.CallEnded) -> None:
         call = CallId(event.call)
@@ -348,7 +381,6 @@ class Reader:
         self._notes.append(event.message)
 
     def _ended(self, event: e.Ended) -> None:
-        self._runs_no_more = True
         for told in self._bodies.rest():
             self._take(told)
         self._facts["ending"] = Ending(event.how, event.seconds, event.detail)
@@ -356,8 +388,9 @@ class Reader:
     def _site(self, site: int) -> Site:
         return self._sites.get(site, NOWHERE)
 
-    def _worded(self, call: Call, words: OperandWords) -> Call:
-        """The call with the snippet's words for its operands."""
+    def _worded(self, call: Call, words: OperandWords, ran: Mapping[int, tuple[int, int]]) -> Call:
+        """The call with the snippet's words for its operands, and how often its function ran."""
+        call = self._functions.of_graph(call, ran)
         event = self._begun[call.id]
         node = None
         if call.is_direct and call.site.frames:
@@ -379,8 +412,7 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.TensorSeen: Reader._tensor_seen,
     e.OpRan: lambda reader, event: reader._ran(reader._op(event)),
     e.OperationRecorded: Reader._operation_recorded,
-    e.InsideComputed: lambda reader, event: reader._functions.computed(event),
-    e.BranchChosen: lambda reader, event: reader._functions.chosen(event),
+    e.InsideComputed: lambda reader, event: None,  # read with the call that it is about
     e.Derived: lambda reader, event: reader._functions.derived(event),
     e.VariableMade: Reader._variable_made,
     e.TapeOpened: Reader._tape_opened,

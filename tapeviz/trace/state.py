@@ -71,7 +71,8 @@ class States:
         touched = [VariableId(tensor) for tensor in op.inputs if tensor in handles]
         for position, handle in enumerate(touched):
             versions = self._open.setdefault(handle, [])
-            if position == 0 and self._is_creation(op, handle):
+            is_inside = op.within is not None
+            if position == 0 and is_inside and self._is_creation(op.type, op.line, handle):
                 versions[0].value, versions[0].op = assigned_value(op), op.id
                 continue
             if position == 0 and writes_state(op.type):
@@ -84,14 +85,13 @@ class States:
             else:
                 versions[-1].touched_by.append(op.id)
 
-    def _is_creation(self, op: Op, handle: VariableId) -> bool:
+    def _is_creation(self, op_type: str, line: int, handle: VariableId) -> bool:
         """A function that makes a variable at its first call initialises it after it was made."""
         made, versions = self._made.get(handle), self._open.get(handle, [])
         return (
-            op.type == CREATION
-            and op.within is not None
+            op_type == CREATION
             and made is not None
-            and made.site.line == op.site.line
+            and made.site.line == line
             and len(versions) == 1
             and versions[0].value is None
         )
@@ -102,15 +102,26 @@ class States:
             versions = self._open.setdefault(handle, [])
             if not versions:
                 versions.append(_Open(0, None, None, began))
-            before = [one for one in versions if one.when < began]
-            (before or versions[:1])[-1].touched_by.append(op.id)
+            before = (one for one in reversed(versions) if one.when < began)
+            next(before, versions[0]).touched_by.append(op.id)
 
-    def renamed(self, op: OpId, entry: OpId) -> None:
-        """What touched variables under one id goes by another from now on."""
-        for versions in self._open.values():
-            for one in versions:
-                if one.touched_by and one.touched_by[-1] == op:
-                    one.touched_by[-1] = entry
+    def wrote(self, op: Op, handle: VariableId, op_type: str, line: int) -> None:
+        """A call wrote to a variable, by an op of this type on this line of the function."""
+        versions = self._open.setdefault(handle, [])
+        if self._is_creation(op_type, line, handle):
+            versions[0].op = op.id
+        else:
+            versions.append(_Open(len(versions), op.id, None, op.when))
+
+    def renamed(self, op: Op, entry: OpId) -> None:
+        """What a call did to variables goes by the id of the tape's entry for it."""
+        for handle in {VariableId(tensor) for tensor in op.inputs}:
+            for version in reversed(self._open.get(handle, ())):
+                if version.op == op.id:
+                    version.op = entry
+                if version.touched_by and version.touched_by[-1] == op.id:
+                    version.touched_by[-1] = entry
+                    break
 
     def variables(self) -> dict[VariableId, Variable]:
         """Every variable that was made, with its versions so far."""

@@ -95,8 +95,11 @@ def test_a_call_is_linked_to_its_graph(record: Record) -> None:
 
 def test_names_inside(record: Record) -> None:
     trace = _trace(record(TRAIN))
+    made = {one: trace.ops[op] for one, op in trace.producers.items()}
     named = {
-        name: trace.ops[trace.producers[one]] for one, (name,) in trace.names.items() if one < 0
+        name: made[one]
+        for one, (name, *_) in trace.names.items()
+        if one in made and made[one].within
     }
     assert named["scaled"].type == "Tanh"
     assert named["loss"].type == "Sum"

@@ -1,10 +1,12 @@
-"""Hand-written events of functions that stay compiled in, the ops of each of their calls out."""
+"""Hand-written events of compiled functions in, their calls and the inside of opened ones out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeviz.trace import events as e
-from tapeviz.trace.model import OpId, TensorId, Trace
-from tapeviz.trace.read import read
+from tapeviz.trace.model import Op, OpId, TensorId, Trace
+from tapeviz.trace.read import Reader, read
 
 _MODULE = "<module>"
 
@@ -17,7 +19,7 @@ def _tensors(*ids: int) -> list[e.Event]:
     return [e.TensorSeen(one, "float32", []) for one in ids]
 
 
-def _read(*events: e.Event) -> Trace:
+def _story(*events: e.Event) -> list[e.Event]:
     sites = [
         _site(1, (_MODULE, 7)),
         _site(2, ("f", 2), (_MODULE, 7)),
@@ -27,139 +29,310 @@ def _read(*events: e.Event) -> Trace:
     handle = e.TensorSeen(9, "resource", [], handle=True)
     made = e.VariableMade(9, "v", "float32", [], site=1)
     begin = e.Begin(1, "2.21.0", "3.11.7")
-    end = e.Ended("finished")
-    return read([begin, *sites, handle, made, *events, end], b"", "", "snippet.py")
+    return [begin, *sites, handle, made, *events]
+
+
+def _read(*events: e.Event, opened: Sequence[int] = ()) -> Trace:
+    ended = () if any(isinstance(one, e.Ended) for one in events) else (e.Ended("finished"),)
+    return read([*_story(*events), *ended], b"", "", "snippet.py", opened)
 
 
 # def f(x): return -(sin(x) * v), traced by its first call, with x = 1.
 TRACED: list[e.Event] = [
     *_tensors(1, 2, 3, 4, -1, -2, -3, -4, -5, -6),
     e.BodyTraced(on=True, site=1),
-    e.OpRan(1, "Sin", [-1], [-2], site=2, graph=1),
-    e.OpRan(2, "ReadVariableOp", [9], [-3], site=2, graph=1),
-    e.OpRan(3, "Mul", [-2, -3], [-4], site=2, graph=1),
+    e.OpRan(1, "Sin", [-1], [-2], site=2, graph=1, name="Sin"),
+    e.OpRan(2, "ReadVariableOp", [9], [-3], site=2, graph=1, name="Read"),
+    e.OpRan(3, "Mul", [-2, -3], [-4], site=2, graph=1, name="mul"),
     e.NameBound("y", 2, [(-4, [])]),
-    e.OpRan(4, "Neg", [-4], [-5], site=4, graph=1),
-    e.OpRan(5, "Identity", [-5], [-6], site=1, graph=1),
+    e.OpRan(4, "Neg", [-4], [-5], site=4, graph=1, name="Neg"),
+    e.OpRan(5, "Identity", [-5], [-6], site=1, graph=1, name="Identity"),
     e.BodyTraced(on=False, graph=1, inputs=[-1, 9], outputs=[-6], function="f", line=1),
 ]
-FIRST: list[e.Event] = [e.BodiesRun([1]), e.OpRan(6, "__inference_f_3", [1, 9], [2], site=1)]
-SECOND: list[e.Event] = [
-    e.BodiesRun([1], first=7),
-    e.OpRan(12, "__inference_f_3", [2, 9], [3], site=3),
+FIRST: list[e.Event] = [
+    e.BodiesRun([1], call=1),
+    e.OpRan(6, "__inference_f_3", [1, 9], [2], site=1),
 ]
+SECOND: list[e.Event] = [
+    e.BodiesRun([1], call=2),
+    e.OpRan(7, "__inference_f_3", [2, 9], [3], site=3),
+]
+LOOKED = e.InsideComputed(
+    7,
+    graph=1,
+    whole=True,
+    call=2,
+    of=2,
+    values=[([], -2, 71, "exact"), ([], -3, 72, "exact"), ([], -4, 73, "beside")],
+    ops=[([], "Sin", 901), ([], "mul", 903)],
+    state="equal",
+)
 
 
-def _inside(trace: Trace, call: int) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    ops = (trace.ops[one] for one in trace.ops[OpId(call)].body)
-    return [(op.type, op.inputs, op.outputs) for op in ops]
+def _inside(trace: Trace, call: Op) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    """The ops of a call, with 0 for tensors that have no value."""
+    ops = (trace.ops[one] for one in call.body)
+    return [(op.type, _known(op.inputs), _known(op.outputs)) for op in ops]
 
 
-def test_the_first_call_goes_by_the_ops_that_were_traced() -> None:
+def _known(tensors: Sequence[TensorId]) -> tuple[int, ...]:
+    return tuple(one if one > 0 else 0 for one in tensors)
+
+
+def test_the_inside_of_the_only_call() -> None:
     trace = _read(*TRACED, *FIRST)
     call = trace.ops[OpId(6)]
-    assert (call.function, call.function_line, call.body) == ("f", 1, (1, 2, 3, 4))
+    assert (call.function, call.function_line, call.runs, call.round) == ("f", 1, 1, 1)
     # What is returned has the name of what came out; the Identity in between is left out.
-    assert _inside(trace, 6) == [
-        ("Sin", (1,), (-2,)),
-        ("ReadVariableOp", (9,), (-3,)),
-        ("Mul", (-2, -3), (-4,)),
-        ("Neg", (-4,), (2,)),
+    assert _inside(trace, call) == [
+        ("Sin", (1,), (0,)),
+        ("ReadVariableOp", (9,), (0,)),
+        ("Mul", (0, 0), (0,)),
+        ("Neg", (0,), (2,)),
     ]
-    assert all(trace.ops[one].within == 6 and not trace.ops[one].graph for one in call.body)
-    assert trace.producers[TensorId(2)] == 4
-    assert trace.names[TensorId(-4)] == ("y",)
+    sin, read_op, mul, neg = (trace.ops[one] for one in call.body)
+    assert mul.inputs == (*sin.outputs, *read_op.outputs)
+    assert neg.inputs == mul.outputs
+    assert all(op.within == 6 and (op.graph, op.traced) == (0, 1) for op in (sin, mul, neg))
+    assert trace.producers[TensorId(2)] == neg.id
+    assert trace.names[mul.outputs[0]] == ("y",)
+    assert (trace.tensors[mul.outputs[0]].dtype, trace.words) == ("float32", {})
 
 
-def test_a_further_call_has_ops_of_its_own() -> None:
+def test_the_last_call_is_opened_unless_another_is_looked_at() -> None:
     trace = _read(*TRACED, *FIRST, *SECOND)
-    assert trace.ops[OpId(12)].body == (7, 8, 9, 10)
-    (sin, _, mul, neg) = _inside(trace, 12)
-    assert (sin[1], neg[2]) == ((2,), (3,))
-    assert mul[1][0] == sin[2][0] not in (-2, 2)
-    assert trace.tensors[TensorId(sin[2][0])].dtype == "float32"
+    assert not trace.ops[OpId(6)].body
+    assert len(trace.ops[OpId(7)].body) == 4
+    assert trace.functions[1].calls == (6, 7)
     # Its lines are those of the function, called from another line.
-    lines = [frame.line for frame in trace.ops[OpId(7)].site.frames]
-    assert lines == [2, 9]
-    reads = [version.reads for one in trace.variables.values() for version in one.versions]
-    assert [len(one) for one in reads] == [2]
+    inside = trace.ops[trace.ops[OpId(7)].body[0]]
+    assert [frame.line for frame in inside.site.frames] == [2, 9]
+    both = _read(*TRACED, *FIRST, *SECOND, opened=[6])
+    assert [len(both.ops[OpId(call)].body) for call in (6, 7)] == [4, 4]
+    # Ids stay what they are when another call is opened.
+    assert both.ops[OpId(7)].body == trace.ops[OpId(7)].body
+    assert trace.ops.keys() < both.ops.keys()
+
+
+def test_while_it_runs_the_first_call_is_open() -> None:
+    reader = Reader("", "snippet.py")
+    for event in _story(*TRACED, *FIRST, *SECOND):
+        reader.feed(event)
+    trace = reader.trace(b"")
+    assert [len(trace.ops[OpId(call)].body) for call in (6, 7)] == [4, 0]
+
+
+def test_values_of_a_call_that_was_looked_into() -> None:
+    trace = _read(*TRACED, *FIRST, *SECOND, e.Ended("finished"), *_tensors(71, 72, 73), LOOKED)
+    call = trace.ops[OpId(7)]
+    assert _inside(trace, call) == [
+        ("Sin", (2,), (71,)),
+        ("ReadVariableOp", (9,), (72,)),
+        ("Mul", (71, 72), (73,)),
+        ("Neg", (73,), (3,)),
+    ]
+    assert (call.body[0], call.body[2]) == (901, 903)
+    assert call.is_open
+    assert call.inside is not None
+    assert call.inside.state == "equal"
+    assert trace.words == {73: "beside"}
+    (version,) = next(iter(trace.variables.values())).versions
+    assert version.reads == (72,)
+
+
+def test_two_tensors_with_one_value_stay_two() -> None:
+    same = [([], -2, 71, "exact"), ([], -4, 71, "exact")]
+    looked = e.InsideComputed(7, graph=1, values=same)
+    value = e.TensorSeen(71, "float32", [], stats=[1, 1, 1, 1, 0, 0])
+    trace = _read(*TRACED, *FIRST, *SECOND, e.Ended("finished"), value, looked)
+    sin, _, mul, _ = (trace.ops[one] for one in trace.ops[OpId(7)].body)
+    assert sin.outputs == (71,)
+    assert mul.outputs != (71,)
+    assert trace.fetched[mul.outputs[0]] == 71
+    assert trace.stats(mul.outputs[0]) == trace.stats(TensorId(71)) is not None
 
 
 def test_the_entry_of_a_tape_takes_the_place_of_the_call() -> None:
     entry = e.OperationRecorded(7, "__inference_f_3", [1, 9], [2], first=6, function="f", line=1)
     trace = _read(*TRACED, *FIRST, entry)
     assert OpId(6) not in trace.ops
-    assert trace.ops[OpId(7)].body == (1, 2, 3, 4)
-    assert {trace.ops[OpId(one)].within for one in (1, 2, 3, 4)} == {7}
-    assert trace.producers[TensorId(2)] == 4
+    call = trace.ops[OpId(7)]
+    assert (call.ran_as, call.runs, trace.functions[1].calls) == (6, 1, (7,))
+    assert {trace.ops[one].within for one in call.body} == {7}
+    assert trace.producers[TensorId(2)] == call.body[-1]
     (version,) = next(iter(trace.variables.values())).versions
     assert version.touched_by == (7,)
 
 
-def test_a_tape_inside_is_told_once_and_its_result_has_the_value_that_came_out() -> None:
-    asked: list[e.Event] = [
-        e.TapeOpened(1, site=2),
-        e.TapeTurned(1, True, "enter", site=2),
-        e.CallBegan(1, "gradient", 1, [e.Operand(-4)], [e.Operand(-1)], site=2),
-        e.CallEnded(1, [-5]),
-    ]
+ASKED: list[e.Event] = [
+    e.TapeOpened(1, site=2),
+    e.TapeTurned(1, True, "enter", site=2),
+    e.CallBegan(1, "gradient", 1, [e.Operand(-4)], [e.Operand(-1)], site=2),
+    e.StepRan(1, 3, "Mul", [-4], [-2, 0]),
+    e.CallEnded(1, [-5]),
+]
+
+
+def test_a_gradient_call_inside_stands_for_all_calls_of_the_function() -> None:
     *before, ended = TRACED
-    trace = _read(*before, *asked, ended, *FIRST, *SECOND)
+    events = [*before, *ASKED, ended, *FIRST, *SECOND]
+    trace = _read(*events)
     (call,) = trace.calls
-    assert (call.results, call.has_run, call.sources[0].tensor) == ((2,), True, 1)
-    assert call.site.line == 2
+    assert (call.traced, call.ran, call.within, call.has_run) == (1, 2, 7, True)
+    assert (call.results, call.sources[0].tensor, call.site.line) == ((3,), 2, 2)
+    assert call.steps[0].op == trace.ops[OpId(7)].body[2]
+    looked = _read(*events, opened=[6])
+    (call,) = looked.calls
+    assert (call.ran, call.within, call.results) == (2, 6, (2,))
+
+
+def test_ops_of_a_gradient_call_in_another_call_are_of_none_that_is_told() -> None:
+    *before, ended = TRACED
+    backward = e.OpRan(8, "Mul", [-4], [-7], site=2, graph=1, name="grad", call=1)
+    events = [*before, *ASKED[:3], backward, ASKED[-1], ended]
+    trace = _read(*events, *FIRST, *SECOND, opened=[6, 7])
+    calls = [trace.ops[trace.ops[OpId(call)].body[-1]].call for call in (6, 7)]
+    assert calls[1] == trace.calls[0].id == 1
+    assert calls[0] not in (None, 1)
 
 
 def test_what_never_ran_is_told_at_the_end() -> None:
-    asked = e.CallBegan(1, "gradient", 0, [e.Operand(-4)], [e.Operand(-1)], site=2)
     *before, ended = TRACED
-    trace = _read(*before, asked, e.CallEnded(1, [0]), ended)
+    trace = _read(*before, ASKED[2], e.CallEnded(1, [0]), ended)
     (call,) = trace.calls
     assert call.ended
-    assert not call.has_run
+    assert (call.ran, call.has_run) == (0, False)
     assert trace.ops[OpId(1)].graph == 1
 
 
+# def f(x): v.assign(x); v.assign_add(x)
+WRITING: list[e.Event] = [
+    *_tensors(1, 2, -1),
+    e.BodyTraced(on=True, site=1),
+    e.OpRan(1, "AssignVariableOp", [9, -1], [], site=2, graph=1, name="a"),
+    e.OpRan(2, "AssignAddVariableOp", [9, -1], [], site=2, graph=1, name="b"),
+    e.BodyTraced(on=False, graph=1, inputs=[-1, 9], outputs=[], function="f", line=1),
+    *(e.BodiesRun([1], call=1), e.OpRan(3, "__inference_f_3", [1, 9], [], site=1)),
+    *(e.BodiesRun([1], call=2), e.OpRan(4, "__inference_f_3", [2, 9], [], site=1)),
+    e.OpRan(5, "ReadVariableOp", [9], [6], site=1),
+]
+
+
+def test_a_call_makes_as_many_versions_whether_it_is_opened_or_not() -> None:
+    trace = _read(*WRITING)
+    versions = next(iter(trace.variables.values())).versions
+    inside = trace.ops[OpId(4)].body
+    assert [version.op for version in versions] == [None, 3, 3, *inside]
+    assert [version.index for version in versions] == [0, 1, 2, 3, 4]
+    assert (versions[0].touched_by, versions[2].touched_by) == ((3,), (4,))
+    assert versions[4].reads == (6,)
+    assert trace.writes.keys() == set(inside)
+    opened = _read(*WRITING, opened=[3])
+    assert len(next(iter(opened.variables.values())).versions) == 5
+
+
+# def f(x): return sin(x) if x > x else cos(x)
+BRANCHES: list[e.Event] = [
+    *_tensors(1, 2, -1, -2, -3, -4, -5, -6),
+    e.BodyTraced(on=True, site=1),
+    e.OpRan(1, "Greater", [-1, -1], [-2], site=2, graph=1, name="Greater"),
+    e.BodyTraced(on=True, site=2),
+    e.OpRan(2, "Sin", [-1], [-3], site=2, graph=2, name="Sin"),
+    e.BodyTraced(on=False, graph=2, inputs=[-1], outputs=[-3]),
+    e.BodyTraced(on=True, site=2),
+    e.OpRan(3, "Cos", [-1], [-4], site=2, graph=3, name="Cos"),
+    e.BodyTraced(on=False, graph=3, inputs=[-1], outputs=[-4]),
+    e.BodiesRun([2, 3], into=1),
+    e.OpRan(4, "StatelessIf", [-2, -1], [-5], site=2, graph=1, name="cond"),
+    e.BodyTraced(on=False, graph=1, inputs=[-1], outputs=[-5], function="f", line=1),
+    e.BodiesRun([1]),
+    e.OpRan(5, "__inference_f_3", [1], [2], site=1),
+]
+
+
 def test_a_conditional_takes_what_its_branch_gave() -> None:
-    branches: list[e.Event] = [
-        *_tensors(1, 2, -1, -2, -3, -4, -5, -6),
-        e.BodyTraced(on=True, site=1),
-        e.OpRan(1, "Greater", [-1, -1], [-2], site=2, graph=1),
-        e.BodyTraced(on=True, site=2),
-        e.OpRan(2, "Sin", [-1], [-3], site=2, graph=2),
-        e.BodyTraced(on=False, graph=2, inputs=[-1], outputs=[-3]),
-        e.BodyTraced(on=True, site=2),
-        e.OpRan(3, "Cos", [-1], [-4], site=2, graph=3),
-        e.BodyTraced(on=False, graph=3, inputs=[-1], outputs=[-4]),
-        e.BodiesRun([2, 3], into=1),
-        e.OpRan(4, "StatelessIf", [-2, -1], [-5], site=2, graph=1),
-        e.BodyTraced(on=False, graph=1, inputs=[-1], outputs=[-5], function="f", line=1),
-        e.BodiesRun([1]),
-        e.OpRan(5, "__inference_f_3", [1], [2], site=1),
+    trace = _read(*BRANCHES)
+    call = trace.ops[OpId(5)]
+    assert [op for op, _, _ in _inside(trace, call)[1:]] == ["Sin", "Cos", "StatelessIf"]
+    _, sin, cos, joined = (trace.ops[one] for one in call.body)
+    assert joined.inputs == (*sin.outputs, *cos.outputs)
+    assert joined.outputs == (2,)
+
+
+def test_of_a_conditional_that_was_looked_at_only_the_branch_that_ran_is_there() -> None:
+    looked = e.InsideComputed(
+        5,
+        graph=1,
+        values=[(["cond", 0], -4, 71, "exact")],
+        branches=[([], "cond", 1)],
+        ops=[([], "cond", 900)],
+    )
+    trace = _read(*BRANCHES, e.Ended("finished"), *_tensors(71), looked)
+    assert _inside(trace, trace.ops[OpId(5)])[1:] == [
+        ("Cos", (1,), (71,)),
+        ("StatelessIf", (71,), (2,)),
     ]
-    trace = _read(*branches)
-    assert _inside(trace, 5)[1:] == [
-        ("Sin", (1,), (-3,)),
-        ("Cos", (1,), (-4,)),
-        ("StatelessIf", (-3, -4), (2,)),
-    ]
-    chosen = _read(*branches, e.BranchChosen([4], 1))
-    assert chosen.ops[OpId(4)].inputs == (-4,)
+    assert trace.ops[OpId(5)].body[-1] == 900
+
+
+# def f(x): for _ in tf.range(…): x = sin(x)
+LOOP: list[e.Event] = [
+    *_tensors(1, 2, -1, -2, -3, -4, -5),
+    e.BodyTraced(on=True, site=1),
+    e.BodyTraced(on=True, site=2),
+    e.OpRan(1, "Sin", [-2], [-3], site=2, graph=2, name="Sin"),
+    e.OpRan(2, "Neg", [-3], [-5], site=2, graph=2, name="Neg"),
+    e.BodyTraced(on=False, graph=2, inputs=[-2], outputs=[-5]),
+    e.BodiesRun([2], into=1),
+    e.OpRan(3, "StatelessWhile", [-1], [-4], site=2, graph=1, name="while"),
+    e.BodyTraced(on=False, graph=1, inputs=[-1], outputs=[-4], function="f", line=1),
+    e.BodiesRun([1]),
+    e.OpRan(4, "__inference_f_3", [1], [2], site=1),
+]
 
 
 def test_a_loop_has_the_ops_of_one_turn() -> None:
-    trace = _read(
-        *_tensors(1, 2, -1, -2, -3, -4, -5),
-        e.BodyTraced(on=True, site=1),
-        e.BodyTraced(on=True, site=2),
-        e.OpRan(1, "Sin", [-2], [-3], site=2, graph=2),
-        e.BodyTraced(on=False, graph=2, inputs=[-2], outputs=[-3]),
-        e.BodiesRun([2], into=1),
-        e.OpRan(2, "StatelessWhile", [-1], [-4], site=2, graph=1),
-        e.BodyTraced(on=False, graph=1, inputs=[-1], outputs=[-4], function="f", line=1),
-        e.BodiesRun([1]),
-        e.OpRan(3, "__inference_f_3", [1], [2], site=1),
-    )
-    assert _inside(trace, 3) == [("Sin", (1,), (2,)), ("StatelessWhile", (1,), (2,))]
-    assert trace.ops[OpId(2)].body == (1,)
-    assert trace.producers[TensorId(2)] == 1
+    trace = _read(*LOOP)
+    call = trace.ops[OpId(4)]
+    assert [op for op, _, _ in _inside(trace, call)] == ["Sin", "Neg", "StatelessWhile"]
+    (loop,) = trace.loops.values()
+    assert (loop.body, loop.carried, loop.count) == (call.body[:2], ((1, 2),), None)
+    assert trace.ops[loop.op].body == loop.body
+    assert trace.producers[TensorId(2)] == loop.body[1]
+
+
+def test_the_turns_of_a_loop_that_was_looked_at() -> None:
+    values: list[tuple[list[str | int], int, int, str]] = [
+        (["while", 0], -2, 50, "exact"),
+        (["while", 0], -3, 51, "exact"),
+        (["while", 0], -5, 52, "exact"),
+        (["while", 1], -2, 53, "exact"),
+        (["while", 1], -3, 54, "exact"),
+        (["while", 1], -5, 55, "exact"),
+    ]
+    looked = e.InsideComputed(4, graph=1, values=values, turns=[([], "while", 2)])
+    trace = _read(*LOOP, e.Ended("finished"), *_tensors(*range(50, 56)), looked)
+    call = trace.ops[OpId(4)]
+    (loop,) = trace.loops.values()
+    # The last turn is drawn, from what the loop was given to what it gave.
+    assert _inside(trace, call)[:2] == [("Sin", (1,), (54,)), ("Neg", (54,), (2,))]
+    assert loop.count == 2
+    assert loop.turns == {(0,): {1: 50, 54: 51, 2: 52}, (1,): {1: 53, 54: 54, 2: 55}}
+
+
+def test_a_loop_that_ran_no_turn_hands_on_what_it_was_given() -> None:
+    looked = e.InsideComputed(4, graph=1, turns=[([], "while", 0)])
+    trace = _read(*LOOP, e.Ended("finished"), looked)
+    assert _inside(trace, trace.ops[OpId(4)]) == [("StatelessWhile", (1,), (2,))]
+    assert not trace.loops
+
+
+def test_calls_that_an_eager_gradient_may_have_gone_through_are_opened() -> None:
+    taped: list[e.Event] = [e.TapeOpened(1, site=1), e.TapeTurned(1, True, "enter", site=1)]
+    asked = e.CallBegan(1, "gradient", 1, [e.Operand(3)], [e.Operand(1)], site=1)
+    third: list[e.Event] = [
+        e.BodiesRun([1], call=3),
+        e.OpRan(8, "__inference_f_3", [3, 9], [4], site=3),
+    ]
+    trace = _read(*TRACED, *FIRST, *taped, *SECOND, asked, e.CallEnded(1, [0]), *third)
+    assert [bool(trace.ops[OpId(call)].body) for call in (6, 7, 8)] == [False, True, True]

@@ -34,8 +34,8 @@ class Rerun:
             return self._states.program(call).has_xla
         return False
 
-    def look(self, call: KeptCall, *, is_first: bool = False, turns: Sequence[int] = ()) -> Inside:
-        """What is told of a call. ``is_first``: its ops go by the numbers of the tracing.
+    def look(self, call: KeptCall, *, turns: Sequence[int] = ()) -> Inside:
+        """What is told of a call.
 
         ``turns``: of loops, those that are wanted besides the first and the last.
         """
@@ -43,7 +43,7 @@ class Rerun:
             readings = Readings(turns)
             about = self._compute(call, readings)
             arguments = [self._states.tensor(held) for held in call.inputs]
-            inside = Walk(self._recording, call, readings, is_first).tell(arguments)
+            inside = Walk(self._recording, call, readings).tell(arguments)
         kept = self._recording.kept_calls
         inside.event |= {
             "graph": self._recording.symbols.graph(call.graph),

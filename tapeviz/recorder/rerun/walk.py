@@ -30,54 +30,45 @@ class Inside:
     """What is told of one call's inside.
 
     ``event``: the fields of the ``inside`` event but for the numbers of ops; ``tensors``: the
-    values that it names; ``ops``: each op with its path and its name. For a reader that knows the
-    first call only: ``traced``, ops by graph, name and how far from the last number of theirs;
-    ``chosen``, graph, name, count of outputs and which branch.
+    values that it names; ``ops``: each op with its path and its name.
     """
 
     event: dict[str, Any]
     tensors: list[tuple[int, Any]] = field(default_factory=list)
     ops: list[tuple[list[Any], str, KeptOp]] = field(default_factory=list)
-    traced: list[tuple[int, str, KeptOp, int]] = field(default_factory=list)
-    chosen: list[tuple[int, str, int, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Scope:
-    """One run of a graph. ``names``: ids by those of the graph's symbols; ``is_first``: the ops
-    have numbers in the recording that are those of this run."""
+    """One run of a graph. ``names``: ids by those of the graph's symbols."""
 
     graph: Any
     at: At
     around: _Scope | None
-    is_first: bool
     values: dict[tuple[str, int], Known] = field(default_factory=dict)
     names: dict[int, int] = field(default_factory=dict)
 
 
 class Walk:
-    """Walks the graphs that one call ran. ``is_first``: ops go by the numbers of the tracing."""
+    """Walks the graphs that one call ran."""
 
     def __init__(
         self,
         recording: Recording,
         call: KeptCall,
         readings: Readings,
-        is_first: bool,
     ) -> None:
         self._recording = recording
         self._symbols = recording.symbols
         self._call = call
         self._readings = readings
-        self._is_first = is_first
-        self._first_runs: set[int] = set()
         self._is_whole = True
         self.inside = Inside({"values": [], "branches": [], "turns": []})
 
     def tell(self, arguments: Sequence[Any]) -> Inside:
         """``arguments``: those of the call, as tensors."""
         call, graph = self._call, self._call.graph
-        scope = self._scope(graph, (), None, self._is_first)
+        scope = _Scope(graph, (), None)
         for symbol, tensor, identity in zip(graph.inputs, arguments, call.taken, strict=False):
             is_known = not private.is_opaque(tensor._datatype_enum())
             known = Known(tensor, "exact") if is_known else NOTHING
@@ -89,12 +80,6 @@ class Walk:
         self._run(scope)
         self.inside.event["whole"] = self._is_whole
         return self.inside
-
-    def _scope(self, graph: Any, at: At, around: _Scope | None, is_first: bool) -> _Scope:
-        number = self._symbols.graph(graph)
-        is_first = is_first and number not in self._first_runs
-        self._first_runs.add(number)
-        return _Scope(graph, at, around, is_first)
 
     def _returned(self, graph: Any) -> int:
         return self._recording.returned.get(self._symbols.graph(graph), 0)
@@ -180,25 +165,10 @@ class Walk:
             taken, given = self._name(inner, symbol), self._name(scope, outer)
             kept = KeptOp(op.type, [taken], None, [given], "", lambda gradient: [gradient])
             self.inside.ops.append((_flat(scope.at), op.name, kept))
-        if scope.is_first:
-            self._tell_first_choice(scope, inner, op, which)
         return self._given(inner, op)
 
-    def _tell_first_choice(self, scope: _Scope, inner: _Scope, op: Any, which: int) -> None:
-        number, count = self._symbols.graph(scope.graph), len(op.outputs)
-        self.inside.chosen.append((number, op.name, count, which))
-        kept = [one for _, _, one in self.inside.ops[-count:]] if count else []
-        for index, one in enumerate(kept):
-            self.inside.traced.append((number, op.name, one, count - 1 - index))
-        for graph in self._run_by(scope, op) or ():
-            if graph is not None and graph is not inner.graph:
-                other = self._scope(graph, inner.at, scope, is_first=True)
-                for one in graph.get_operations():
-                    if one.type not in RUN_FUNCTIONS:
-                        self._tell_op(other, one)
-
     def _looped(self, scope: _Scope, op: Any) -> Sequence[Known]:
-        self._is_whole = False  # a reader that knows the first call only has the ops of one turn
+        self._is_whole = False  # a reader has the ops of one turn only
         body = (self._run_by(scope, op) or [None])[0]
         count = self._readings.turns.get((scope.at, op.name))
         if body is None or count is None:
@@ -209,7 +179,7 @@ class Walk:
         names = {-1: [self._name(scope, one) for one in op.inputs]}
         last = None
         for turn in self._readings.wanted(count):
-            last = _Scope(body, (*scope.at, (op.name, turn)), scope, is_first=False)
+            last = _Scope(body, (*scope.at, (op.name, turn)), scope)
             for place, symbol in enumerate(body.inputs):
                 known = self._readings.values.get((last.at, "", place), NOTHING)
                 last.values[symbol.op.name, symbol.value_index] = known
@@ -230,7 +200,7 @@ class Walk:
         return [self._value(inner, one) for one in outputs]
 
     def _inner(self, scope: _Scope, graph: Any, at: At, inputs: Sequence[Known]) -> _Scope:
-        inner = self._scope(graph, at, scope, scope.is_first)
+        inner = _Scope(graph, at, scope)
         for symbol, known in zip(graph.inputs, inputs, strict=False):
             inner.values[symbol.op.name, symbol.value_index] = known
         return inner
@@ -257,7 +227,7 @@ class Walk:
             if identity in at.names:
                 return at.names[identity]
             at = at.around
-        scope.names[identity] = identity if scope.is_first else next(_ids)
+        scope.names[identity] = next(_ids)
         return scope.names[identity]
 
     def _tell_value(self, scope: _Scope, symbol: Any, known: Known) -> None:
@@ -274,8 +244,6 @@ class Walk:
         taken = [self._name(scope, one) for one in op.inputs]
         kept = KeptOp(op.type, taken, private.attrs_of(op), given, op.name.rpartition("/")[0])
         self.inside.ops.append((_flat(scope.at), op.name, kept))
-        if scope.is_first:
-            self.inside.traced.append((self._symbols.graph(scope.graph), op.name, kept, 0))
 
 
 def _flat(at: At) -> list[Any]:

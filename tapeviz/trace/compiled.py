@@ -1,0 +1,63 @@
+"""Nouns of compiled functions: their traces, and what is known of the inside of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .ids import OpId, TensorId
+
+Word = Literal["beside", "unknown"]
+"""How a value inside of a compiled call is known, where it is not exactly what TensorFlow computed:
+``beside``: TensorFlow merged this step with others, and it was computed separately; ``unknown``: it
+cannot be computed again."""
+
+
+Agreement = Literal["equal", "differs", "unchecked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What came of running an opened call of a compiled function again.
+
+    ``state``: ``equal``: its outputs came out bit for bit as in the run; ``differs``;
+    ``unchecked``: there was nothing to compare with. ``why``: in words, of the last two.
+    """
+
+    state: Agreement
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedFunction:
+    """A ``tf.function`` traced for one kind of arguments; other kinds have traces of their own.
+
+    ``calls``: its eager calls in their order (ids in :attr:`Trace.ops`, of which only the opened
+    ones have a ``body``). ``line``: where the function is defined; 0: outside of the snippet.
+    """
+
+    graph: int
+    name: str
+    line: int
+    calls: tuple[OpId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A compiled loop (``While``) inside of an opened call, which is drawn as one turn.
+
+    ``body``: the ops of that turn. Its first inputs are the tensors that the loop was given, what
+    it computes has the values of the last turn, and what the last turn gave is the loop's output:
+    ``carried`` pairs what a turn takes with what it hands on to the next, by the ids drawn.
+    ``count``: how many turns ran, ``None`` if that is not known.
+    ``turns``: the tensors of each turn, by those drawn. The key counts turns from 0: those of the
+    loops around this one within the call, outermost first, then its own. A tensor whose value is
+    not known in a turn is missing there.
+    """
+
+    op: OpId
+    body: tuple[OpId, ...]
+    carried: tuple[tuple[TensorId, TensorId], ...]
+    count: int | None = None
+    turns: Mapping[tuple[int, ...], Mapping[TensorId, TensorId]] = field(default_factory=dict)

@@ -1,0 +1,437 @@
+"""An opened call of a compiled function in; the events of its inside, by names of its own, out.
+
+What was computed again in this call goes by the ids of that: a tensor by the id of its value, an op
+by the number that a replay knows it by. The others get ids that are made of the call's own number:
+they stay the same when another call is opened.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from . import events as e
+from .body_events import Path
+from .compiled import Loop
+from .ids import OpId, SiteId, TensorId
+from .model import Frame, Site
+from .traced_graphs import CONDITIONALS, LOOPS, TracedGraph, Write, runs_graphs
+
+_FIRST = 1 << 48
+_PER_CALL = 20
+"""Bits for the ops, and for the tensors, of one call."""
+
+Names = tuple[str, ...]
+Turns = tuple[int, ...]
+
+
+class Told(NamedTuple):
+    """An event to be read now. ``within``: the eager op that runs it inside of a compiled function
+    (0: none does); ``traced``: of an op in there its number, and ``graph``: the graph, that it was
+    traced with; ``body``: of an op that runs graphs the ids of their ops; ``loop``: of a loop;
+    ``run``: of an eager call."""
+
+    event: e.Event
+    within: int = 0
+    traced: int = 0
+    graph: int = 0
+    body: tuple[int, ...] = ()
+    loop: Loop | None = None
+    run: EagerRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EagerRun:
+    """An eager call of a compiled function. ``round``: from 1, among those of the graph.
+
+    ``writes``: to variables, by their handles; none for an opened call, whose ops are told.
+    ``words``: how values in there are known, where they are not exact; ``copies``: tensors that
+    have the value of another one, by whose id they do not go since that one does.
+    """
+
+    graph: TracedGraph
+    round: int
+    writes: Sequence[Write] = ()
+    inside: e.InsideComputed | None = None
+    words: Mapping[int, str] = field(default_factory=dict)
+    copies: Mapping[int, int] = field(default_factory=dict)
+
+
+class Places:
+    """The places of a recording, to which those inside of further calls are added."""
+
+    def __init__(self, sites: dict[int, Site]) -> None:
+        self._sites = sites
+        self._called: dict[tuple[int, int, int], int] = {}
+
+    def called(self, site: int, traced: int, call: int) -> int:
+        """A place inside a function that was traced from one place and is called from another."""
+        if traced == call:
+            return site
+        key = (site, traced, call)
+        if key not in self._called:
+            number = self._called[key] = -len(self._called) - 1
+            inside, outer = self._frames(site), self._frames(traced)
+            frames = (*inside[: len(inside) - len(outer)], *self._frames(call))
+            self._sites[number] = Site(SiteId(number), frames)
+        return self._called[key]
+
+    def _frames(self, site: int) -> tuple[Frame, ...]:
+        return self._sites[site].frames if site in self._sites else ()
+
+
+class _Values:
+    """What running a call again gave, by the graph's tensors: at each path, turn by turn."""
+
+    def __init__(self, event: e.InsideComputed | None) -> None:
+        self.at: dict[Names, dict[Turns, dict[int, tuple[int, str]]]] = {}
+        self.branches: dict[tuple[Names, Turns], int] = {}
+        self.counts: dict[tuple[Names, Turns], int] = {}
+        self.numbers: dict[tuple[Names, Turns], deque[int]] = {}
+        if event is None:
+            return
+        for path, symbol, tensor, word in event.values:
+            names, turns = _split(path)
+            self.at.setdefault(names, {}).setdefault(turns, {})[symbol] = (tensor, word)
+        for path, name, branch in event.branches:
+            names, turns = _split(path)
+            self.branches[(*names, name), turns] = branch
+        for path, name, count in event.turns:
+            names, turns = _split(path)
+            self.counts[(*names, name), turns] = count
+        for path, name, number in event.ops:
+            names, turns = _split(path)
+            self.numbers.setdefault(((*names, name), turns), deque()).append(number)
+
+
+def _split(path: Path) -> tuple[Names, Turns]:
+    return tuple(str(one) for one in path[::2]), tuple(int(one) for one in path[1::2])
+
+
+@dataclass
+class _Turning:
+    """A loop that is being told. ``at``: where in a path its own turn and those of the loops around
+    it stand; ``tensors``: of each turn, by the names drawn."""
+
+    at: tuple[int, ...]
+    tensors: dict[Turns, dict[TensorId, TensorId]] = field(default_factory=dict)
+
+
+@dataclass
+class _Scope:
+    """One run of a graph within the call. ``tensors``, ``ops``: its names, by those of the tracing;
+    ``given``: the graph's inputs; ``skipped``: outputs that are plain ``Identity`` copies;
+    ``called``: where the function is called; ``names``, ``turns``: its path, with the turns shown;
+    ``loop``: the innermost loop that it is in."""
+
+    number: int
+    graph: TracedGraph
+    around: _Scope | None = None
+    names: Names = ()
+    turns: Turns = ()
+    loop: _Turning | None = None
+    called: int | None = None
+    is_told: bool = False
+    tensors: dict[int, int] = field(default_factory=dict)
+    ops: dict[int, int] = field(default_factory=dict)
+    given: frozenset[int] = frozenset()
+    skipped: set[int] = field(default_factory=set)
+
+    def tensor(self, identity: int) -> int:
+        """A tensor by the name that it has in this run."""
+        found = self.tensors.get(identity)
+        if found is None:
+            return self.around.tensor(identity) if self.around is not None else identity
+        return found
+
+    def op(self, identity: int) -> int:
+        """An op by the number that it has in this run."""
+        found = self.ops.get(identity)
+        if found is None:
+            return self.around.op(identity) if self.around is not None else identity
+        return found
+
+    def knows(self, identity: int) -> bool:
+        return identity in self.tensors or (self.around is not None and self.around.knows(identity))
+
+    def is_given(self, identity: int) -> bool:
+        return identity in self.given or (
+            self.around is not None and self.around.is_given(identity)
+        )
+
+
+class Expansion:
+    """Tells the inside of one call.
+
+    ``graphs``: all that were traced; ``is_told``: whether the gradient calls of a graph are told
+    with this call; ``copy_tensor``: lets a graph's tensor be known by another name, too.
+    """
+
+    def __init__(
+        self,
+        graphs: Mapping[int, TracedGraph],
+        places: Places,
+        copy_tensor: Callable[[int, int], None],
+        is_told: Callable[[int], bool],
+        inside: e.InsideComputed | None,
+    ) -> None:
+        self.words: dict[int, str] = {}
+        self.copies: dict[int, int] = {}
+        self._graphs = graphs
+        self._places = places
+        self._copy_tensor = copy_tensor
+        self._is_told = is_told
+        self._values = _Values(inside)
+        self._has_values = inside is not None
+        self._named: set[int] = set()
+        self._call = 0
+        self._within = 0
+        self._into = 0
+        self._op_ids = self._tensor_ids = itertools.count()
+
+    def run(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[Told]:
+        """The events of the inside of ``op``, then the op itself."""
+        self._within, self._into = op.id, op.graph
+        first = _FIRST + (op.id << _PER_CALL)
+        self._op_ids, self._tensor_ids = itertools.count(first), itertools.count(first)
+        yield from self._run(op, run, None)
+
+    def _run(self, op: e.OpRan, run: e.BodiesRun, around: _Scope | None) -> Iterator[Told]:
+        numbers = [one for one in run.graphs if one in self._graphs]
+        turn, runs_none = 0, False
+        path = ((*around.names, op.name), around.turns) if around is not None else None
+        if path is not None and op.type in LOOPS:
+            count = self._values.counts.get(path)
+            turn, runs_none = max((count or 1) - 1, 0), count == 0
+        if runs_none or len(numbers) < len(run.graphs) or not numbers:
+            yield self._alone(op, around)
+            return
+        branch = self._values.branches.get(path) if path is not None else None
+        if op.type in CONDITIONALS and branch is not None:
+            numbers = numbers[branch : branch + 1]
+        scopes = [self._begin(op, one, around, turn) for one in numbers]
+        inside: list[int] = []
+        for scope in scopes:
+            for told in self._events(scope):
+                if isinstance(told.event, (e.OpRan, e.OperationRecorded)):
+                    inside.append(told.event.id)
+                yield told
+            self._note_turns(scope)
+        if op.type in CONDITIONALS:
+            yield from self._joined(op, scopes, around)
+            return
+        told = self._alone(op, around)
+        loop = None
+        if scopes[0].loop is not None and op.type in LOOPS:
+            loop = self._loop(told.event, op, scopes[0], inside, path)
+        yield told._replace(body=tuple(inside), loop=loop)
+
+    def _alone(self, op: e.OpRan, around: _Scope | None) -> Told:
+        """An op that runs graphs, after what they did."""
+        if around is None:
+            return Told(op)
+        number = self._number(op, around)
+        renamed = msgspec.structs.replace(op, id=number, graph=self._into)
+        return Told(renamed, self._within, op.id, around.number)
+
+    def _begin(self, op: e.OpRan, number: int, around: _Scope | None, turn: int) -> _Scope:
+        graph = self._graphs[number]
+        scope = _Scope(number, graph, around, is_told=self._is_told(number))
+        if around is not None:
+            scope.names, scope.turns = (*around.names, op.name), (*around.turns, turn)
+            scope.loop = around.loop
+        if op.type in LOOPS:
+            at = (*(scope.loop.at if scope.loop is not None else ()), len(scope.turns) - 1)
+            scope.loop = _Turning(at)
+        if graph.ended.function:
+            scope.called = op.site
+        if op.type not in CONDITIONALS:
+            scope.given = frozenset(graph.ended.inputs)
+            scope.tensors.update(zip(graph.ended.inputs, op.inputs, strict=False))
+            for symbol, value in zip(graph.ended.outputs, op.outputs, strict=False):
+                if symbol < 0 and symbol not in scope.tensors:
+                    scope.tensors[symbol] = value
+                    self._name_returned(scope, symbol, value)
+        self._named.update((*op.inputs, *op.outputs[: len(graph.ended.outputs)]))
+        self._name_values(scope)
+        return scope
+
+    @staticmethod
+    def _name_returned(scope: _Scope, symbol: int, value: int) -> None:
+        """What is returned goes through an ``Identity`` (``mark_as_return``), which is left out."""
+        behind = scope.graph.returned.get(symbol)
+        if behind is not None and behind < 0 and behind not in scope.tensors:
+            scope.tensors[behind] = value
+            scope.skipped.add(symbol)
+
+    def _name_values(self, scope: _Scope) -> None:
+        """Let the graph's tensors go by the ids of their values in this call."""
+        values = self._values.at.get(scope.names, {}).get(scope.turns, {})
+        for symbol, (tensor, word) in values.items():
+            if symbol in scope.tensors or not tensor:
+                continue
+            name = tensor
+            if tensor in self._named:
+                name = -next(self._tensor_ids)
+                self.copies[name] = tensor
+            self._named.add(name)
+            self._copy_tensor(symbol, name)
+            scope.tensors[symbol] = name
+            if word != "exact":
+                self.words[name] = word
+
+    def _joined(
+        self, op: e.OpRan, scopes: Sequence[_Scope], around: _Scope | None
+    ) -> Iterator[Told]:
+        """A conditional as one op for each output, which takes what the branch that ran gives.
+
+        Where that is not known it takes what either gives. Nothing of the condition goes on: it
+        decides what runs, as a Python ``if`` does.
+        """
+        for index, output in enumerate(op.outputs):
+            given = [
+                scope.tensor(scope.graph.ended.outputs[index])
+                for scope in scopes
+                if index < len(scope.graph.ended.outputs)
+            ]
+            number = self._number(op, around)
+            joined = msgspec.structs.replace(
+                op, id=number, inputs=given, outputs=[output], graph=self._into
+            )
+            traced = around.number if around is not None else 0
+            yield Told(joined, self._within, op.id, traced)
+
+    def _note_turns(self, scope: _Scope) -> None:
+        """Tell the loop around a graph's run what its tensors were in each turn."""
+        if scope.loop is None:
+            return
+        for turns, values in self._values.at.get(scope.names, {}).items():
+            key = tuple(turns[at] for at in scope.loop.at)
+            tensors = scope.loop.tensors.setdefault(key, {})
+            for symbol, (tensor, _) in values.items():
+                if tensor and scope.knows(symbol):
+                    tensors[TensorId(scope.tensor(symbol))] = TensorId(tensor)
+
+    def _loop(
+        self,
+        told: e.Event,
+        op: e.OpRan,
+        scope: _Scope,
+        inside: Sequence[int],
+        path: tuple[Names, Turns] | None,
+    ) -> Loop:
+        assert isinstance(told, e.OpRan)
+        assert scope.loop is not None
+        return Loop(
+            OpId(told.id),
+            tuple(map(OpId, inside)),
+            tuple((TensorId(a), TensorId(b)) for a, b in zip(op.inputs, op.outputs, strict=False)),
+            self._values.counts.get(path) if path is not None else None,
+            scope.loop.tensors,
+        )
+
+    def _events(self, scope: _Scope) -> Iterator[Told]:
+        """The graph's events by the names of this run."""
+        pending: e.BodiesRun | None = None
+        for event in scope.graph.events:
+            if isinstance(event, e.BodiesRun):
+                pending = event
+            elif isinstance(event, e.OpRan):
+                if pending is not None and runs_graphs(event):
+                    yield from self._run(self._operands(event, scope), pending, scope)
+                    pending = None
+                else:
+                    yield from self._op(event, scope)
+            elif isinstance(event, e.OperationRecorded):
+                renamed = self._renamed(event, scope)
+                yield Told(renamed, self._within, event.id, scope.number)
+            elif scope.is_told or isinstance(event, e.NameBound):
+                yield Told(self._renamed(event, scope), self._within)
+
+    def _op(self, event: e.OpRan, scope: _Scope) -> Iterator[Told]:
+        number = self._number(event, scope)
+        # A small eager tensor is captured as a constant, which is an input all the same.
+        if event.type == "Placeholder" or any(scope.is_given(one) for one in event.outputs):
+            return
+        if event.type == "Identity" and not scope.skipped.isdisjoint(event.outputs):
+            return
+        named = self._operands(event, scope)
+        renamed = msgspec.structs.replace(named, id=number, graph=self._into)
+        yield Told(renamed, self._within, event.id, scope.number)
+
+    def _number(self, op: e.OpRan, scope: _Scope | None) -> int:
+        """The number of an op in this call: the one that a replay knows it by, if there is one."""
+        if scope is None:
+            return next(self._op_ids)
+        known = self._values.numbers.get(((*scope.names, op.name), scope.turns))
+        number = scope.ops[op.id] = known.popleft() if known else next(self._op_ids)
+        return number
+
+    def _operands(self, event: e.OpRan, scope: _Scope) -> e.OpRan:
+        return msgspec.structs.replace(
+            event,
+            inputs=[scope.tensor(one) for one in event.inputs],
+            outputs=[self._made(one, scope) for one in event.outputs],
+            site=self._site(event.site, scope),
+            call=self._asking(event.call, scope),
+        )
+
+    def _asking(self, call: int, scope: _Scope) -> int:
+        """A gradient call stands for all runs of its graph; in others its ops are of none told."""
+        if not call or scope.is_told:
+            return call
+        return _FIRST + (self._within << _PER_CALL) + call
+
+    def _made(self, tensor: int, scope: _Scope) -> int:
+        """The name of a tensor that an op of this run makes."""
+        if tensor >= 0 or scope.knows(tensor):
+            return scope.tensor(tensor)
+        name = scope.tensors[tensor] = -next(self._tensor_ids)
+        self._copy_tensor(tensor, name)
+        if self._has_values:
+            self.words[name] = "unknown"
+        return name
+
+    def _site(self, site: int, scope: _Scope) -> int:
+        function: _Scope | None = scope
+        while function is not None and function.called is None:
+            function = function.around
+        if function is None or function.called is None:
+            return site
+        return self._places.called(site, function.graph.begun.site, function.called)
+
+    def _renamed(self, event: e.Event, scope: _Scope) -> e.Event:
+        name = scope.tensor
+        changes: dict[str, object] = {}
+        if hasattr(event, "site"):
+            changes["site"] = self._site(event.site, scope)
+        if isinstance(event, e.OperationRecorded):
+            number = scope.ops[event.id] = next(self._op_ids)
+            changes |= {"id": number, "first": scope.op(event.first) if event.first else 0}
+            changes["inputs"] = [name(one) for one in event.inputs]
+            changes["outputs"] = [name(one) for one in event.outputs]
+            changes["call"] = self._asking(event.call, scope)
+        elif isinstance(event, e.Watched):
+            changes["tensors"] = [name(one) for one in event.tensors]
+        elif isinstance(event, e.CallBegan):
+            for part in ("targets", "sources", "output_gradients"):
+                changes[part] = [
+                    msgspec.structs.replace(one, tensor=name(one.tensor))
+                    for one in getattr(event, part)
+                ]
+        elif isinstance(event, e.CallEnded):
+            changes["results"] = [name(one) for one in event.results]
+        elif isinstance(event, e.StepRan):
+            changes["op"] = scope.op(event.op)
+            changes["upstream"] = [name(one) for one in event.upstream]
+            changes["downstream"] = [name(one) for one in event.downstream]
+        elif isinstance(event, e.NameBound):
+            changes["tensors"] = [(name(one), keys) for one, keys in event.tensors]
+        elif isinstance(event, e.ValueLeft):
+            changes["tensor"] = name(event.tensor)
+        return msgspec.structs.replace(event, **changes)

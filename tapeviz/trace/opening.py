@@ -1,0 +1,86 @@
+"""Events in; which calls of compiled functions are opened, so that their inside is read, out.
+
+A call of a compiled function is one op. Its inside is read for those calls that matter: calls that
+were run again after the snippet, the last call of each function, and calls that a gradient may have
+gone through: of each place that asks an eager tape for gradients those since the tape was opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from . import events as e
+from .traced_graphs import TracedGraphs, eager_runs
+
+MOST_OPS = 20_000
+"""Ops of calls that are opened only because a gradient may have gone through them."""
+
+
+@dataclass
+class Opening:
+    """Which eager calls are opened, by the numbers of their ops.
+
+    ``tells``: for each graph the call that stands for all: the gradient calls in there are read
+    with what they gave in that one.
+    """
+
+    opened: set[int] = field(default_factory=set)
+    tells: dict[int, int] = field(default_factory=dict)
+    insides: dict[int, e.InsideComputed] = field(default_factory=dict)
+
+    def opens(self, op: int, graphs: Iterable[int]) -> bool:
+        """Whether the call that is this op is read with its inside. ``graphs``: those that run."""
+        return op in self.opened
+
+    def is_told(self, op: int, graph: int) -> bool:
+        """Whether a graph's gradient calls are those of this call."""
+        return self.tells.get(graph) == op
+
+
+class FirstCalls(Opening):
+    """While the snippet runs: the first call of each function."""
+
+    def opens(self, op: int, graphs: Iterable[int]) -> bool:
+        new = [graph for graph in graphs if graph not in self.tells]
+        self.tells.update(dict.fromkeys(new, op))
+        if new:
+            self.opened.add(op)
+        return bool(new)
+
+
+def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
+    """What to open of a recording. ``wanted``: ops of calls that somebody looks at, latest last.
+
+    Of several calls that run a graph, the one that stands for it is the latest wanted one, else the
+    latest that was run again, else the last.
+    """
+    graphs = TracedGraphs()
+    opening = Opening()
+    runs: list[tuple[int, int]] = []
+    tapes: dict[int, int] = {}
+    asked: dict[tuple[int, str], tuple[int, int]] = {}
+    for event, run in eager_runs(iter(events), graphs):
+        if run is not None and isinstance(event, e.OpRan):
+            runs.append((event.id, run.graphs[0]))
+        elif isinstance(event, e.TapeOpened):
+            tapes[event.id] = len(runs)
+        elif isinstance(event, e.CallBegan):
+            asked[event.site, event.method] = (tapes.get(event.tape, len(runs)), len(runs))
+        elif isinstance(event, e.InsideComputed):
+            opening.insides.pop(event.op, None)  # the latest comes last
+            opening.insides[event.op] = event
+    top = dict(runs)
+    last = sorted({graph: op for op, graph in runs}.values())
+    for op in (*last, *opening.insides, *wanted):
+        if op in top:
+            opening.opened.add(op)
+            opening.tells.update(dict.fromkeys(graphs.within(top[op]), op))
+    left = MOST_OPS
+    for since, until in reversed(asked.values()):
+        for op, graph in reversed(runs[since:until]):
+            left -= graphs.known[graph].size
+            if left < 0:
+                return opening
+            opening.opened.add(op)
+    return opening

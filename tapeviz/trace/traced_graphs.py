@@ -1,0 +1,168 @@
+"""Events in; the graphs that TensorFlow traced, with what each does when it runs, out.
+
+The body of a ``tf.function``, a branch or a loop is traced once, and then its graph runs. What came
+while it was traced is kept with the graph, and told for a run of it (:mod:`.expansion`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from . import events as e
+from .state import writes_state
+
+CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+CONDITIONALS = frozenset({"If", "StatelessIf"})
+LOOPS = frozenset({"While", "StatelessWhile"})
+_BELONGING = (
+    *(e.OpRan, e.OperationRecorded, e.BodiesRun, e.TapeOpened, e.TapeTurned, e.Watched),
+    *(e.CallBegan, e.CallEnded, e.StepRan, e.NameBound, e.ValueLeft),
+)
+_NOT_ENDED = e.BodyTraced(on=False)
+
+
+class Write(NamedTuple):
+    """An op in a graph that writes to a variable. ``handle``: by its name in that graph."""
+
+    handle: int
+    type: str
+    site: int
+
+
+@dataclass
+class TracedGraph:
+    """The events of one graph, in order, and how its tracing ended.
+
+    ``runs``: the numbers of the graphs that it runs. ``size``: its ops, theirs included.
+    """
+
+    begun: e.BodyTraced
+    events: list[e.Event] = field(default_factory=list)
+    ended: e.BodyTraced = _NOT_ENDED
+    runs: set[int] = field(default_factory=set)
+    size: int = 0
+    writes: list[Write] = field(default_factory=list)
+
+    @cached_property
+    def returned(self) -> dict[int, int]:
+        """What goes through an ``Identity``, by what comes out."""
+        return {
+            event.outputs[0]: event.inputs[0]
+            for event in self.events
+            if isinstance(event, e.OpRan)
+            and event.type == "Identity"
+            and event.outputs
+            and event.inputs
+        }
+
+    @cached_property
+    def calls(self) -> tuple[int, ...]:
+        """The gradient calls made in it."""
+        return tuple(event.id for event in self.events if isinstance(event, e.CallBegan))
+
+
+class TracedGraphs:
+    """Keeps back what belongs to a graph while that is traced."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, TracedGraph] = {}
+        self._open: list[TracedGraph] = []
+        self._closures: dict[int, frozenset[int]] = {}
+
+    @property
+    def is_tracing(self) -> bool:
+        return bool(self._open)
+
+    def turned(self, event: e.BodyTraced) -> Sequence[e.Event]:
+        """A graph begins, or is complete; what is to be read of one that could not be traced."""
+        if event.on:
+            self._open.append(TracedGraph(event))
+            return ()
+        if not self._open:
+            return ()
+        graph = self._open.pop()
+        graph.ended = event
+        if event.graph:
+            self._measure(graph)
+            self.known[event.graph] = graph
+        elif self._open:
+            self._open[-1].events += graph.events
+        else:
+            return [one for one in graph.events if not isinstance(one, e.BodiesRun)]
+        return ()
+
+    def keeps(self, event: e.Event) -> bool:
+        """Whether an event belongs to the graph that is being traced; then it is kept."""
+        if not self._open or not _belongs(event):
+            return False
+        self._open[-1].events.append(event)
+        return True
+
+    def within(self, graph: int) -> frozenset[int]:
+        """The graphs that run when this one does, itself included."""
+        found = self._closures.get(graph)
+        if found is None:
+            inner = [self.within(one) for one in self.known[graph].runs if one in self.known]
+            found = self._closures[graph] = frozenset({graph}).union(*inner)
+        return found
+
+    def _measure(self, graph: TracedGraph) -> None:
+        """Add up what the graph and those that it runs do to variables."""
+        pending: Sequence[int] = ()
+        for event in graph.events:
+            if isinstance(event, e.BodiesRun):
+                pending = event.graphs
+                graph.runs.update(pending)
+            elif isinstance(event, e.OpRan):
+                graph.size += 1
+                if pending and runs_graphs(event):
+                    for inner in (self.known[one] for one in pending if one in self.known):
+                        names = dict(zip(inner.ended.inputs, event.inputs, strict=False))
+                        graph.size += inner.size
+                        graph.writes += (
+                            one._replace(handle=names.get(one.handle, one.handle))
+                            for one in inner.writes
+                        )
+                    pending = ()
+                elif writes_state(event.type) and event.inputs:
+                    graph.writes.append(Write(event.inputs[0], event.type, event.site))
+
+
+def runs_graphs(op: e.OpRan) -> bool:
+    """Whether an op runs graphs that were traced: a function's call, a branch or a loop."""
+    return op.type.startswith("__") or op.type in CALLS | CONDITIONALS | LOOPS
+
+
+def eager_runs(
+    events: Iterator[e.Event], graphs: TracedGraphs
+) -> Iterator[tuple[e.Event, e.BodiesRun | None]]:
+    """The events outside of graphs, an eager call of a function with the graphs that it runs."""
+    pending: e.BodiesRun | None = None
+    for event in events:
+        if isinstance(event, e.BodyTraced):
+            graphs.turned(event)
+        elif graphs.keeps(event):
+            continue
+        elif isinstance(event, e.BodiesRun):
+            pending = event if not event.into else pending
+        elif pending is not None and isinstance(event, e.OpRan) and not event.graph:
+            is_call = runs_graphs(event) and all(one in graphs.known for one in pending.graphs)
+            yield event, pending if is_call else None
+            if runs_graphs(event):
+                pending = None
+        else:
+            yield event, None
+
+
+def _belongs(event: e.Event) -> bool:
+    """Whether an event that came while a graph was made is about that graph."""
+    if isinstance(event, e.OpRan):
+        return event.graph != 0
+    if isinstance(event, e.BodiesRun):
+        return event.into != 0
+    if isinstance(event, e.OperationRecorded):
+        return bool(event.outputs) and event.outputs[0] < 0
+    return isinstance(event, _BELONGING)
