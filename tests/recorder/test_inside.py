@@ -144,14 +144,15 @@ def test_what_chance_python_or_an_iterator_gave_is_that_of_the_call(
         """,
         wanted=("two",),
     )
-    assert [inside.state for inside in seen.of(e.InsideComputed)] == ["equal", "equal"]
-    op = seen.of(e.InsideComputed)[-1].op
-    answer, _ = seen.ask("inside", op=op)
-    inside = next(
-        one for one in map(e.decode, answer["events"]) if isinstance(one, e.InsideComputed)
-    )
-    assert {word for _, _, _, word in inside.values} <= {"exact", "beside"}
-    assert (inside.state, inside.call) == ("equal", 2)
+    assert [(one.state, one.call) for one in seen.of(e.InsideComputed)] == [("equal", 2)]
+    calls = [op.id for op in seen.ops() if op.type.startswith("__inference_f")]
+    for number, op in enumerate(calls, 1):
+        answer, _ = seen.ask("inside", op=op)
+        inside = next(
+            one for one in map(e.decode, answer["events"]) if isinstance(one, e.InsideComputed)
+        )
+        assert {word for _, _, _, word in inside.values} <= {"exact", "beside"}
+        assert (inside.state, inside.call) == ("equal", number)
 
 
 def test_messages_name_no_file_of_ours(record: Record) -> None:
