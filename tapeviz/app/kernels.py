@@ -17,6 +17,7 @@ from ..kernel import (
     find_kernels,
     own_interpreter,
 )
+from .pools import remember_choice
 
 if TYPE_CHECKING:
     from .pools import Pools
@@ -71,9 +72,7 @@ class Kernels(QObject):
             return
         self._window.document.stop()
         self._pools.choose(choice)
-        settings = self._window.settings
-        settings.keep("kernel", choice.spec or "")
-        settings.keep("python", str(choice.python) if choice.python else "")
+        remember_choice(choice)
 
     def _show(self, status: PoolStatus) -> None:
         self._window.status.show_kernel(WORDS.get(status.state, status.state))

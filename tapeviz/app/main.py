@@ -26,11 +26,11 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
     Raises :class:`TapevizError` where no window can be shown.
     """
     check_screen()
+    pools = make_pools(options)  # before Qt is imported: TensorFlow takes seconds to load there
     from .ending import SignalCloser, leave
     from .settings import Settings
 
     settings = Settings()
-    pools = make_pools(settings, options)  # first: TensorFlow takes seconds to load there
     application = make_application()
     window = make_window(settings, options, pools)
     open_first(window, [Path(path) for path in paths])
@@ -94,16 +94,16 @@ def make_application() -> QApplication:
     return application
 
 
-def make_pools(settings: Any, options: Any = None) -> Pools:
+def make_pools(options: Any = None) -> Pools:
     """The processes that snippets will run in; the first begins to get ready."""
     from .pools import Pools
 
-    return Pools(_choice(settings, options))
+    return Pools(_choice(options))
 
 
 def make_window(settings: Any, options: Any = None, pools: Pools | None = None) -> Window:
     """The window on the real kernels, not yet shown."""
-    pools = pools or make_pools(settings, options)
+    pools = pools or make_pools(options)
     from ..bugs import start_log
     from ..document import Document
     from . import trouble
@@ -124,7 +124,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     return window
 
 
-def _choice(settings: Any, options: Any) -> KernelChoice:
+def _choice(options: Any) -> KernelChoice:
     from ..kernel import choose_interpreter, choose_kernel
     from .pools import remembered_choice
 
@@ -133,7 +133,7 @@ def _choice(settings: Any, options: Any) -> KernelChoice:
         return choose_interpreter(python)
     if kernel:
         return choose_kernel(kernel)
-    return remembered_choice(settings.text("python"), settings.text("kernel"))
+    return remembered_choice()
 
 
 def open_first(window: Window, paths: Sequence[Path]) -> None:

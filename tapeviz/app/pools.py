@@ -6,6 +6,7 @@ Little is imported here: the first process begins to load TensorFlow before the 
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,9 @@ from ..kernel import (
     choose_kernel,
     own_interpreter,
 )
+from .places import config_folder
+
+_CHOICE = "interpreter.json"
 
 
 def _ignore(status: PoolStatus) -> None:
@@ -64,8 +68,22 @@ class Pools:
             closing.join()
 
 
-def remembered_choice(python: str, kernel: str) -> KernelChoice:
+def remember_choice(choice: KernelChoice) -> None:
+    """Let the next start begin with this interpreter. Not among the settings: those need Qt."""
+    kept = {"python": str(choice.python or ""), "kernel": choice.spec or ""}
+    file = config_folder() / _CHOICE
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(kept), encoding="utf-8")
+
+
+def remembered_choice() -> KernelChoice:
     """What was chosen at an earlier start, as far as it is still there."""
+    try:
+        kept = json.loads((config_folder() / _CHOICE).read_text(encoding="utf-8"))
+        python, kernel = str(kept["python"]), str(kept["kernel"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return own_interpreter()
     with contextlib.suppress(TapevizError):
         if kernel:
             return choose_kernel(kernel)

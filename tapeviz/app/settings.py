@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_config_path, user_state_path
 from PySide6.QtCore import QByteArray, QSettings
+
+from .places import config_folder, state_folder
 
 MOST_RECENT = 12
 
@@ -17,10 +17,8 @@ class Settings:
     """Typed access to one settings file. ``TAPEVIZ_HOME`` puts it and the state elsewhere."""
 
     def __init__(self) -> None:
-        home = os.environ.get("TAPEVIZ_HOME")
-        config = Path(home) if home else user_config_path("tapeviz", appauthor=False)
-        self.state = Path(home) if home else user_state_path("tapeviz", appauthor=False)
-        self._kept = QSettings(str(config / "tapeviz.ini"), QSettings.Format.IniFormat)
+        self.state = state_folder()
+        self._kept = QSettings(str(config_folder() / "tapeviz.ini"), QSettings.Format.IniFormat)
 
     def text(self, name: str, default: str = "") -> str:
         return str(self._kept.value(name, default))

@@ -11,12 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
-
 from tapeviz.errors import TapevizError
 
 from .environment import kernel_environment
-from .model import KernelChoice
+from .model import KernelChoice, Versions
 
 OLDEST, NEWEST = (2, 15), (2, 21)
 _OLDEST_PYTHON = (3, 10)
@@ -61,6 +59,8 @@ def own_interpreter() -> KernelChoice:
 
 def find_kernels() -> tuple[KernelChoice, ...]:
     """Our own interpreter first, then the Python kernelspecs that Jupyter knows."""
+    from jupyter_client.kernelspec import KernelSpecManager  # takes half a second to load
+
     choices = [own_interpreter()]
     for name, found in sorted(KernelSpecManager().get_all_specs().items()):
         spec = found["spec"]
@@ -81,6 +81,8 @@ def choose_interpreter(text: str) -> KernelChoice:
 
 def choose_kernel(name: str) -> KernelChoice:
     """The kernelspec of that name; TapevizError names those there are."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
     specs = KernelSpecManager()
     try:
         spec = specs.get_kernel_spec(name)
@@ -102,12 +104,24 @@ def check_interpreter(python: Path) -> None:
         command = _install(python, [wanted[name] for name in missing])
         names = " and ".join({"tensorflow": "TensorFlow"}.get(name, name) for name in missing)
         raise TapevizError(f"{python} has no {names}: install with  {command}")
-    if found["version"] and not OLDEST <= _release(found["version"]) <= NEWEST:
-        command = _install(python, [_range()])
-        raise TapevizError(
-            f"{python} has TensorFlow {found['version']}, tapeviz works with "
-            f"{_dotted(OLDEST)} to {_dotted(NEWEST)}: install with  {command}"
-        )
+    trouble = _wrong_version(python, found["version"])
+    if trouble:
+        raise TapevizError(trouble)
+
+
+def trouble_with_version(choice: KernelChoice, versions: Versions) -> str:
+    """What to do about a TensorFlow that tapeviz does not know; empty if it does."""
+    return _wrong_version(choice.python or Path(versions.executable), versions.tensorflow)
+
+
+def _wrong_version(python: Path, version: str) -> str:
+    if not version or OLDEST <= _release(version) <= NEWEST:
+        return ""
+    command = _install(python, [_range()])
+    return (
+        f"{python} has TensorFlow {version}, tapeviz works with "
+        f"{_dotted(OLDEST)} to {_dotted(NEWEST)}: install with  {command}"
+    )
 
 
 def _ask(python: Path) -> dict[str, Any]:

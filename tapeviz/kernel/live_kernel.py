@@ -10,16 +10,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tapeviz.errors import TapevizError
 
-from .connection import Connection, Message
 from .model import Exit, Versions
 from .process import KernelProcess
 from .run import Run
 from .scratch import KernelFiles
 from .stopping import Stopping
+
+if TYPE_CHECKING:
+    from .connection import Connection, Message
 
 Stage = Literal["waking", "booting", "ready", "running", "ended", "gone"]
 Answer = tuple[dict[str, Any], list[bytes]]

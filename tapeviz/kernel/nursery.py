@@ -46,7 +46,7 @@ class Nursery:
         self._log = scratch.sockets / "nursery.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [str(python), "-c", _PROGRAM.read_text(encoding="utf-8")],
+                [str(python), str(_PROGRAM), *map(str, scratch.folders)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -56,8 +56,7 @@ class Nursery:
             )
         self._thread = threading.Thread(target=self._listen, name="tapeviz-nursery", daemon=True)
         self._thread.start()
-        folders = [str(folder) for folder in scratch.folders]
-        self._order(imports=REQUIRED, if_there=IF_THERE, folders=folders)
+        self._order(imports=REQUIRED, if_there=IF_THERE)
 
     @property
     def pid(self) -> int:

@@ -6,14 +6,15 @@ import itertools
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
-
-import zmq
+from typing import TYPE_CHECKING, Any
 
 from .import_settings import import_settings
 from .model import KernelChoice, PoolStatus, RunListener, RunRequest
 from .run import Run
 from .supply import Supply
+
+if TYPE_CHECKING:
+    import zmq
 
 _RECORDER = Path(__file__).parents[1] / "recorder"
 # Seconds from the start of a run to the making of the next reserve kernel: on few cores it would
@@ -56,7 +57,7 @@ class KernelPool:
         self._kept: list[Run] = []
         self._waiting: list[tuple[Run, Supply]] = []
         self._refill: threading.Timer | None = None
-        self._context: zmq.Context[Any] = zmq.Context()
+        self._made_context: zmq.Context[Any] | None = None
 
     @property
     def status(self) -> PoolStatus:
@@ -100,13 +101,23 @@ class KernelPool:
             supply.close()
         for thread in self._retiring:
             thread.join()
-        self._context.term()
+        if self._made_context is not None:
+            self._made_context.term()
 
     def __enter__(self) -> KernelPool:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _context(self) -> zmq.Context[Any]:
+        """Made when the first kernel is: loading zmq would delay the import of TensorFlow."""
+        import zmq
+
+        with self._lock:
+            if self._made_context is None:
+                self._made_context = zmq.Context()
+            return self._made_context
 
     @property
     def _current(self) -> Supply | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import logging
 import os
 import secrets
@@ -11,18 +12,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
-
-import zmq
-from jupyter_client.connect import write_connection_file
+from typing import TYPE_CHECKING, Any, Literal
 
 from tapeviz.errors import TapevizError
 
-from .choices import check_interpreter
-from .connection import Connection
+from .choices import check_interpreter, trouble_with_version
 from .environment import environment_to_restore, kernel_environment
 from .imports import IF_THERE, REQUIRED
-from .launched import LaunchedKernel
 from .live_kernel import LiveKernel
 from .model import KernelChoice, PoolState, PoolStatus, Versions
 from .nursery import Nursery
@@ -30,6 +26,11 @@ from .package_text import read_package
 from .process import KernelProcess
 from .run import Run
 from .scratch import KernelFiles, Scratch
+
+if TYPE_CHECKING:
+    import zmq
+
+    from .connection import Connection
 
 _log = logging.getLogger(__name__)
 _INSIDE = Path(__file__).parent / "inside"
@@ -51,7 +52,7 @@ class Supply:
         choice: KernelChoice,
         settings: Mapping[str, str],
         recorder: Path,
-        context: zmq.Context[Any],
+        context: Callable[[], zmq.Context[Any]],
         on_change: Callable[[], None],
         on_declined: Callable[[Run], None],
     ) -> None:
@@ -115,21 +116,31 @@ class Supply:
             if self._choice.python is None or not CAN_FORK:
                 self._open("launch")
                 return
-            check_interpreter(self._choice.python)
+            if self._nursery is not None:
+                self._nursery.close()
             with self._lock:
                 if self.status.state != "closed":
                     self._nursery = Nursery(
                         self._choice.python,
                         self._environment,
                         self._scratch,
-                        on_ready=lambda versions: self._open("fork", versions),
+                        on_ready=self._open_nursery,
                         on_failed=self._lose_nursery,
                     )
+            # Takes half a second to load: meanwhile, not first.
+            importlib.import_module("tapeviz.kernel.connection")
         except TapevizError as error:
             self._fail(str(error))
         except Exception as error:
             _log.exception("no kernels can be started")
-            self._fail(f"no kernel can be started: {error}")
+            self._fail(self._missing() or f"no kernel can be started: {error}")
+
+    def _open_nursery(self, versions: Versions) -> None:
+        trouble = trouble_with_version(self._choice, versions)
+        if trouble:
+            self._fail(trouble)
+        else:
+            self._open("fork", versions)
 
     def _open(self, way: Literal["fork", "launch"], versions: Versions | None = None) -> None:
         with self._lock:
@@ -156,6 +167,10 @@ class Supply:
     def _fork(
         self, files: KernelFiles, on_exit: Callable[[], None]
     ) -> tuple[KernelProcess, Connection]:
+        from jupyter_client.connect import write_connection_file
+
+        from .connection import Connection
+
         nursery = self._nursery
         if nursery is None:
             raise TapevizError("the nursery is gone")
@@ -166,16 +181,19 @@ class Supply:
             key=secrets.token_hex(32).encode(),
         )
         process = nursery.fork(files, on_exit)
-        return process, Connection(self._context, files.connection_file)
+        return process, Connection(self._context(), files.connection_file)
 
     def _launch(
         self, files: KernelFiles, on_exit: Callable[[], None]
     ) -> tuple[KernelProcess, Connection]:
+        from .connection import Connection
+        from .launched import LaunchedKernel
+
         try:
             process = LaunchedKernel(self._choice, self._environment, files)
         except Exception as error:
             raise TapevizError(f"the kernel {self._choice.title} did not start: {error}") from error
-        return process, Connection(self._context, files.connection_file)
+        return process, Connection(self._context(), files.connection_file)
 
     @functools.cached_property
     def _texts(self) -> dict[str, Any]:
@@ -228,8 +246,17 @@ class Supply:
                 self._set("cold")
         if had_opened:
             self.open()
-        else:
-            self._fail(f"{self._choice.title} cannot load TensorFlow: {detail}")
+        elif self.status.state == "starting":
+            self._fail(self._missing() or f"{self._choice.title} cannot load TensorFlow: {detail}")
+
+    def _missing(self) -> str:
+        """What the interpreter lacks; asked when it failed, as asking takes half a second."""
+        try:
+            if self._choice.python is not None:
+                check_interpreter(self._choice.python)
+        except TapevizError as error:
+            return str(error)
+        return ""
 
     def _fail(self, detail: str) -> None:
         with self._lock:

@@ -179,6 +179,32 @@ def test_when_we_are_killed_all_goes(ending):
     wait_until(lambda: not any(map(os.path.exists, folders)), 3)
 
 
+def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(tmp_path):
+    (tmp_path / "light" / "tensorflow.py").write_text("import time; time.sleep(60)")
+    program = (
+        "import time\n"
+        "from tapeviz.kernel import KernelPool, own_interpreter\n"
+        "pool = KernelPool(own_interpreter())\n"
+        "pool.warm()\n"
+        "while pool._current._nursery is None: time.sleep(0.01)\n"
+        "print(pool._current._nursery.pid, *pool._current._scratch.folders, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    path = os.pathsep.join([os.environ["PYTHONPATH"], str(Path(__file__).parents[2])])
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": path},
+        text=True,
+    ) as process:
+        pid, *folders = process.stdout.readline().split()
+        time.sleep(1)
+        assert is_alive(int(pid))
+        process.kill()
+    wait_until(lambda: not is_alive(int(pid)), 5)
+    assert not any(map(os.path.exists, folders))
+
+
 def test_a_killed_nursery_is_replaced(make_pool):
     pool = make_pool()
     running = begin(pool, CHILD + "import time; time.sleep(60)")

@@ -1,12 +1,12 @@
 """Orders, a JSON object a line, in; kernels forked from a process that has TensorFlow loaded out.
 
-Executed by itself (``python -c``) in the user's interpreter; standard library only until the
-imports that the first order asks for. Orders come on standard input:
-``{"imports": […], "if_there": […], "folders": […]}`` first, then
+Executed by itself (``python nursery.py FOLDER…``) in the user's interpreter; standard library only
+until the imports that the first order asks for. Orders come on standard input:
+``{"imports": […], "if_there": […]}`` first, then
 ``{"fork": id, "connection_file": …, "folder": …, "ipython": …}`` and
 ``{"signal": id, "number": …}``. Reports go to what was standard output: ``ready``, ``failed``,
-``forked``, ``ended``. When the orders end, every kernel is killed, the folders are removed, and
-so ends this process.
+``forked``, ``ended``. When the orders end, every kernel is killed, the folders of the command line
+are removed, and so ends this process; also in the middle of an import.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ import select
 import shutil
 import signal
 import sys
+import threading
 import traceback
 import types
 import warnings
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 _LAST_WORDS = 64_000
@@ -53,12 +55,12 @@ class Child:
 class Nursery:
     """Forks kernels on order and reports what becomes of them."""
 
-    def __init__(self, orders: int, reports: int) -> None:
+    def __init__(self, orders: int, reports: int, folders: list[str]) -> None:
         self._orders = orders
         self._reports = reports
         self._unread = b""
         self._children: dict[int, Child] = {}
-        self._folders: list[str] = []
+        self._folders = folders
         self._woken, waking = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(waking, False)
@@ -73,6 +75,9 @@ class Nursery:
                 pass
         finally:
             self._end_all()
+        self._remove_folders()
+
+    def _remove_folders(self) -> None:
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -99,19 +104,42 @@ class Nursery:
             _signal(self._children[order["signal"]].pid, order["number"])
 
     def _prepare(self, order: dict[str, Any]) -> None:
-        self._folders = order["folders"]
+        gc.disable()  # an import leaves no garbage to speak of, and looking for it takes a second
         try:
-            for name in ("ipykernel.kernelapp", *order["imports"]):
-                importlib.import_module(name)
-            for name in order["if_there"]:
-                with contextlib.suppress(Exception):
+            with self._ending_with_the_orders():
+                for name in ("ipykernel.kernelapp", *order["imports"]):
                     importlib.import_module(name)
+                for name in order["if_there"]:
+                    with contextlib.suppress(Exception):
+                        importlib.import_module(name)
         except BaseException as error:
             self._report(failed=f"{type(error).__name__}: {error}")
             raise SystemExit from None
-        gc.collect()
         gc.freeze()  # forked children share these pages as long as nobody counts through them
+        gc.enable()
         self._report(ready=_versions())
+
+    @contextlib.contextmanager
+    def _ending_with_the_orders(self) -> Iterator[None]:
+        """While this thread imports, another one notices that the other side is gone."""
+        over, ending = os.pipe()
+
+        def watch() -> None:
+            poll = select.poll()
+            poll.register(self._orders, 0)  # POLLHUP alone, which is always told
+            poll.register(over, 0)
+            if self._orders in dict(poll.poll()):
+                self._remove_folders()
+                os._exit(1)
+
+        watching = threading.Thread(target=watch, daemon=True)
+        watching.start()
+        try:
+            yield
+        finally:
+            os.close(ending)
+            watching.join()  # no thread of ours may be there when a kernel is forked
+            os.close(over)
 
     def _fork(self, order: dict[str, Any]) -> None:
         pipes = {name: os.pipe() for name in ("stdout", "stderr")}
@@ -256,14 +284,14 @@ def _versions() -> dict[str, str]:
 
 def main() -> None:
     """Take the two ends of the line for ourselves, so that no import prints into it."""
-    while sys.path and sys.path[0] == "":
-        del sys.path[0]
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [place for place in sys.path if place and os.path.abspath(place) != here]
     orders, reports = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    Nursery(orders, reports).run()
+    Nursery(orders, reports, sys.argv[1:]).run()
 
 
 if __name__ == "__main__":
