@@ -222,3 +222,35 @@ def test_state_between_calls_that_others_write_to(record: Record) -> None:
     asked = [op for run, op in calls_of(seen) if run.call in (13, 18, 19, 21)]
     assert len(asked) == 8
     assert {look(seen, op.id).state for op in asked} == {"equal"}
+
+
+def test_a_gradient_goes_through_the_inside_of_the_call_that_was_looked_into(
+    record: Record,
+) -> None:
+    seen = record(
+        """
+        @tf.function
+        def f(x):
+            y = tf.sin(x)
+            if x[0] > 0.0:
+                y = y * 2.0
+            else:
+                y = y * 3.0
+            return tf.reduce_sum(tf.stop_gradient(y) ** 2)
+        for step in range(4):
+            f(tf.constant([0.5, 0.25]) * (step - 1.5))
+        """
+    )
+    for run, op in calls_of(seen):
+        inside = look(seen, op.id)
+        program = [["op", number] for _, _, number in reversed(inside.ops)]
+        request = {"seeds": [[op.outputs[0], 0]], "program": program, "wanted": [op.inputs[0]]}
+        answer, buffers = seen.ask("replay", **request, how="beyond")
+        seen.events += [e.decode(line) for line in answer["events"]]
+        seen.blob += b"".join(buffers)
+        replayed = [one for one in seen.events if isinstance(one, e.ReplayRan)][-1]
+        (result,) = replayed.results.values()
+        x = np.array([0.5, 0.25]) * (run.call - 2.5)
+        factor = 2.0 if x[0] > 0.0 else 3.0
+        expected = 2.0 * factor**2 * np.sin(x) * np.cos(x)
+        np.testing.assert_allclose(seen.value(result), expected, rtol=1e-5)

@@ -18,7 +18,7 @@ from ..kept_calls import KeptCall
 from ..recording import Recording
 from .readings import Known, Readings
 from .states import States, Unknown
-from .walk import Inside, Walk
+from .walk import Attributes, Inside, Walk
 
 
 class Rerun:
@@ -27,6 +27,7 @@ class Rerun:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._states = States(recording)
+        self._attributes = Attributes()
 
     def is_slow(self, call: KeptCall) -> bool:
         """Whether XLA has to compile the function anew before it can be looked into."""
@@ -43,7 +44,8 @@ class Rerun:
             readings = Readings(turns)
             about = self._compute(call, readings)
             arguments = [self._states.tensor(held) for held in call.inputs]
-            inside = Walk(self._recording, call, readings).tell(arguments)
+            walk = Walk(self._recording, call, readings, self._attributes)
+            inside = walk.tell(arguments)
         kept = self._recording.kept_calls
         inside.event |= {
             "graph": self._recording.symbols.graph(call.graph),

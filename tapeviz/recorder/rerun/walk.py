@@ -49,6 +49,24 @@ class _Scope:
     names: dict[int, int] = field(default_factory=dict)
 
 
+class Attributes:
+    """Attributes and constants of graphs' ops, which are the same for each call."""
+
+    def __init__(self) -> None:
+        self._attrs: dict[Any, tuple[Any, ...]] = {}
+        self._constants: dict[Any, Any] = {}
+
+    def of(self, op: Any) -> tuple[Any, ...]:
+        if op not in self._attrs:
+            self._attrs[op] = private.attrs_of(op)
+        return self._attrs[op]
+
+    def constant(self, op: Any) -> Any:
+        if op not in self._constants:
+            self._constants[op] = private.constant_of(op)
+        return self._constants[op]
+
+
 class Walk:
     """Walks the graphs that one call ran."""
 
@@ -57,11 +75,13 @@ class Walk:
         recording: Recording,
         call: KeptCall,
         readings: Readings,
+        attributes: Attributes,
     ) -> None:
         self._recording = recording
         self._symbols = recording.symbols
         self._call = call
         self._readings = readings
+        self._attributes = attributes
         self._is_whole = True
         self.inside = Inside({"values": [], "branches": [], "turns": []})
 
@@ -133,7 +153,7 @@ class Walk:
         if op.type in SAME:
             return inputs
         if op.type == "Const":
-            return [Known(private.constant_of(op), "exact")]
+            return [Known(self._attributes.constant(op), "exact")]
         return known
 
     def _called(self, scope: _Scope, op: Any, inputs: Sequence[Known]) -> Sequence[Known]:
@@ -242,7 +262,9 @@ class Walk:
     def _tell_op(self, scope: _Scope, op: Any) -> None:
         given = [self._name(scope, one) for one in op.outputs]
         taken = [self._name(scope, one) for one in op.inputs]
-        kept = KeptOp(op.type, taken, private.attrs_of(op), given, op.name.rpartition("/")[0])
+        if given and given == taken:
+            return  # the Identity that a function's result goes through: both go by one name
+        kept = KeptOp(op.type, taken, self._attributes.of(op), given, op.name.rpartition("/")[0])
         self.inside.ops.append((_flat(scope.at), op.name, kept))
 
 
