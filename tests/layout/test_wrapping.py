@@ -8,9 +8,8 @@ import networkx as nx
 import pytest
 
 from tapeviz.layout import Layout, lay_out, lay_out_nested
+from tapeviz.layout.model import Rect
 from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
-
-from .test_nested import apart
 
 ROOM = (960.0, 690.0)
 
@@ -29,6 +28,11 @@ def chain(length: int, seed: int = 0) -> nx.MultiDiGraph:
         if seed and i > 9 and i % 7 == 0:
             graph.add_edge(str(i - 9), str(i), weight=1.0, carried=False)
     return graph
+
+
+def apart(one: Rect, other: Rect) -> bool:
+    across = one.right <= other.left or other.right <= one.left
+    return across or one.bottom <= other.top or other.bottom <= one.top
 
 
 def check(layout: Layout, graph: nx.MultiDiGraph) -> None:
