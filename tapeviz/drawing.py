@@ -42,11 +42,13 @@ class Arranged:
     successors: Mapping[NodeId, NodeId] = field(default_factory=dict)
     """For each node of the arrangement before its counterpart, where the graphs are alike. It
     stands in the same place, unless a box needed more room."""
+    most: int = MOST_BOXES
+    """How many boxes its first view may have."""
 
 
 _ONWARD = 8.0
 
-ROOM = (960.0, 690.0)
+ROOM = (950.0, 620.0)
 """Px of a picture that fill the graph's pane of a window of 1,440 × 900 with text of 10 px."""
 _LEGIBLE = 0.81
 _MORE = 0.25
@@ -67,11 +69,46 @@ def arrange(
     None: the one that a diagnosis would show first. ``before``: the arrangement of another call in
     the same view: where the graphs are alike, nothing moves.
     """
-    sized = sized_graph(trace, view, call)
-    same = counterparts(before.graph, sized) if before is not None else {}
-    if before is not None and same and _fits_in(before.graph, sized, same):
-        return Arranged(sized, _renamed(before, sized, same), same)
-    return Arranged(sized, placed(sized, view), same)
+    built = built_graph(trace, view, call)
+    tree = grow(built, trace, view.grouping)
+    if before is not None:
+        most = before.most
+        sized = _sized(built, tree, trace, view, most)
+        if same := counterparts(before.graph, sized):
+            fits = _fits_in(before.graph, sized, same)
+            layout = _renamed(before, sized, same) if fits else placed(sized, view)
+            return Arranged(sized, layout, same, most)
+    return _arranged(built, tree, trace, view)
+
+
+def _arranged(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
+    """What the user folds or opens changes nothing about what else is open at first view."""
+    plain = replace(view, folded=frozenset(), unfolded=frozenset(), turns=())
+    first = _first_view(built, tree, trace, plain)
+    if plain == view:
+        return first
+    sized = _sized(built, tree, trace, view, first.most)
+    return Arranged(sized, placed(sized, view), most=first.most)
+
+
+def _first_view(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
+    """As many boxes as can be read."""
+    has_choice = view.layout == "layered" and not view.grouping
+    has_choice = has_choice and any(one.kind != "entry" for one in tree.groups.values())
+    best, largest, sizes = Arranged(), -1.0, set[int]()
+    for most in _BUDGETS if has_choice else (0 if view.grouping else MOST_BOXES,):
+        sized = _sized(built, tree, trace, view, most)
+        if len(sized) in sizes:
+            continue
+        sizes.add(len(sized))
+        made = Arranged(sized, placed(sized, view), most=most)
+        scale = scale_in(made.layout.bounds, ROOM)
+        if scale >= _LEGIBLE:
+            return made
+        worth = scale * len(sized) ** _MORE
+        if worth > largest:
+            best, largest = made, worth
+    return best
 
 
 def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
@@ -115,10 +152,7 @@ def _renamed(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, Nod
 
 def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:
     """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
-    built = built_graph(trace, view, call)
-    tree = grow(built, trace, view.grouping)
-    most = 0 if view.grouping else _readable_budget(built, tree, trace, view)
-    return _sized(built, tree, trace, view, most)
+    return arrange(trace, view, call).graph
 
 
 def _sized(
@@ -134,27 +168,6 @@ def _sized(
         most=most,
     )
     return _weighed(with_sizes(chip(fold(built, tree, opening, view.unfolded)), trace))
-
-
-def _readable_budget(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> int:
-    """How many boxes a first view may have so that its text can be read; what the user folds or
-    opens later changes nothing about it."""
-    if view.layout != "layered" or all(one.kind == "entry" for one in tree.groups.values()):
-        return MOST_BOXES
-    plain = replace(view, folded=frozenset(), unfolded=frozenset(), turns=())
-    best, largest, sizes = MOST_BOXES, 0.0, set[int]()
-    for most in _BUDGETS:
-        sized = _sized(built, tree, trace, plain, most)
-        if len(sized) in sizes:
-            continue
-        sizes.add(len(sized))
-        scale = scale_in(placed(sized, plain).bounds, ROOM)
-        if scale >= _LEGIBLE:
-            return most
-        worth = scale * len(sized) ** _MORE
-        if worth > largest:
-            best, largest = most, worth
-    return best
 
 
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:

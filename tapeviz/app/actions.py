@@ -262,9 +262,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "show-all",
         "&View",
-        "Show &everything",
+        "Show &all ops",
         ("Ctrl+E",),
-        "Also the ops that no gradient call touches",
+        "Also earlier rounds, updates and whatever else no gradient call touches",
         lambda w: w.document.change_form(shows_all=not w.document.view.shows_all),
         is_on=lambda w: w.document.view.shows_all,
     ),

@@ -150,7 +150,7 @@ class Menus:
         document = self._window.document
         action = self._entry(
             menu,
-            "Show everything",
+            "Show all ops",
             lambda: document.change_form(shows_all=not document.view.shows_all),
         )
         action.setCheckable(True)

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--transparent", action="store_true", help="no background (png, svg)")
     parser.add_argument("--layout", default="layered", metavar="NAME")
     parser.add_argument("--direction", choices=("down", "right"), default="down")
-    parser.add_argument("--all", action="store_true", help="also ops that no gradient touches")
+    parser.add_argument("--all", action="store_true", help="all ops: earlier rounds, updates, …")
     parser.add_argument(
         "--group", default="", metavar="BY", help="fold by layer, function, line, …"
     )

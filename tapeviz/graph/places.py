@@ -10,7 +10,6 @@ import ast
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from ..trace.expressions import SourceText
@@ -92,30 +91,43 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loo
     return _Loop(node.lineno, words, names, tuple(one.lineno for one in node.body))
 
 
-_Marks = tuple["_Lines", list[tuple[int, tuple[str, Site]]], list[int]]
-_latest: list[tuple[Trace, _Marks]] = []
-"""Of the trace looked at last: pictures of its calls are asked for one after the other."""
+class _Program:
+    """What every picture of a trace needs to know of its text and its bindings."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.lines = lines = _Lines(SourceText(trace.source))
+        marks = [
+            (binding.when, (binding.name, binding.site))
+            for binding in trace.bindings
+            if binding.site.frames
+            and (
+                binding.name in getattr(lines.headers.get(binding.site.line), "names", ())
+                or binding.name in lines.parameters.get(binding.site.line, ())
+            )
+        ]
+        self.marks = sorted(marks, key=lambda mark: mark[0])
+        """When a loop variable or a parameter was bound: its name and where."""
+        self.whens = [when for when, _ in self.marks]
+        inside: dict[str, dict[str, None]] = {}
+        for scope in dict.fromkeys(op.scope for op in trace.ops.values()):
+            names = scope.strip("/").split("/")
+            for depth, name in enumerate(names):
+                inside.setdefault("/".join(names[:depth]), {})[name] = None
+        self.blocks = {above: block_parts(list(names)) for above, names in inside.items()}
+        """For each scope: layer → the blocks that its name puts it into."""
 
 
-def _marks_of(trace: Trace) -> _Marks:
-    """The text's loops and parameters, and when a name of theirs was bound, in order."""
-    for known, marks in _latest:
+_latest: list[tuple[Trace, _Program]] = []
+"""Of the trace drawn last: one round after the other is asked for."""
+
+
+def _program_of(trace: Trace) -> _Program:
+    for known, program in _latest:
         if known is trace:
-            return marks
-    lines = _Lines(SourceText(trace.source))
-    found = [
-        (binding.when, (binding.name, binding.site))
-        for binding in trace.bindings
-        if binding.site.frames
-        and (
-            binding.name in getattr(lines.headers.get(binding.site.line), "names", ())
-            or binding.name in lines.parameters.get(binding.site.line, ())
-        )
-    ]
-    found.sort(key=lambda mark: mark[0])
-    made = (lines, found, [when for when, _ in found])
-    _latest[:] = [(trace, made)]
-    return made
+            return program
+    program = _Program(trace)
+    _latest[:] = [(trace, program)]
+    return program
 
 
 class Places:
@@ -125,8 +137,11 @@ class Places:
     """
 
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-        self._lines, self._marks, self._whens = _marks_of(trace)
+        program = _program_of(trace)
+        self._lines = program.lines
+        self._marks = program.marks
+        self._whens = program.whens
+        self._blocks = program.blocks
         self._at = 0
         self._ids: dict[object, int] = {}
         self._turns: dict[object, int] = {}
@@ -234,13 +249,3 @@ class Places:
         for depth, name in enumerate(names):
             above = "/".join(names[:depth])
             yield (*self._blocks.get(above, {}).get(name, ()), name)
-
-    @cached_property
-    def _blocks(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """For each scope: layer → the blocks that its name puts it into."""
-        inside: dict[str, dict[str, None]] = {}
-        for scope in dict.fromkeys(op.scope for op in self._trace.ops.values()):
-            names = scope.strip("/").split("/")
-            for depth, name in enumerate(names):
-                inside.setdefault("/".join(names[:depth]), {})[name] = None
-        return {above: block_parts(list(names)) for above, names in inside.items()}

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import networkx as nx
 
-from ..trace.model import Op, OpId, Trace
+from ..trace.model import Call, CallId, Op, OpId, Trace
 from .model import Node, NodeId
 from .places import Kind, Place, Places
 from .stretches import find_stretches
@@ -121,9 +121,10 @@ def _plant(
     """Put every op into the branches of the place where it ran."""
     places = Places(trace)
     entries = _entries(trace, ordered)
+    calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
     stack: list[_Branch] = [root]
     for name, op in ordered:
-        around = [*places.of(op), *_inner_call(trace, op)]
+        around = [*places.of(op), *_inner_call(trace, calls.get(op.call))]
         around = _with_entries(around, entries.get(op.id, ()))
         if kinds is not None:
             around = [place for place in around if place.kind in kinds]
@@ -142,11 +143,8 @@ def _plant(
         stack[-1].children.append(name)
 
 
-def _inner_call(trace: Trace, op: Op) -> Iterator[Place]:
+def _inner_call(trace: Trace, call: Call | None) -> Iterator[Place]:
     """The backward pass of an inner tape, recorded by an outer one."""
-    if op.call is None:
-        return
-    call = next((one for one in trace.calls if one.id == op.call), None)
     if call is None:
         return
     tape = trace.tapes.get(call.tape) if call.tape is not None else None

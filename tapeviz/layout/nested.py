@@ -18,7 +18,7 @@ from tapeviz.layout.wrapping import in_columns
 
 HEADER = 36.0
 """Px above the inside of a frame, for its title."""
-PADDING = 18.0
+PADDING = 22.0
 LANE = 16.0
 """Px on the right of the inside for each value that goes back to the beginning."""
 _STUB = 13.0
