@@ -159,7 +159,7 @@ class Places:
             self._known.clear()
         known = self._known.get(op.site.id)
         if known is None:
-            known = tuple(self._around(op.site.frames))
+            known = tuple(self._around(op.site.frames)[0])
             if not self._moved(op.site.frames):
                 self._known[op.site.id] = known
         return self._with_scope(known, op)
@@ -172,11 +172,10 @@ class Places:
         was bound in this one already."""
         frame, outer = site.frames[0], site.frames[1:]
         loop = self._lines.headers.get(frame.line)
-        places = list(self._around(outer))
-        parent = self._id(tuple(place.key for place in places))
+        _, parent = self._around(outer)
         key: object
         if loop is not None and name in loop.names:
-            inside = list(self._in_frame(frame, outer, parent))
+            inside = list(self._in_frame(frame, outer[0] if outer else None, parent))
             key = (inside[-1].key if inside else parent, loop)
         else:
             key = (parent, frame.function)
@@ -186,20 +185,23 @@ class Places:
             bound.clear()
         bound.add(name)
 
-    def _around(self, frames: tuple[Frame, ...]) -> Iterator[Place]:
+    def _around(self, frames: tuple[Frame, ...]) -> tuple[list[Place], int]:
+        """The places of a chain of frames, and the number of the innermost one."""
         parent = self._id(())
-        keys: tuple[object, ...] = ()
-        for depth in range(len(frames) - 1, -1, -1):
-            for place in self._in_frame(frames[depth], frames[depth + 1 :], parent):
-                keys = (*keys, place.key)
-                yield place
-            parent = self._id(keys)
+        found: list[Place] = []
+        caller: Frame | None = None
+        for frame in reversed(frames):
+            inside = list(self._in_frame(frame, caller, parent))
+            if inside:
+                parent = self._id((parent, *(place.key for place in inside)))
+                found += inside
+            caller = frame
+        return found, parent
 
-    def _in_frame(self, frame: Frame, outer: tuple[Frame, ...], parent: int) -> Iterator[Place]:
+    def _in_frame(self, frame: Frame, caller: Frame | None, parent: int) -> Iterator[Place]:
         """The function of a frame and the loops around its line."""
         above: object = parent
-        if outer:
-            caller = outer[0]
+        if caller is not None:
             number = self._turns.get((parent, frame.function), 0)
             above = self._id((parent, frame.function, caller.line, caller.column, number))
             yield Place("function", frame.function, caller.line, above)

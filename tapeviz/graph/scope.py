@@ -7,6 +7,7 @@ got no gradient, the ways from it to the targets through state, NumPy and unreco
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -85,6 +86,20 @@ class TraceIndex:
                 for inside in op.body:
                     around.setdefault(inside, op)
         return around
+
+    @cached_property
+    def in_order(self) -> tuple[Op, ...]:
+        """The ops as they ran."""
+        return tuple(self.trace.ops.values())
+
+    @cached_property
+    def takers(self) -> dict[TensorId, list[int]]:
+        """Tensor → the places, in :attr:`in_order`, of the ops that take it."""
+        takers: dict[TensorId, list[int]] = {}
+        for place, op in enumerate(self.in_order):
+            for tensor in op.inputs:
+                takers.setdefault(tensor, []).append(place)
+        return takers
 
     @cached_property
     def position(self) -> dict[OpId, int]:
@@ -513,14 +528,28 @@ def _offspring(
         derived.update(tensor for version in variable.versions for tensor in version.reads)
     made: list[TensorId] = []
     count = 0
-    for op in trace.ops.values():
+    # Only what takes one of the derived, in the order in which it ran.
+    waiting = [place for tensor in derived for place in index.takers.get(tensor, ())]
+    heapq.heapify(waiting)
+    seen = -1
+    while waiting:
+        place = heapq.heappop(waiting)
+        if place == seen:
+            continue
+        seen = place
+        op = index.in_order[place]
         if op.when > call.end:
             break
         if op.id in index.descent.backward or op.type == "ReadVariableOp" or op.graph:
             continue
-        if derived.isdisjoint(op.inputs) or is_assign(trace, op) or not is_inside(op):
+        if is_assign(trace, op) or not is_inside(op):
             continue
-        derived.update(op.outputs)
+        for output in op.outputs:
+            if output not in derived:
+                derived.add(output)
+                for further in index.takers.get(output, ()):
+                    if further > place:
+                        heapq.heappush(waiting, further)
         if op.id not in scope.ops and not op.is_recorded_operation:
             made.extend(op.outputs)
             count += 1

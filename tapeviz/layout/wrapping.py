@@ -128,6 +128,7 @@ class _Columns:
         homes = {name: bisect_left(self._cuts, rect.y) for name, rect in layout.rects.items()}
         takers: dict[str, list[str]] = {}
         taking = set()
+        lower: dict[str, float] = {}
         for source, target, _ in layout.routes:
             takers.setdefault(source, []).append(target)
             taking.add(target)
@@ -137,18 +138,22 @@ class _Columns:
                 cut = self._cuts[first - 1]
                 if cut - layout.rects[name].y < _NEAR:
                     homes[name] = first
-                    self._lower(name, max(0.0, cut - _RISE - layout.rects[name].bottom))
+                    lower[name] = max(0.0, cut - _RISE - layout.rects[name].bottom)
+        self._lower(lower)
         return homes
 
-    def _lower(self, name: str, by: float) -> None:
-        """Move a source down, right above the cut, and the begin of its edges with it."""
-        rect = self._layout.rects[name]
-        lowest = rect.bottom + by
+    def _lower(self, by: dict[str, float]) -> None:
+        """Move sources down, right above the cut, and the begins of their edges with them."""
+        rects = dict(self._layout.rects)
+        for name, down in by.items():
+            rect = rects[name]
+            rects[name] = Rect(rect.x, rect.y + down, rect.width, rect.height)
         routes = {
-            key: tuple((x, max(y, lowest)) for x, y in points) if key[0] == name else points
+            key: tuple((x, max(y, rects[key[0]].bottom)) for x, y in points)
+            if key[0] in by
+            else points
             for key, points in self._layout.routes.items()
         }
-        rects = {**self._layout.rects, name: Rect(rect.x, rect.y + by, rect.width, rect.height)}
         self._layout = replace(self._layout, rects=rects, routes=routes)
 
     def _parts(self, key: EdgeKey, homes: dict[str, int]) -> tuple[list[Point], list[Point]]:

@@ -124,7 +124,7 @@ def _with_label_aside(plain: Plain, box: Box, wires: Mapping[EdgeKey, Wire]) -> 
     keys = (*graph.in_edges(name, keys=True), *graph.out_edges(name, keys=True))
     paths = [flattened(curve(wires[key].points, wires[key].axis)) for key in keys if key in wires]
     near = grown(outer_rect(box), 2 * LABEL_SIZE)
-    points = np.array([point for path in paths for point in dense(path, near)]).reshape(-1, 2)
+    points = np.concatenate([np.empty((0, 2)), *(dense(path, near) for path in paths)])
     sides = _SIDES if box.ring != "target" else (*_SIDES[2:], *_SIDES[:2])
     for side in sides:
         tried = replace(box, label_side=side)

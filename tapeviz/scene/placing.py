@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,19 +41,19 @@ def clear_point(
     return best
 
 
-def dense(path: Sequence[Point], within: Rect) -> Iterator[Point]:
-    """Points every few px along a polyline, of its parts that may lie ``within``."""
-    for (x0, y0), (x1, y1) in pairwise(path):
-        if (
-            max(x0, x1) >= within.left
-            and min(x0, x1) <= within.right
-            and max(y0, y1) >= within.top
-            and min(y0, y1) <= within.bottom
-        ):
-            count = min(400, int(math.dist((x0, y0), (x1, y1)) / _SPACING) + 1)
-            for step in range(count + 1):
-                share = step / count
-                yield x0 + (x1 - x0) * share, y0 + (y1 - y0) * share
+def dense(path: Sequence[Point], within: Rect) -> NDArray[np.float64]:
+    """Points every few px along a polyline, of its parts that may lie ``within``; (n, 2)."""
+    points = np.array(path, dtype=np.float64).reshape(-1, 2)
+    low, high = np.minimum(points[:-1], points[1:]), np.maximum(points[:-1], points[1:])
+    is_near = ((high >= (within.left, within.top)) & (low <= (within.right, within.bottom))).all(
+        axis=1
+    )
+    pieces = [np.empty((0, 2))]
+    for place in np.flatnonzero(is_near).tolist():
+        start, end = points[place], points[place + 1]
+        count = min(400, int(math.dist(start, end) / _SPACING) + 1)
+        pieces.append(start + (end - start) * np.linspace(0.0, 1.0, count + 1)[:, None])
+    return np.concatenate(pieces)
 
 
 def around(centre: Point, half: tuple[float, float]) -> tuple[float, float, float, float]:
