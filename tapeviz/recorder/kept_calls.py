@@ -3,7 +3,7 @@
 Arguments and results are kept as NumPy views of TensorFlow's own memory: nothing is copied, and the
 tensors themselves can die as they do in a plain run. What variables held is read at checkpoints:
 before calls 1, 2, 4, 8 … of a function, after a write from outside of functions, when many bytes
-came together, and every tenth of a second, so that few calls have to run again. All this stays
+came together, and every fifth of a second, so that few calls have to run again. All this stays
 within a budget of bytes; beyond it calls between the first and the last are forgotten, and it is
 known which.
 """
@@ -23,7 +23,7 @@ from . import private
 
 _MOST_CALLS = 20_000
 _SLOW_READ = 0.02
-_SECONDS_BETWEEN = 0.1
+_SECONDS_BETWEEN = 0.2
 _SHARE_OF_READS = 0.02
 """Reads beyond those before calls 1, 2, 4 … take at most this part of the time of the run."""
 
