@@ -6,6 +6,7 @@ gradient from arriving is named.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -205,13 +206,27 @@ def _unwatched(evidence: Evidence, source: Operand) -> Cause:
     lost = lost_variable(evidence, source) if variable is None else None
     if lost is not None:
         return lost
-    made = line_where_made(evidence, tensor)
+    made = line_where_made(evidence, tensor) or _line_of_parameter(evidence, source)
     if variable is not None and variable.trainable and tape and not tape.watches_variables:
         return evidence.cause("not-watched", tape.site.line, None, how="tape", made=str(made))
     how = "tensor"
     if variable is not None:
         how = "unread" if variable.trainable else "non-trainable"
     return evidence.cause("not-watched", made, None, how=how)
+
+
+def _line_of_parameter(evidence: Evidence, source: Operand) -> int:
+    """The ``def`` of the function around the tape whose parameter the source is, else the tape."""
+    line = evidence.tape.site.line if evidence.tape is not None else evidence.call.line
+    tree = evidence.text.tree
+    functions = [
+        node
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.lineno <= line <= (node.end_lineno or line)
+        and any(source.text == one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg))
+    ]
+    return max((node.lineno for node in functions), default=line)
 
 
 def _source_dtype(evidence: Evidence, tensor: TensorId) -> str:

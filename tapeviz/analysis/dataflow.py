@@ -206,6 +206,15 @@ class DataFlow:
         return variable.versions[version.index - 1] if variable else None
 
     @cached_property
+    def runs(self) -> Mapping[str, Sequence[Op]]:
+        """The calls of each compiled function, by the type of the op that a call is."""
+        found: dict[str, list[Op]] = {}
+        for op in self.trace.ops.values():
+            if op.is_compiled_call and op.within is None and op.body:
+                found.setdefault(op.type, []).append(op)
+        return found
+
+    @cached_property
     def takers(self) -> Mapping[TensorId, Sequence[Op]]:
         """For each tensor, or handle of a variable, the ops that took it, in their order."""
         found: dict[TensorId, list[Op]] = {}

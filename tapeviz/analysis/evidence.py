@@ -11,6 +11,7 @@ from ..trace.model import Binding, Call, Op, OpId, Site, Step, Tape, TensorId, T
 from .blocks import Lines, lines_within
 from .dataflow import DataFlow, Way
 from .model import Cause, Kind, Link
+from .op_words import words_on_line
 from .origins import Origins
 from .paths import Paths
 
@@ -85,7 +86,12 @@ class Evidence:
 
     def words_of(self, op: Op) -> str:
         """What the snippet calls this op; empty if nothing tells."""
-        return self.text.words_at(op.site.frames[0]) if op.site.frames else ""
+        if not op.site.frames:
+            return ""
+        frame = op.site.frames[0]
+        if frame.column >= 0:
+            return self.text.words_at(frame)
+        return words_on_line(self.text, frame.line, op.type)
 
     @cached_property
     def tape(self) -> Tape | None:

@@ -9,7 +9,7 @@ from .causes import explain_none
 from .evidence import Evidence
 from .model import Cause, Status
 from .replays import is_unconnected
-from .spoiled import explain_nonfinite, explain_zero, spoiling_op
+from .spoiled import explain_nonfinite, explain_zero, has_inside, spoiling_op
 
 
 def causes_of(evidence: Evidence, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
@@ -34,14 +34,15 @@ def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:
 
 
 def _cut_inside(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
-    """A compiled function gives zeros for what its outputs are not connected with.
+    """A compiled function or a loop gives zeros for what its outputs are not connected with.
 
     Its backward graph starts with zeros for the outputs that no gradient came to
-    (``_construct_function_from_graph_outputs`` in concrete_function.py, 2.15-2.21).
+    (``_construct_function_from_graph_outputs`` in concrete_function.py, ``_WhileGrad`` in
+    while_v2.py, ``_IfGrad`` in cond_v2.py, 2.15-2.21).
     """
     trace = evidence.trace
     entered = (trace.ops.get(step.op) for step in evidence.call.steps if step.op is not None)
-    if not any(one is not None and one.is_compiled_call for one in entered):
+    if not any(one is not None and has_inside(one) for one in entered):
         return ()
     causes = explain_none(evidence, source)
     return () if causes[0].kind in ("not-watched", "outside-tape") else causes

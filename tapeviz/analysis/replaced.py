@@ -96,7 +96,8 @@ def _rebound(case: Replaced) -> Cause | None:
     """The name meant a tensor that the target was made from, and was given to another one."""
     line, was_used = 0, False
     for when, bound, bound_on in case.evidence.flow.bound.get(case.source.text, ()):
-        if when > case.evidence.call.when:
+        # Names inside a compiled function are noticed late: the source was bound before the call.
+        if when > case.evidence.call.when and bound != case.tensor:
             continue
         if bound in case.used_tensors:
             was_used, line = True, 0

@@ -6,7 +6,7 @@ spoiled already; the op that received a sound gradient and gave a spoiled one is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from ..trace.model import Op, Operand, Stats, Step, TensorId, VariableId
@@ -55,6 +55,13 @@ _MOVES = frozenset(
     | {"Transpose", "ExpandDims", "Squeeze", "Identity", "GatherNd", "Tile", "PadV2", "Pad"}
     | {"TensorListStack", "TensorListFromTensor", "ResourceGather"}
 )
+_CONTROL_FLOW = frozenset({"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase"})
+# A slope that is infinite or undefined at a point, or a result that is; then what overflows.
+_SINGULAR = frozenset(
+    {"Log", "Log1p", "Sqrt", "Rsqrt", "RealDiv", "Div", "Reciprocal", "Xlogy", "Acos", "Asin"}
+    | {"Acosh", "Atanh", "Inv", "MatrixInverse", "Cholesky", "EuclideanNorm"}
+)
+_GROWING = frozenset({"Pow", "Exp", "Expm1", "Cosh", "Sinh"})
 _IsSpoiled = Callable[[Stats | None], bool]
 _Spoiler = tuple[Step | None, Op]
 
@@ -67,6 +74,13 @@ def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
     step, op = found
     if step is None:
         return _caused_by(evidence, "cancelled", op)
+    suspect = None
+    if has_inside(op) and not op.is_open:
+        suspect = _last_in_body(evidence, op, _CLIPPING | _FLAT | _MASKING)
+    if suspect is not None:
+        kind: Kind = "saturated" if suspect.type in _CLIPPING else "flat-op"
+        kind = "multiplied-by-zero" if suspect.type in _MASKING else kind
+        return replace(_caused_by(evidence, kind, suspect), is_probable=True)
     return _caused_by(evidence, _kind_of_zero(evidence, op, step), op)
 
 
@@ -77,6 +91,11 @@ def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
         return _given(evidence, "nonfinite", _is_nonfinite)
     step, op = found
     inner = _first_inside(evidence, op)
+    suspect = None
+    if inner is None and has_inside(op) and not op.is_open:
+        suspect = suspect_of_nonfinite(evidence, op)
+    if suspect is not None:
+        return replace(_caused_by(evidence, "nonfinite", suspect), is_probable=True)
     cause = _caused_by(evidence, "nonfinite", inner or op)
     if step is None or inner is not None:
         return cause
@@ -92,6 +111,27 @@ def _first_inside(evidence: Evidence, call: Op) -> Op | None:
         if gave and not any(_is_nonfinite(trace.stats(taken)) for taken in op.inputs):
             return op
     return None
+
+
+def has_inside(op: Op) -> bool:
+    """Whether an op runs other ops: the call of a compiled function, a loop, a conditional."""
+    return op.is_compiled_call or op.type in _CONTROL_FLOW
+
+
+def suspect_of_nonfinite(evidence: Evidence, call: Op) -> Op | None:
+    """The op inside a compiled function that NaN or infinity probably began at."""
+    found = _last_in_body(evidence, call, _SINGULAR)
+    return found or _last_in_body(evidence, call, _GROWING)
+
+
+def _last_in_body(evidence: Evidence, op: Op, types: Collection[str]) -> Op | None:
+    """The last op of these types in the body, for the backward pass comes to it first.
+
+    Ops of gradient calls do not count.
+    """
+    body = (evidence.trace.ops[one] for one in op.body)
+    suspects = [one for one in body if one.type in types and one.call is None and one.line]
+    return suspects[-1] if suspects else None
 
 
 def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:

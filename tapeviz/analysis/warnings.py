@@ -15,6 +15,7 @@ from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
 from .barriers import gradient_return_line
 from .evidence import Evidence, name_of
 from .model import Warned
+from .spoiled import suspect_of_nonfinite
 from .status import status_of
 
 _COMPARING = frozenset({"Sub", "SquaredDifference"})
@@ -22,6 +23,7 @@ _AVERAGING = frozenset({"Mean", "Sum"})
 # Who writes these asks for another shape.
 _RESHAPING = frozenset({"ExpandDims", "Reshape", "StridedSlice", "Transpose", "BroadcastTo"})
 _FEW = 100_000
+_NO_OP = OpId(0)
 _ALL_OF_IT = 1e-3
 Look = Callable[[Evidence], Iterator[Warned]]
 
@@ -121,6 +123,45 @@ def half_assigned(evidence: Evidence) -> Iterator[Warned]:
                 f"into {name} is made from {source.text}, too, and no tape follows a write to a "
                 f"variable. Use the assigned tensor in place of {name} to count both ways.",
             )
+
+
+def nonfinite_call(evidence: Evidence) -> Iterator[Warned]:
+    """A compiled function asks for its gradients itself, and some of its calls gave NaN.
+
+    A finding tells of one call of the function only; the outputs of each are there.
+    """
+    trace = evidence.trace
+    for source, result in zip(evidence.call.sources, evidence.call.results, strict=False):
+        made = trace.producers.get(result) if result is not None else None
+        run = trace.ops.get(trace.ops[made].within or _NO_OP) if made is not None else None
+        if result is None or made is None or run is None or not run.is_compiled_call:
+            continue
+        if status_of(trace, result) == "nonfinite":
+            continue  # the finding tells it
+        place, output = run.body.index(made), trace.ops[made].outputs.index(result)
+        runs = evidence.flow.runs.get(run.type, ())
+        gave = (
+            trace.stats(trace.ops[one.body[place]].outputs[output])
+            if len(one.body) > place
+            else None
+            for one in runs
+        )
+        bad = [number for number, stats in enumerate(gave) if stats is not None and stats.nonfinite]
+        if not bad:
+            continue
+        call, began = runs[bad[0]], suspect_of_nonfinite(evidence, runs[bad[0]])
+        line = evidence.line_of(began) if began is not None else evidence.call.line
+        where = (
+            f"probably by {evidence.words_of(began) or began.type}, " if began is not None else ""
+        )
+        others = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+        yield Warned(
+            "nonfinite-call",
+            line,
+            f"Call {bad[0] + 1} of {len(runs)} of {call.function or 'the function'} (line "
+            f"{call.line}){others}: the gradient for {source.text} is NaN or infinite, {where}"
+            f"line {line}. Look at the values that this call was given.",
+        )
 
 
 def doubtful_gradient(evidence: Evidence) -> Iterator[Warned]:
@@ -236,5 +277,6 @@ WARNINGS: tuple[Look, ...] = (
     summed_target,
     shared_ties,
     half_assigned,
+    nonfinite_call,
     doubtful_gradient,
 )

@@ -315,8 +315,8 @@ def _custom(cause: Cause, target: str, source: str) -> str:
 
 def _saturated(cause: Cause, target: str, source: str) -> str:
     return (
-        f"{_op(cause)} on line {cause.line} is flat at these values, so what arrives there is "
-        f"multiplied by a slope of exactly 0. "
+        f"{_op(cause)} on line {cause.line} is {_probably(cause)}flat at these values, so what "
+        f"arrives there is multiplied by a slope of exactly 0. "
         f"The gradient is connected, but nothing of it reaches {source}. "
         f"Keep the values inside the range where {_op(cause)} has a slope."
     )
@@ -352,7 +352,8 @@ def _by_zero(cause: Cause, target: str, source: str) -> str:
             f"Look at the mask or the indices there."
         )
     return (
-        f"{_op(cause)} on line {cause.line} multiplies by a value that is 0 everywhere. "
+        f"{_op(cause)} on line {cause.line} {_probably(cause)}multiplies by a value that is 0 "
+        f"everywhere. "
         f"The gradient is multiplied by the same zeros on its way to {source}. "
         f"Look at the weight or mask that is 0 there."
     )
@@ -360,6 +361,13 @@ def _by_zero(cause: Cause, target: str, source: str) -> str:
 
 def _nonfinite(cause: Cause, target: str, source: str) -> str:
     how, value = cause.detail.get("how"), cause.detail.get("value")
+    if cause.is_probable:
+        return (
+            f"NaN or infinity comes from inside a compiled function or a loop, probably from "
+            f"{_op(cause)} on line {cause.line}: at some values its result or its slope is "
+            f"infinite or undefined. Keep its input away from those, or run the function with "
+            f"tf.config.run_functions_eagerly(True) to see each value."
+        )
     op = f"{_op(cause)} on line {cause.line}"
     if how == "given":
         return (

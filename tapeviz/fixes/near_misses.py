@@ -57,7 +57,8 @@ def _unused(patient: Patient) -> tuple[str, Statement | None]:
 def _names_like(patient: Patient, name: str) -> list[str]:
     """Names that were bound to tensors of the same dtype and shape before the call."""
     wanted = _forms(patient, name)
-    names = {text for one in patient.trace.bindings for _, text in one.tensors}
+    bound = {text for one in patient.trace.bindings for _, text in one.tensors}
+    names = filter(str.isidentifier, bound)
     return [other for other in sorted(names) if other != name and _forms(patient, other) & wanted]
 
 

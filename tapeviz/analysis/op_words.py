@@ -1,0 +1,85 @@
+"""A line and an op's type in, what the snippet calls that op there out.
+
+Where the columns of a call are known, :meth:`SourceText.words_at` says more. Python before 3.11
+tells none, and neither does AutoGraph for code inside a ``tf.function``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ..trace.expressions import SourceText
+
+# Types whose Python name is another one (TensorFlow 2.15 to 2.21).
+_NAMES = {
+    **{kind: f"reduce_{kind}" for kind in ("sum", "mean", "prod", "max", "min", "all", "any")},
+    "select": "where",
+    "pack": "stack",
+    "unpack": "unstack",
+    "multinomial": "categorical",
+    "realdiv": "divide",
+    "div": "divide",
+    "add": "add",
+    "mul": "multiply",
+    "sub": "subtract",
+    "batchmatmul": "matmul",
+    "leakyrelu": "leaky_relu",
+    "neg": "negative",
+    "rint": "round",
+}
+_OPERATORS: dict[str, type[ast.operator] | type[ast.cmpop]] = {
+    "add": ast.Add,
+    "sub": ast.Sub,
+    "mul": ast.Mult,
+    "realdiv": ast.Div,
+    "div": ast.Div,
+    "floordiv": ast.FloorDiv,
+    "floormod": ast.Mod,
+    "pow": ast.Pow,
+    "matmul": ast.MatMult,
+    "batchmatmul": ast.MatMult,
+    "greater": ast.Gt,
+    "greaterequal": ast.GtE,
+    "less": ast.Lt,
+    "lessequal": ast.LtE,
+    "equal": ast.Eq,
+    "notequal": ast.NotEq,
+}
+_LONGEST = 30
+
+
+@lru_cache(maxsize=1024)
+def words_on_line(text: SourceText, line: int, op_type: str) -> str:
+    """``tf.argmax`` of an ``ArgMax``, ``x > 2.0`` of a ``Greater``.
+
+    Empty unless the expressions on the line that may have made such an op all read alike.
+    """
+    kind = re.sub(r"V\d+$", "", op_type).lower()
+    found = {text.segment(node) for node in _expressions(text, line) if _may_make(node, kind)}
+    words = found.pop() if len(found) == 1 else ""
+    return words if len(words) <= _LONGEST else ""
+
+
+def _expressions(text: SourceText, line: int) -> Iterator[ast.expr]:
+    """The functions called and the operators on a line; of calls the function alone."""
+    statement = text.statement(line)
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, (ast.Call, ast.BinOp, ast.Compare)) and _covers(node, line):
+            yield node.func if isinstance(node, ast.Call) else node
+
+
+def _covers(node: ast.expr, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or line)
+
+
+def _may_make(node: ast.expr, kind: str) -> bool:
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, _OPERATORS.get(kind, ()))
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1 and isinstance(node.ops[0], _OPERATORS.get(kind, ()))
+    if not isinstance(node, ast.Attribute):
+        return False
+    return node.attr == _NAMES.get(kind) or node.attr.replace("_", "") == kind

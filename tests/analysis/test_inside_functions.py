@@ -1,0 +1,132 @@
+"""Causes inside compiled functions: kind, line and the snippet's own words, as outside of them."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tapeviz.analysis.model import Diagnosis
+    from tapeviz.recording import Recorder
+
+SNIPPET = dedent(
+    """
+    import tensorflow as tf
+    w, v = tf.Variable(1.3), tf.Variable([1.0, 3.0])
+
+    @tf.function
+    def unwatched(x):  # cut unwatched
+        with tf.GradientTape() as tape:
+            y = x ** 2
+        return tape.gradient(y, x)
+
+    @tf.function
+    def positions():
+        with tf.GradientTape() as tape:
+            y = tf.cast(tf.argmax(v), tf.float32)  # cut positions
+        return tape.gradient(y, v)
+
+    @tf.function
+    def turns():
+        with tf.GradientTape() as tape:
+            y = w * 1.0
+            for _ in tf.range(3):
+                y = tf.round(y * 1.5)  # cut turns
+        return tape.gradient(y, w)
+
+    @tf.function
+    def loop():
+        with tf.GradientTape() as tape:
+            body = lambda i, y: (i + 1, tf.floor(y) + 0.5)  # cut loop
+            _, y = tf.while_loop(lambda i, y: i < 2, body, [tf.constant(0), w * 2.0])
+            y = y ** 2
+        return tape.gradient(y, w)
+
+    @tf.function
+    def rebound(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x ** 2)
+            x = x + 1.0  # cut rebound
+        return tape.gradient(y, x)
+
+    @tf.function
+    def branch(flag):
+        with tf.GradientTape() as tape:
+            h = w * 3.0
+            if flag:
+                y = tf.stop_gradient(h) * 2.0  # cut branch
+            else:
+                y = tf.constant(0.0)
+        return tape.gradient(y, w)
+
+    @tf.function
+    def norms(x):
+        total = 0.0
+        for _ in tf.range(2):
+            total += tf.sqrt(tf.reduce_sum(x ** 2))  # cut norms
+        return total
+
+    @tf.function
+    def later(x):
+        with tf.GradientTape() as tape:
+            y = tf.math.log(w - x) ** 2  # cut later
+        return tape.gradient(y, w)
+
+    unwatched(tf.constant(3.0)), positions(), turns(), loop()
+    rebound(tf.constant([1.0, 2.0])), branch(tf.constant(True))
+    zeros = tf.Variable([0.0, 0.0])
+    with tf.GradientTape() as tape:
+        y = norms(zeros)
+    tape.gradient(y, zeros)
+    for x in (0.0, 1.0, 1.3, 0.5):
+        later(tf.constant(x))
+    """
+).lstrip()
+
+FOUND = {
+    "unwatched": ("none", "not-watched", "x (line {line}) is a plain tensor"),
+    "positions": ("none", "not-differentiable", "leads through tf.argmax on line {line}"),
+    "turns": ("zero", "not-differentiable", "leads through tf.round on line {line}"),
+    "loop": ("zero", "not-differentiable", "leads through tf.floor on line {line}"),
+    "rebound": ("none", "replaced-source", "Line {line} gives the name x to another tensor"),
+    "branch": ("none", "stop-gradient", "Line {line} calls tf.stop_gradient"),
+    "norms": ("nonfinite", "nonfinite", "probably from tf.sqrt on line {line}"),
+    "later": ("flows", "", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def diagnosis(recorder: Recorder) -> Diagnosis:
+    from tapeviz.analysis import diagnose
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(SNIPPET))
+    trace = live.wait(60)
+    live.release()
+    assert trace.failure is None, trace.failure
+    return diagnose(trace)
+
+
+def _line(name: str) -> int:
+    lines = SNIPPET.splitlines()
+    return next(n for n, line in enumerate(lines, 1) if line.endswith(f"# cut {name}"))
+
+
+def test_each_cause_is_named_by_its_line_in_the_text(diagnosis: Diagnosis) -> None:
+    findings = [call.findings[0] for call in diagnosis.calls]
+    assert len(findings) == len(FOUND)
+    for finding, (name, (status, kind, words)) in zip(findings, FOUND.items(), strict=True):
+        assert finding.status == status, (name, finding)
+        if finding.cause is not None:
+            assert (finding.cause.kind, finding.cause.line) == (kind, _line(name)), finding
+            assert words.format(line=_line(name)) in finding.message
+
+
+def test_a_call_that_gave_nan_is_told_by_its_number(diagnosis: Diagnosis) -> None:
+    (warned,) = (one for one in diagnosis.warnings if one.kind == "nonfinite-call")
+    assert warned.line == _line("later")
+    assert "Call 3 of 4 of later" in warned.message
+    assert "probably by tf.math.log" in warned.message
