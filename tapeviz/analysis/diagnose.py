@@ -27,6 +27,7 @@ from .model import (
     WalkStep,
 )
 from .outside import follow
+from .repeated import RepeatedCalls
 from .replays import is_unconnected
 from .rounds import find_rounds, shapes_of
 from .status import status_of
@@ -43,7 +44,8 @@ def diagnose(trace: Trace) -> Diagnosis:
     flow = DataFlow(trace, follow(trace, text).left)
     asked = reported(trace.calls)
     evidences = [Evidence(trace, flow, call, text) for call in asked]
-    calls = tuple(_diagnose_call(evidence) for evidence in evidences)
+    repeated = RepeatedCalls(trace, asked)
+    calls = tuple(_diagnose_call(evidence, repeated) for evidence in evidences)
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
     return Diagnosis(calls, _error(trace), warn(evidences), rounds)
 
@@ -84,10 +86,10 @@ def default_call(trace: Trace) -> Call | None:
     return calls[-1] if calls else None
 
 
-def _diagnose_call(evidence: Evidence) -> CallDiagnosis:
+def _diagnose_call(evidence: Evidence, repeated: RepeatedCalls) -> CallDiagnosis:
     call = evidence.call
     findings = tuple(
-        _finding(evidence, index, source)
+        _finding(evidence, repeated, index, source)
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
@@ -99,13 +101,16 @@ def _passage(evidence: Evidence, findings: Sequence[Finding]) -> Passage:
     return Passage(steps, _flow(evidence, findings, steps))
 
 
-def _finding(evidence: Evidence, index: int, source: Operand) -> Finding:
+def _finding(evidence: Evidence, repeated: RepeatedCalls, index: int, source: Operand) -> Finding:
     call, trace = evidence.call, evidence.trace
     gradient = call.results[index]
     status = status_of(trace, gradient)
     target = ", ".join(one.text for one in call.targets) or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
-    causes = causes_of(evidence, index, source, status)
+    known = repeated.causes(call, index) if status == "none" else None
+    causes = causes_of(evidence, index, source, status) if known is None else known
+    if status == "none" and known is None:
+        repeated.remember(call, index, causes)
     bridged, is_estimated = _bridged(evidence, index, status)
     return Finding(
         target=target,

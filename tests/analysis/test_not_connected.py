@@ -81,13 +81,14 @@ def test_the_message_says_where_the_two_ways_end(recorder: Recorder) -> None:
 
 
 def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:
+    from tapeviz.analysis import diagnose
     from tapeviz.fixes import try_fixes
     from tapeviz.recording import Snippet
 
     text = SNIPPET.partition("with tf.GradientTape(persistent=True)")[0]
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
-    mended = try_fixes(trace, _diagnosed(text, recorder), recorder)
+    mended = try_fixes(trace, diagnose(trace), recorder)
     live.release()
     first = {call.call.line: call.findings[0].fixes[:1] for call in mended.calls}
     assert [fix.title for fix in first[8]] == [

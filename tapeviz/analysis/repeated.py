@@ -1,0 +1,145 @@
+"""The calls of a loop in, causes of a None that an equal round before had already out.
+
+A training loop asks thousands of times at one line, and looking for a cause means walking back
+through everything that ran. Two rounds are equal when the same happened at the same places since
+the call before, with the same links between ops, names and variables. Then the cause of one is
+that of the other, about the ops and tensors that have the same place in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from ..trace.model import Binding, Call, Leave, Op, OpId, TensorId, Trace, VariableId
+from .model import Cause
+
+_Happened = TypeVar("_Happened", Op, Binding, Leave)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """``key``: what equal rounds have in common; ``ops``: those that ran since the call before."""
+
+    key: object
+    ops: Sequence[Op]
+    causes: dict[int, tuple[Cause, ...]] = field(default_factory=dict)
+    """By the place of the source in the call."""
+
+
+class RepeatedCalls:
+    """Remembers the causes of one round of each kind."""
+
+    def __init__(self, trace: Trace, calls: Sequence[Call]) -> None:
+        self._trace = trace
+        self._calls = sorted(call.when for call in calls)
+        self._ops = sorted(trace.ops.values(), key=lambda op: op.when)
+        self._places = {op.id: place for place, op in enumerate(self._ops)}
+        self._stretches: dict[int, tuple[Sequence[Op], int]] = {}
+        self._known: dict[object, _Round] = {}
+        self._latest: tuple[Call, _Round] | None = None
+
+    def causes(self, call: Call, source: int) -> tuple[Cause, ...] | None:
+        """The causes of an equal round's None, about this round's ops; None: there was no such."""
+        this = self._round(call)
+        known = self._known.get(this.key)
+        if known is None or source not in known.causes:
+            return None
+        there = {old.id: new for old, new in zip(known.ops, this.ops, strict=True)}
+        moved = [self._moved(cause, there) for cause in known.causes[source]]
+        return tuple(cause for cause in moved if cause is not None) if all(moved) else None
+
+    def remember(self, call: Call, source: int, causes: tuple[Cause, ...]) -> None:
+        """A cause that only the values betrayed is not kept: those of another round differ."""
+        if not any(cause.is_probable for cause in causes):
+            this = self._round(call)
+            self._known.setdefault(this.key, this).causes[source] = causes
+
+    def _round(self, call: Call) -> _Round:
+        if self._latest is None or self._latest[0] is not call:
+            self._latest = call, self._read(call)
+        return self._latest[1]
+
+    def _read(self, call: Call) -> _Round:
+        place = bisect_left(self._calls, call.when)
+        ops, ran = self._stretch(place)
+        known = partial(self._known_as, place)
+        tape = self._trace.tapes.get(call.tape) if call.tape is not None else None
+        facts = (
+            (tape.site.id, len(tape.watches), *((i.why_start, i.why_end) for i in tape.intervals))
+            if tape is not None
+            else ()
+        )
+        asked = tuple((one.text, known(one.tensor)) for one in (*call.targets, *call.sources))
+        gave = tuple(result is None for result in call.results)
+        before = self._stretch(place - 1)[1] if place else 0
+        key = (call.site.id, call.method, len(ops), facts, asked, gave, ran, before)
+        return _Round(key, ops)
+
+    def _stretch(self, place: int) -> tuple[Sequence[Op], int]:
+        """The ops between two calls, and a digest of what happened there."""
+        if place not in self._stretches:
+            since, until = (self._calls[place - 1] if place else 0), self._calls[place]
+            ops, known = _between(self._ops, since, until), partial(self._known_as, place)
+            ran = tuple(
+                (op.type, op.site.id, op.paused, len(op.tapes), *map(known, op.inputs))
+                for op in ops
+            )
+            bound = tuple(
+                (one.name, one.site.id, *(known(tensor) for tensor, _ in one.tensors))
+                for one in _between(self._trace.bindings, since, until)
+            )
+            left = tuple(
+                (one.how, one.site.id, known(one.tensor))
+                for one in _between(self._trace.leaves, since, until)
+            )
+            self._stretches[place] = ops, hash((ran, bound, left))
+        return self._stretches[place]
+
+    def _known_as(self, place: int, tensor: TensorId | None) -> object:
+        """A tensor by how far back it was made, if that is no more than a stretch ago.
+
+        An older one and a variable by itself. Constants come anew in each round: a batch is one.
+        """
+        if tensor is None:
+            return None
+        made = self._trace.producers.get(tensor)
+        if made is None:
+            return ("lasting", tensor) if VariableId(tensor) in self._trace.variables else ""
+        at, op = self._places[made], self._trace.ops[made]
+        if place > 1 and op.when < self._calls[place - 2]:
+            return ("lasting", tensor)
+        start = self._calls[place - 1] if place else 0
+        first = bisect_left(self._ops, start, key=lambda op: op.when)
+        return at - first, op.outputs.index(tensor) if tensor in op.outputs else -1
+
+    def _moved(self, cause: Cause, there: Mapping[OpId, Op]) -> Cause | None:
+        """The cause in another round; None where it is about an op of yet another round."""
+        about = {op for _, op in cause.links} | ({cause.op_id} if cause.op_id else set())
+        elsewhere = [self._trace.ops[op] for op in about - there.keys() if op is not None]
+        if any(op.when >= self._calls[0] for op in elsewhere):
+            return None
+        links = tuple(
+            (_tensor_there(tensor, self._trace.ops[op], there[op]), there[op].id)
+            if op in there
+            else (tensor, op)
+            for tensor, op in cause.links
+        )
+        here = there.get(cause.op_id) if cause.op_id is not None else None
+        op_id = here.id if here is not None else cause.op_id
+        return replace(cause, op_id=op_id, links=links)
+
+
+def _between(happened: Sequence[_Happened], since: int, until: int) -> Sequence[_Happened]:
+    first = bisect_left(happened, since, key=lambda one: one.when)
+    return happened[first : bisect_left(happened, until, key=lambda one: one.when)]
+
+
+def _tensor_there(tensor: TensorId | None, op: Op, other: Op) -> TensorId | None:
+    """The input of the other op in the place that this one has in its op."""
+    if tensor is None or tensor not in op.inputs:
+        return tensor
+    return other.inputs[op.inputs.index(tensor)]

@@ -1,0 +1,70 @@
+"""Equal rounds of a loop are diagnosed once, and each is told about the ops of its own."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+from tapeviz.analysis import judge
+from tapeviz.analysis.dataflow import DataFlow
+from tapeviz.analysis.diagnose import diagnose
+from tapeviz.analysis.evidence import Evidence
+from tapeviz.analysis.outside import follow
+from tapeviz.trace.expressions import SourceText
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tapeviz.recording import Recorder
+
+SNIPPET = dedent(
+    """
+    import tensorflow as tf
+    w, unused = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+    c = tf.Variable([0.0, 0.0])
+    for step in range(20):
+        with tf.GradientTape() as tape:
+            c.assign(w * 2.0)
+            scale = unused * 2.0
+            if step == 7:
+                kept = tf.stop_gradient(w)
+                loss = tf.reduce_sum(kept ** 2)
+            else:
+                loss = tf.reduce_sum(c ** 2)
+        g = tape.gradient(loss, [w, unused])
+        w.assign_sub([0.1, 0.1])
+    """
+).lstrip()
+
+
+def test_each_round_has_the_causes_of_its_own_ops(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(SNIPPET))
+    trace = live.wait(60)
+    live.release()
+    assert trace.failure is None, trace.failure
+    asked: list[str] = []
+    explain = judge.explain_none
+
+    def counting(*args: object) -> object:
+        asked.append("")
+        return explain(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judge, "explain_none", counting)
+    found = diagnose(trace)
+    assert len(found.calls) == 20
+    assert len(asked) <= 16, "of 40 findings"
+    text = SourceText(trace.source)
+    flow = DataFlow(trace, follow(trace, text).left)
+    kinds = set()
+    for diagnosed in found.calls:
+        evidence = Evidence(trace, flow, diagnosed.call, text)
+        for index, finding in enumerate(diagnosed.findings):
+            source = diagnosed.call.sources[index]
+            causes = judge.causes_of(evidence, index, source, finding.status)
+            assert (finding.cause, *finding.others) == causes
+            kinds.add((finding.cause and finding.cause.kind, finding.cause and finding.cause.line))
+    assert {("assign", 6), ("stop-gradient", 9), ("not-connected", 13)} <= kinds
