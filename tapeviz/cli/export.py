@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--call", type=int, metavar="N", help="the N-th gradient call of the run")
     add_round_option(parser, "the N-th round of a gradient call that ran in a loop")
     parser.add_argument(
-        "--rounds", action="store_true", help="as a gif: the rounds, in place of the steps"
+        "--rounds",
+        action="store_true",
+        help="all rounds of a loop: a film (gif), or a page with a slider (html)",
     )
     parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
@@ -84,8 +86,8 @@ def _check(options: argparse.Namespace) -> None:
     from ..graph.tree import GROUPINGS
     from ..layout import LAYOUTS
 
-    if options.rounds and Path(options.output).suffix.lower() != ".gif":
-        raise TapevizError("--rounds makes a film: the output must be a .gif")
+    if options.rounds and Path(options.output).suffix.lower() not in (".gif", ".html"):
+        raise TapevizError("--rounds makes a film (.gif) or a page with a slider (.html)")
     if not options.scale > 0:
         raise TapevizError("--scale must be above 0")
     if options.layout not in LAYOUTS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import networkx as nx
@@ -34,6 +35,14 @@ class Options:
     is_transparent: bool = False
     has_title: bool = True
     has_legend: bool = True
+
+
+Told = Callable[[int, int], None]
+"""Hears how much of how much is done; what it raises ends the work."""
+
+
+def never_mind(done: int, known: int) -> None:
+    """For a work that nobody waits for."""
 
 
 def sheet_of(drawing: Drawing, options: Options) -> Sheet:

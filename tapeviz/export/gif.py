@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..layout.model import Rect
-from .drawing import Drawing, Options, sheet_of
+from .drawing import Drawing, Options, Told, never_mind, sheet_of
 from .lzw import compress
 from .png import paint_image
 
 _LAST_SECONDS = 3.0
 _COLOURS = 256
-Told = Callable[[int, int], None]
-"""Hears how much of how much is done; what it raises ends the work."""
 Pixels = NDArray[np.uint32]
 """0xffRRGGBB for each pixel."""
 
@@ -25,12 +23,8 @@ def write(drawing: Drawing, options: Options) -> bytes:
     return animate([drawing], options)
 
 
-def _never_mind(done: int, known: int) -> None:
-    """For one that nobody waits for."""
-
-
 def animate(
-    drawings: Sequence[Drawing], options: Options, told: Told = _never_mind, seconds: float = 1.0
+    drawings: Sequence[Drawing], options: Options, told: Told = never_mind, seconds: float = 1.0
 ) -> bytes:
     """An endless GIF, ``seconds`` for each drawing and three for the last; all in one frame.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from ..scene.text import clean
 from . import svg
-from .drawing import Drawing, Options
+from .drawing import Drawing, Options, Told, never_mind
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -20,12 +21,15 @@ style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 html,body{{margin:0;height:100%;background:{ground};overflow:hidden}}
 svg{{width:100%;height:100%;cursor:grab;touch-action:none}}
 svg:active{{cursor:grabbing}}
+#films{{position:fixed;left:0;right:0;bottom:0;display:flex;gap:12px;align-items:center;\
+padding:10px 20px;background:{ground};color:{text};font:13px sans-serif}}
+#films input{{flex:1;accent-color:{accent}}}
 .node:hover>path,.edge:hover>path{{filter:brightness({hover})}}
 </style>
 </head>
 <body>
 {picture}
-<script>
+{film}<script>
 {script}
 </script>
 </body>
@@ -61,15 +65,54 @@ addEventListener("keydown", (e) => {
   if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
 });"""
 
+_FILM_SCRIPT = """
+const frames = [...document.querySelectorAll("template")], slider = document.querySelector("input");
+const words = document.querySelector("output");
+const show = () => {
+  const frame = frames[slider.value].content.querySelector("svg");
+  svg.replaceChildren(...frame.cloneNode(true).childNodes);
+  words.textContent = frames[slider.value].dataset.title;
+};
+slider.addEventListener("input", show);
+slider.addEventListener("keydown", (e) => e.stopPropagation());
+show();"""
+
 
 def write(drawing: Drawing, options: Options) -> bytes:
     """Wheel, drag, arrow keys, + and - move and zoom; 0 or a double click shows everything."""
-    picture = svg.write(drawing, options).decode("utf-8").partition("\n")[2]
+    return _page(drawing, options, "", _SCRIPT)
+
+
+def animate(
+    drawings: Sequence[Drawing], options: Options, told: Told = never_mind, seconds: float = 1.0
+) -> bytes:
+    """A page with a slider over the drawings; the last is shown first. All stand in one place, so
+    that the camera stays where it is. ``seconds`` is for films that play by themselves."""
+    templates = []
+    for number, drawing in enumerate(drawings, start=1):
+        title = escape(clean(drawing.scene.title), {'"': "&quot;"})
+        templates.append(f'<template data-title="{title}">{_svg(drawing, options)}</template>\n')
+        told(number, len(drawings))
+    last = len(drawings) - 1
+    slider = f'<input type="range" min="0" max="{last}" value="{last}" aria-label="Round">'
+    film = f'{"".join(templates)}<div id="films">{slider}<output></output></div>\n'
+    return _page(drawings[-1], options, film, _SCRIPT + _FILM_SCRIPT)
+
+
+def _svg(drawing: Drawing, options: Options) -> str:
+    return svg.write(drawing, options).decode("utf-8").partition("\n")[2].strip()
+
+
+def _page(drawing: Drawing, options: Options, film: str, script: str) -> bytes:
+    theme = drawing.theme
     page = _PAGE.format(
         title=escape(clean(drawing.scene.title) or "Graph"),
-        ground="transparent" if options.is_transparent else drawing.theme.background,
-        hover=1.15 if drawing.theme.is_dark else 0.95,
-        picture=picture.strip(),
-        script=_SCRIPT,
+        ground="transparent" if options.is_transparent else theme.background,
+        hover=1.15 if theme.is_dark else 0.95,
+        text=theme.text,
+        accent=theme.accent,
+        picture=_svg(drawing, options),
+        film=film,
+        script=script,
     )
     return page.encode("utf-8")

@@ -104,7 +104,7 @@ def write_animation(
     told: Callable[[int, int], None] | None = None,
     seconds: float = 1.0,
 ) -> None:
-    """Writes a GIF in which the drawings follow each other, as a rule one for each step.
+    """Writes a GIF in which the drawings follow each other, or a page (.html) with a slider.
 
     The picture is as large as the largest; each is shown for ``seconds``. ``told(done, known)``
     hears of the progress; what it raises ends the work. Else like `write_picture`.
@@ -113,7 +113,7 @@ def write_animation(
         raise TapevizError("there is nothing to animate: no backward pass was walked")
     _check_scale(scale)
     options = Options(scale, False, title, legend)
-    animate = _loaded("gif").animate
+    animate = _loaded("html" if Path(path).suffix.lower() == ".html" else "gif").animate
     more = {"told": told} if told else {}
     made = animate(drawings, options, seconds=seconds, **more)
     write_whole(Path(path), made)
