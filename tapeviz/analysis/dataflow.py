@@ -25,6 +25,7 @@ from ..trace.model import (
     Version,
 )
 from ..trace.state import keeps_prior_state
+from .origins import Origins
 
 Place = TensorId | str
 """A tensor, or a version of a variable (``v5:1``)."""
@@ -80,6 +81,10 @@ class DataFlow:
         self.trace = trace
         self._left = left or {}
         self._known: dict[Place, tuple[Way, ...]] = {}
+
+    @cached_property
+    def origins(self) -> Origins:
+        return Origins(self.trace)
 
     def into(self, place: Place) -> tuple[Way, ...]:
         """How the value at this place came about: one way for each thing it was made from."""

@@ -76,9 +76,9 @@ class Evidence:
                     feeding.setdefault(tensor, []).append((step, op, gradient))
         return feeding
 
-    @cached_property
+    @property
     def origins(self) -> Origins:
-        return Origins(self.trace)
+        return self.flow.origins
 
     def line_of(self, op: Op) -> int:
         """The op's line; of one that a gradient call ran, the line of what it differentiates."""
