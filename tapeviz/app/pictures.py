@@ -82,11 +82,13 @@ class Pictures:
         """Asks for a file, and writes the rounds of the call site that is drawn as a film."""
         document, theme = self._document, self._window.theme
         site = document.site
+        if site is None:
+            return
         start = self._window.files.folder / document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._window, "Export the rounds", str(start.with_suffix(".gif")), "GIF (*.gif)"
         )
-        if not name or site is None:
+        if not name:
             return
         path = Path(name).with_suffix(".gif")
         self._window.files.keep_folder(path)
