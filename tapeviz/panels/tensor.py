@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from ..document import Document
+from ..errors import TapevizError
 from ..scene.numbers import shape_text
 from ..trace.model import Array, Stats, TensorId
 from .look import Theme
@@ -70,6 +71,7 @@ class TensorPanel(Panel):
         ):
             signal.connect(self._show)
         document.tensor_fetched.connect(self._take_fetched)
+        document.background.failed.connect(self._take_failure)
         self._show()
 
     def _make_header(self) -> None:
@@ -143,7 +145,7 @@ class TensorPanel(Panel):
         if finding is None or tensor is None:
             return False
         across = "" if finding.tensor else " across the cut"
-        self.about.setText(f"∂{finding.target} / ∂{finding.source}{across}")
+        self.about.setText(f"∂{finding.target} / ∂{finding.source}{across}{self._round_words()}")
         self.gradient_button.setChecked(True)
         for button in (self.value_button, self.gradient_button):
             button.setEnabled(False)
@@ -173,12 +175,27 @@ class TensorPanel(Panel):
         if node is None:
             return ""
         title = document.links.nodes[node].title
-        return f"of {title}" + (f" (step {document.step})" if document.step else "")
+        step = f" (step {document.step})" if document.step else ""
+        return f"of {title}{step}{self._round_words()}"
+
+    def _round_words(self) -> str:
+        return f" · round {self.document.round}" if self.document.site is not None else ""
 
     def _missing_words(self, tensor: TensorId | None) -> str:
         if tensor is None:
             return "Click a node, a line or a step to look at its values."
         return "No gradient reached this tensor in the call that is shown."
+
+    def _take_failure(self, kind: str, error: object) -> None:
+        """The run's process cannot give the values: say so instead of waiting for them."""
+        tensor = self._shown
+        is_waited_for = tensor is not None and self.document.value_of(tensor) is None
+        if kind != "fetch" or not isinstance(error, TapevizError) or not is_waited_for:
+            return
+        known = self.document.trace.tensors.get(tensor) if tensor is not None else None
+        stats = self.document.trace.stats(tensor) if tensor is not None else None
+        summary = describe(known.dtype, known.shape, stats) if known is not None else ""
+        self._show_words(f"The values cannot be had: {error}.", summary)
 
     def _take_fetched(self, tensor: int) -> None:
         if tensor == self._shown:

@@ -129,7 +129,7 @@ class Session:
         """All elements of a tensor that was kept."""
         tensor = self.tensors.tensor(identity)
         if tensor is None:
-            return {"error": f"tensor {identity} was not kept"}, []
+            return {"error": "they were let go of, to make room for those of newer tensors"}, []
         try:
             raw = raw_bytes(tensor)
         except Exception as error:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
+from tapeviz.errors import TapevizError
 from tapeviz.panels.look import Theme
 from tapeviz.panels.plots import count_bins
 from tapeviz.panels.tensor import TensorPanel, as_code, describe
@@ -171,3 +172,15 @@ def test_tables_and_shades() -> None:
     assert np.isnan(shades(np.array([[np.nan, 1.0]]))[0, 0])
     assert short_number(np.float32(-0.0358666), 7) == "-0.0359"
     assert short_number(np.float32(2709.0), 7) == "2709.0"
+
+
+def test_values_that_were_let_go_of_are_not_waited_for(
+    qtbot: QtBot, panel: TensorPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = panel.document
+    monkeypatch.setattr(document, "value_of", lambda tensor: None)
+    monkeypatch.setattr(document, "fetch", lambda tensor: True)
+    panel._show()
+    assert "Fetching" in panel.words.text()
+    document.background.failed.emit("fetch", TapevizError("they were let go of"))
+    assert panel.words.text() == "The values cannot be had: they were let go of."
