@@ -76,7 +76,7 @@ class Kernels(QObject):
 
     def _show(self, status: PoolStatus) -> None:
         self._window.status.show_kernel(WORDS.get(status.state, status.state))
-        if status.state == "failed":
+        if status.detail:
             self._window.document.complain(status.detail)
         versions = status.versions
         if versions is not None:

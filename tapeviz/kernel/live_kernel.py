@@ -211,6 +211,7 @@ class LiveKernel:
             return
         self._run = run
         self._stage = "running"
+        self._files.make_folder()
         if run.timeout is not None:
             self._stopping = Stopping.after(run.timeout)
         self._request = self._connection.serve(run.order(self._files.folder))

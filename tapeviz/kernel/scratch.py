@@ -23,6 +23,8 @@ class Scratch:
         (self.sockets / "ipython").mkdir()
         self._lock = threading.Lock()
         self._number = 0
+        self.was_lost = False
+        """A folder was gone (a cleaner of /tmp, or a snippet took it) and was made anew."""
 
     @property
     def folders(self) -> tuple[Path, Path]:
@@ -31,9 +33,13 @@ class Scratch:
     def kernel_files(self) -> KernelFiles:
         """Places for one more kernel; its working folder exists and is empty."""
         with self._lock:
+            for folder in (*self.folders, self.sockets / "ipython"):
+                if not folder.is_dir():
+                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    self.was_lost = True
             self._number += 1
             files = KernelFiles(self._number, self.sockets, self.work)
-        files.folder.mkdir(mode=0o700)
+        files.make_folder()
         return files
 
     def remove(self) -> None:
@@ -53,6 +59,10 @@ class KernelFiles:
         self.log = sockets / "kernels.log"
         self.ipython = sockets / "ipython"
         self.folder = work / f"k{number}"
+
+    def make_folder(self) -> None:
+        """Make the working folder if it is not there, or not any more."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def remove(self) -> None:
         """Remove all of this kernel's."""

@@ -38,6 +38,7 @@ _INSIDE = Path(__file__).parent / "inside"
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
 _READY_WITHIN = {"fork": 60.0, "launch": 180.0}
 _TRIES = 2
+LOST = "the folder for temporary files was gone and was made anew: something had removed it"
 
 
 class Supply:
@@ -151,6 +152,9 @@ class Supply:
 
     def _spawn(self) -> None:
         files = self._scratch.kernel_files()
+        if self._scratch.was_lost:
+            self._scratch.was_lost = False
+            self._set(self.status.state, LOST)
         kernel = LiveKernel(
             files,
             self._fork if self._way == "fork" else self._launch,

@@ -171,3 +171,12 @@ def test_releasing_a_running_snippet_ends_it(start):
     heard = start("import time; time.sleep(60)")
     heard.run.release()
     assert heard.run.wait(10).reason == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import sys; sys.modules.clear()", "import builtins; builtins.len = builtins.iter = None"],
+)
+def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(start, source):
+    heard = start(source, options={"hold": True})
+    assert heard.run.wait(60).reason in ("finished", "failed", "died")

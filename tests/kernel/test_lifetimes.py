@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -213,6 +214,29 @@ def test_a_killed_nursery_is_replaced(make_pool):
     assert running.run.wait(10).reason == "died"
     assert play(pool, "print('again')").text() == "again\n"
     wait_until(lambda: not is_alive(kernel) and not is_alive(child), 3)
+
+
+def test_a_folder_that_was_removed_is_made_anew(make_pool):
+    statuses: list[PoolStatus] = []
+    pool = make_pool(on_status=statuses.append)
+    play(pool, "pass")
+    wait_until(lambda: only(pool)._ready)
+    for folder in only(pool)._scratch.folders:
+        shutil.rmtree(folder)
+    for _ in range(3):  # the one that waited, and those that are made afterwards
+        assert play(pool, "import os; print(os.listdir())").text() == "[]\n"
+    assert any("made anew" in status.detail for status in statuses)
+
+
+def test_a_kernel_has_no_tcp_port(make_pool):
+    source = (
+        "import os\n"
+        "mine = {os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd')\n"
+        "        if os.path.lexists(f'/proc/self/fd/{fd}')}\n"
+        "rows = [row.split() for row in open('/proc/self/net/tcp')]\n"
+        "print([row[1] for row in rows if row[3] == '0A' and f'socket:[{row[9]}]' in mine])\n"
+    )
+    assert play(make_pool(), source).text() == "[]\n"
 
 
 def test_where_forking_fails_kernels_are_launched(make_pool, monkeypatch):

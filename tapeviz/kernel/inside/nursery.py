@@ -210,9 +210,10 @@ def _be_kernel(order: dict[str, Any], pipes: dict[str, int], parent: int) -> Non
     here.pipes = pipes  # type: ignore[attr-defined]
     sys.modules["_tapeviz_nursery"] = here
     sys.argv = [""]
-    from ipykernel.kernelapp import IPKernelApp
+    from ipykernel import kernelapp
 
-    app: Any = IPKernelApp.instance()
+    _without_port(kernelapp)
+    app: Any = kernelapp.IPKernelApp.instance()
     app.initialize(
         [
             "-f",
@@ -224,6 +225,19 @@ def _be_kernel(order: dict[str, Any], pipes: dict[str, int], parent: int) -> Non
         ]
     )
     app.start()
+
+
+def _without_port(kernelapp: Any) -> None:
+    """No TCP port for what children of the kernel print: our own pipes take that.
+
+    ``IOPubThread._setup_pipe_in`` binds one on 127.0.0.1, ipykernel 6.29 to 7.4.
+    """
+    make = kernelapp.IOPubThread
+
+    def make_without(socket: Any, pipe: bool = False, **named: Any) -> Any:
+        return make(socket, **named)
+
+    kernelapp.IOPubThread = make_without
 
 
 def _reseed() -> None:

@@ -33,6 +33,7 @@ _SCRIPT_NAMES = ("input", "exit", "quit")
 def plain_python(folder: str, outlet: Outlet) -> Iterator[None]:
     """Working directory, ``sys.path``, streams, ``input`` and asyncio as a script has them."""
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_what_the_kernel_needs())
         stack.enter_context(_streams(outlet))
         stack.enter_context(_names_of_a_script())
         stack.enter_context(_no_event_loop())
@@ -45,6 +46,19 @@ def plain_python(folder: str, outlet: Outlet) -> Iterator[None]:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
+
+
+@contextlib.contextmanager
+def _what_the_kernel_needs() -> Iterator[None]:
+    """``sys.modules.clear()`` and ``builtins.len = None`` do no harm beyond the snippet's end."""
+    modules, names = dict(sys.modules), dict(vars(builtins))
+    try:
+        yield
+    finally:
+        for name, value in names.items():
+            setattr(builtins, name, value)
+        for name, module in modules.items():
+            sys.modules.setdefault(name, module)
 
 
 def restore_environment(environment: Mapping[str, str | None]) -> None:

@@ -61,8 +61,10 @@ def _drop_names() -> None:
 
     Looking for garbage takes a tenth of a second with TensorFlow in memory.
     """
-    main: Any = sys.modules["__main__"]
-    if any(isinstance(value, type) and "__del__" in vars(value) for value in vars(main).values()):
+    main: Any = sys.modules.get("__main__")
+    if main is not None and any(
+        isinstance(value, type) and "__del__" in vars(value) for value in vars(main).values()
+    ):
         sys.modules["__main__"] = types.ModuleType("__main__")
         del main
         gc.collect()
