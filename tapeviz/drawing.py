@@ -48,9 +48,9 @@ class Arranged:
 
 _ONWARD = 8.0
 
-ROOM = (950.0, 620.0)
+ROOM = (940.0, 610.0)
 """Px of a picture that fill the graph's pane of a window of 1,440 × 900 with text of 10 px."""
-_LEGIBLE = 0.81
+_LEGIBLE = 0.79
 _MORE = 0.25
 """How much more boxes count against larger text where none of the budgets can be read well."""
 _BUDGETS = (MOST_BOXES, 28, 20, 14)
@@ -161,7 +161,7 @@ def _sized(
     opening = choose_open(
         built,
         tree,
-        built.graph.get("pinned", ()),
+        () if view.grouping else built.graph.get("pinned", ()),
         folded=view.folded,
         unfolded=view.unfolded,
         turns=dict(view.turns),

@@ -22,6 +22,8 @@ PADDING = 22.0
 LANE = 16.0
 """Px on the right of the inside for each value that goes back to the beginning."""
 _STUB = 13.0
+_LABEL = 12.0
+"""Below the title: a ring and its words may stand above a box."""
 _PORT = 2.0
 _ANCHOR = 60.0
 """Weight of the edges that hold ports at the border."""
@@ -219,7 +221,7 @@ class _Nested:
         # What comes in bends in the rows of ports: the header and the lower margin stand there.
         above, below = HEADER, PADDING
         if self._is_down:
-            above = max(0.0, HEADER - (min(r.top for r in boxes) - top))
+            above = max(0.0, HEADER + _LABEL - (min(r.top for r in boxes) - top))
             below = max(0.0, PADDING - (bottom - max(r.bottom for r in boxes)))
         lanes = LANE * len(level.lanes)
         across = right - left + 2 * PADDING + (lanes if self._is_down else 0.0)

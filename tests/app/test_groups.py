@@ -12,12 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.app.live import live_stages
 from tapeviz.app.window import Window
+from tapeviz.scene.boxes import plus_rect
+from tapeviz.scene.frames import FrameButton, frame_buttons
+from tests.graph.test_fold import recurrent
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 CTRL = Qt.KeyboardModifier.ControlModifier
 KINDS = [
     ("gradient_penalty", "layer"),
-    ("training_loop", "iteration"),
     ("training_loop", "line"),
     ("mlp_step", "function"),
     ("compiled_function", "function"),
@@ -110,3 +112,41 @@ def test_a_group_opens_by_key_and_by_its_menu(qtbot: QtBot, window: Window) -> N
     unfold.trigger()
     menu.close()
     qtbot.waitUntil(lambda: is_drawn(window) and folded[0] not in groups(window))
+
+
+def test_the_picker_on_a_frame_shows_another_turn_and_the_minus_folds_it(
+    qtbot: QtBot, window: Window
+) -> None:
+    document, view = window.document, window.graph.view
+    document.stages = live_stages()
+    document.open_trace(recurrent(50, odd=30))
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+
+    def click(name: FrameButton) -> None:
+        view.fit(glides=False)
+        rect = frame_buttons(document.scene.frames[0])[name]
+        x, y = view.camera.to_screen((rect.x, rect.y))
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
+
+    assert (document.scene.frames[0].turn, document.scene.frames[0].note) == (
+        50,
+        "line 3 · 31 differ",
+    )
+    for button, turn in (("back", 49), ("forward", 50)):
+        click(button)  # type: ignore[arg-type]
+        qtbot.waitUntil(
+            lambda turn=turn: is_drawn(window) and document.scene.frames[0].turn == turn
+        )
+    assert document.view.turns == ((document.scene.frames[0].path, 50),)
+    document.show_turn(document.scene.frames[0].path, 31)
+    qtbot.waitUntil(lambda: is_drawn(window) and document.scene.frames[0].turn == 31)
+    assert any(box.title == "StopGradient" for box in document.scene.boxes)
+    click("fold")
+    qtbot.waitUntil(lambda: is_drawn(window) and not document.scene.frames)
+    (closed,) = (box for box in document.scene.boxes if box.opens)
+    assert closed.subtitle == "× 50 turns"
+    view.fit(glides=False)
+    plus = plus_rect(closed)
+    x, y = view.camera.to_screen((plus.x, plus.y))
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
