@@ -35,6 +35,8 @@ reached = deeper(1)
     "<probe>",
     "exec",
 )
+_HOOK = 1
+"""A function that is given arguments calls a hook first, which needs one frame more."""
 Event = dict[str, Any]
 
 
@@ -95,7 +97,7 @@ def _whole_stack(reached: int) -> Iterator[None]:
     ``reached``: how deep a module that is run here gets under the limit as it is.
     """
     limit, setting, getting = sys.getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
-    below = limit - 1 - reached
+    below = limit - 1 - reached + _HOOK
 
     def setrecursionlimit(limit: int, /) -> None:
         setting(limit + below)

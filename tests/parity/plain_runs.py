@@ -81,9 +81,10 @@ class PlainRuns:
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            encoding="utf-8",
         )
-        return PlainRun(ran.stdout, ran.stderr, status=ran.returncode, is_script=True)
+        return PlainRun(
+            ran.stdout.decode(), ran.stderr.decode(), status=ran.returncode, is_script=True
+        )
 
     def values(self, texts: Sequence[str], name: str) -> list[Any]:
         """What each of the texts leaves under a name, in NumPy's form; None where nothing is."""
