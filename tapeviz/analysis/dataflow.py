@@ -313,11 +313,12 @@ class Ancestry:
         return len(self.into)
 
     @cached_property
-    def _onward(self) -> Mapping[Place, Sequence[Way]]:
-        onward: dict[Place, list[Way]] = {}
+    def _onward(self) -> Mapping[Place, Sequence[tuple[int, Way]]]:
+        """The ways from each place, each with its number among the ways into its end."""
+        onward: dict[Place, list[tuple[int, Way]]] = {}
         for ways in self.into.values():
-            for way in ways:
-                onward.setdefault(way.start, []).append(way)
+            for number, way in enumerate(ways):
+                onward.setdefault(way.start, []).append((number, way))
         return onward
 
     def leads_from(self, sources: Iterable[Place]) -> frozenset[Place]:
@@ -328,13 +329,16 @@ class Ancestry:
             place = waiting.pop()
             if place not in reached:
                 reached.add(place)
-                waiting.extend(way.end for way in self._onward.get(place, ()))
+                waiting.extend(way.end for _, way in self._onward.get(place, ()))
         return frozenset(reached)
 
     def ways_from(self, sources: Iterable[Place]) -> dict[Place, tuple[Way, ...]]:
         """Only the ways that lead on from one of the sources."""
-        reached = self.leads_from(sources)
+        found: dict[Place, list[tuple[int, Way]]] = {p: [] for p in self.leads_from(sources)}
+        for place in list(found):
+            for number, way in self._onward.get(place, ()):
+                found[way.end].append((number, way))
         return {
-            place: tuple(way for way in self.into[place] if way.start in reached)
-            for place in reached
+            place: tuple(way for _, way in sorted(ways, key=lambda pair: pair[0]))
+            for place, ways in found.items()
         }

@@ -66,7 +66,7 @@ class _Rows:
         self.rows: list[WalkStep] = []
         self.shares: dict[Place, list[tuple[int, TensorId]]] = {}
         self.totals: dict[Place, TensorId] = {}
-        self.stops: list[WalkStep] = []
+        self.stops: dict[OpId, WalkStep] = {}
         self.versions_fed: Counter[str] | None = None
         for operand, result in zip(call.sources, call.results, strict=False):
             if operand.tensor is not None and result is not None:
@@ -104,25 +104,23 @@ class _Rows:
     def stop(self, finding: Finding) -> None:
         cause = finding.cause
         op = self.trace.ops.get(cause.op_id) if cause and cause.op_id is not None else None
-        if cause is None or op is None or any(row.op == op.id for row in self.stops):
+        if cause is None or op is None or op.id in self.stops:
             return
         version = self.trace.writes.get(op.id)
         place: Place | None = place_of(version) if version else None
         if version is None and op.outputs:
             place = op.outputs[0]
         arrived = self._total(place) if place is not None else None
-        self.stops.append(
-            WalkStep(
-                index=0,
-                kind="stop",
-                op=op.id,
-                title="assign" if version else title_of(self.trace, op),
-                line=cause.line,
-                formula="stops here",
-                upstream=(arrived,),
-                downstream=(),
-                links=(),
-            )
+        self.stops[op.id] = WalkStep(
+            index=0,
+            kind="stop",
+            op=op.id,
+            title="assign" if version else title_of(self.trace, op),
+            line=cause.line,
+            formula="stops here",
+            upstream=(arrived,),
+            downstream=(),
+            links=(),
         )
 
     def finished(self) -> tuple[WalkStep, ...]:
@@ -131,7 +129,7 @@ class _Rows:
         for index, row in enumerate(self.rows):
             rows.append(row)
             rows.extend(sums.get(index, ()))
-        rows.extend(self.stops)
+        rows.extend(self.stops.values())
         return tuple(_numbered(rows))
 
     def _sums(self) -> dict[int, list[WalkStep]]:
