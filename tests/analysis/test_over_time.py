@@ -1,0 +1,93 @@
+"""Shares by turn add up to the gradient, and vanishing is told with its numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.call_sites import CallSite, SourceSeries
+from tapeviz.analysis.model import Diagnosis
+from tapeviz.analysis.over_time import TurnShares, stories, turn_shares
+from tapeviz.recording import Recorder, Snippet
+from tapeviz.trace.model import CallId
+
+CELL = """
+import tensorflow as tf
+
+u = tf.Variable([[0.4, 0.1], [0.0, 0.3]])
+for step in range(2):
+    with tf.GradientTape() as tape:
+        h = tf.ones([1, 2])
+        for t in range(10):
+            h = tf.tanh(h @ u)
+        loss = tf.reduce_sum(h)
+    du = tape.gradient(loss, u)
+    u.assign_sub(0.1 * du)
+"""
+
+
+def test_turns_of_a_recurrent_cell(recorder: Recorder) -> None:
+    live = recorder.record(Snippet(CELL))
+    trace = live.wait(60)
+    live.release()
+    diagnosis = diagnose(trace)
+    call = diagnosis.calls[-1]
+    (shares,) = turn_shares(trace, call)
+    assert (shares.source, shares.line, len(shares.norms)) == ("u", 9, 10)
+    assert shares.parts.sum() == pytest.approx(1)
+    total = next(row for row in call.steps if row.kind == "sum" and len(row.upstream) == 10)
+    given = [trace.value(share) for share in total.upstream if share is not None]
+    result = trace.value(call.call.results[0])  # type: ignore[arg-type]
+    assert result is not None
+    np.testing.assert_allclose(np.sum(given, axis=0), result, rtol=1e-5)
+    norms = sorted(float(np.linalg.norm(one)) for one in given if one is not None)
+    np.testing.assert_allclose(np.sort(shares.norms), norms, rtol=1e-5)
+
+
+def _shares(norms: list[float]) -> TurnShares:
+    return TurnShares(0, "u", 9, np.array(norms))
+
+
+def test_words_say_from_which_turns_it_comes() -> None:
+    vanishing = _shares([1e-4] * 8 + [1.0, 2.0])
+    (words,) = stories(Diagnosis(), None, 0, [vanishing])
+    assert words == (
+        "∂u vanishes over the turns of line 9: more than 99 % of it comes from the last 2 of 10 "
+        "turns."
+    )
+    exploding = _shares([90.0, 6.0] + [0.5] * 8)
+    (words,) = stories(Diagnosis(), None, 0, [exploding])
+    assert words.startswith("∂u explodes over the turns of line 9: 96 % of it comes from the first")
+    assert not stories(Diagnosis(), None, 0, [_shares([1.0] * 10)])
+
+
+def _site(norms: list[list[float]], losses: list[float], rank: int) -> CallSite:
+    nothing = np.full(0, np.nan)
+    rounds = len(losses)
+    sources = tuple(
+        SourceSeries(n, "loss", f"w{n}", ("flows",) * rounds, np.array(some), nothing, rank)
+        for n, some in enumerate(norms)
+    )
+    ids = tuple(CallId(n) for n in range(rounds))
+    return CallSite(3, ids, tuple(range(rounds)), sources, np.array(losses), (0,) * rounds)
+
+
+def test_words_compare_the_first_layer_with_the_last() -> None:
+    site = _site([[1e-5], [1e-3], [1e-2], [0.02]], [1.0], 2)
+    (words,) = stories(Diagnosis(), site, 1, ())
+    assert words == (
+        "Vanishes towards the first layer, by a factor of 2,000: ‖∂w0‖ is 1e-05, ‖∂w3‖ 0.02 "
+        "(round 1)."
+    )
+
+
+def test_words_tell_a_blow_up_from_learning() -> None:
+    blown = _site([[1.0, 2.0, 30.0, 5_000.0]], [1.0, 1.0, 2.0, 9.0], 1)
+    (words,) = stories(Diagnosis(), blown, 4, ())
+    assert words == "‖∂w0‖ explodes over the rounds: 1 in round 1, 5e+03 in round 4."
+    stuck = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.9, 0.9, 0.9], 1)
+    (words,) = stories(Diagnosis(), stuck, 4, ())
+    assert "while the loss stays at 0.9" in words
+    learnt = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.1, 1e-3, 1e-6], 1)
+    assert not stories(Diagnosis(), learnt, 4, ())
