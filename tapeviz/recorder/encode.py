@@ -168,6 +168,8 @@ class Encoder:
             if self.tensors.seen.get(identity, -1) < 0:
                 self.tensors.see(identity, tensor, self._lines)
         numbers = [[path, name, self.history.add_inside(op)] for path, name, op in inside.ops]
+        if not inside.has_gaps:
+            self.history.opened[inside.event["op"]] = [op for _, _, op in inside.ops]
         self._lines.append(json.dumps({"e": "inside", **inside.event, "ops": numbers}))
 
     def answer_inside(self, inside: Inside) -> list[str]:

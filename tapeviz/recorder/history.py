@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 _LOOK_BACK = 5_000
@@ -33,6 +33,8 @@ class History:
         self.lines: list[str | KeptOp | None] = []
         self.attrs: list[Any] = []
         self._inside: list[KeptOp] = []
+        self.opened: dict[int, list[KeptOp]] = {}
+        """All that a compiled function did, by the op that was its call."""
         self._graph_attrs: list[Any] = []  # held, so that no other tuple gets the same id
         self._by_attrs: dict[int, int] = {}
         self._producers: dict[int, int] = {}
@@ -52,6 +54,13 @@ class History:
         """The number of an op inside of a call; it has no place in the order of the others."""
         self._inside.append(op)
         return _INSIDE + len(self._inside) - 1
+
+    def between(self, first: int, last: int) -> Iterator[KeptOp]:
+        """The eager ops with numbers in this range, an opened call's inside in its place."""
+        for number in range(first, min(last, len(self.lines)) + 1):
+            if isinstance(self.lines[number - 1], str):
+                op = self.op(number)
+                yield from self.opened.get(number, [op] if op is not None else [])
 
     def op(self, number: int) -> KeptOp | None:
         """What a replay needs of an op; ``None`` if it was not run eagerly."""

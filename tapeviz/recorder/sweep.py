@@ -6,6 +6,7 @@ They run in float64 where the op has a kernel for it, so that a difference tells
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from . import private, tensor_ops
 from .assigns import Assign, after, is_write
 from .encode import Encoder
 from .history import KeptOp
+from .rerun.definitions import CASES, CONDITIONALS
 
 _MOST_OPS = 20_000
 _READ = "ReadVariableOp"
@@ -58,12 +60,9 @@ class Sweep:
         self._deadline = deadline
         self._narrow: set[int] = set()
         self._attrs: dict[int, Any] = {}
-        lines, history = encoder.history.lines, encoder.history
-        first, last = span
-        if last - first > _MOST_OPS:
+        ops = list(itertools.islice(encoder.history.between(*span), _MOST_OPS + 1))
+        if len(ops) > _MOST_OPS:
             raise CannotSweep("the recording is too long to be run again")
-        numbers = (n for n in range(first, last + 1) if isinstance(lines[n - 1], str))
-        ops = [op for number in numbers if (op := history.op(number)) is not None]
         self._plan = _leading_to(targets, list(self._dependent(ops)))
 
     def run(self, delta: Any) -> Callable[[int], Any]:
@@ -170,6 +169,10 @@ class _Pass:
             self._values[op.outputs[0]] = self._read(op.inputs[0], op.outputs[0])
         elif is_write(op.type):
             self._write(op)
+        elif op.type.startswith("__"):
+            raise CannotSweep("a compiled function stands on the way that cannot be run op by op")
+        elif op.type in CONDITIONALS | CASES:  # of one that was opened: what the branch taken gave
+            self._values[op.outputs[0]] = self.value(op.inputs[0])
         elif op.type in _PYTHON:
             raise CannotSweep("a Python function stands on the way, and is not called again")
         elif op.type in _DRAWING:

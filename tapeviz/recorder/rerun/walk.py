@@ -36,6 +36,8 @@ class Inside:
     event: dict[str, Any]
     tensors: list[tuple[int, Any]] = field(default_factory=list)
     ops: list[tuple[list[Any], str, KeptOp]] = field(default_factory=list)
+    has_gaps: bool = False
+    """Something on the way from the arguments to the results is none of the ops."""
 
 
 @dataclass(slots=True)
@@ -133,16 +135,17 @@ class Walk:
                 self._tell_value(scope, symbol, known)
             self._is_whole &= not private.has_gradient_of_its_own(op)
             self._is_whole &= all(known.tensor is not None for known in outputs) or not op.outputs
-            if op.type == "EagerPyFunc":  # its gradient is Python, which is not called again
-                self._is_whole = False
-            elif op.type not in RUN_FUNCTIONS:
+            self._is_whole &= op.type != "EagerPyFunc"  # its gradient calls Python
+            if op.type not in RUN_FUNCTIONS:
                 self._tell_op(scope, op)
+            self.inside.has_gaps |= any(known is NOTHING for known in outputs)
 
     def _outputs(self, scope: _Scope, op: Any) -> Sequence[Known]:
         inputs = [self._value(scope, one) for one in op.inputs]
         found = self._readings.values
         known = [found.get((scope.at, op.name, i), NOTHING) for i in range(len(op.outputs))]
         if any(one is not NOTHING for one in known):
+            self.inside.has_gaps |= op.type in RUN_FUNCTIONS
             return known
         if op.type in CALLS:
             return self._called(scope, op, inputs)
@@ -196,6 +199,7 @@ class Walk:
         self.inside.event["turns"].append([_flat(scope.at), op.name, count])
         if not count:
             return [self._value(scope, one) for one in op.inputs]
+        self.inside.has_gaps |= len(self._readings.wanted(count)) < count
         names = {-1: [self._name(scope, one) for one in op.inputs]}
         last = None
         for turn in self._readings.wanted(count):
