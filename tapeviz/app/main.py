@@ -96,9 +96,11 @@ def make_application() -> QApplication:
 
 def make_pools(options: Any = None) -> Pools:
     """The processes that snippets will run in; the first begins to get ready."""
+    from ..kernel import Confinement
     from .pools import Pools
 
-    return Pools(_choice(options))
+    limits = Confinement(getattr(options, "no_network", False), getattr(options, "memory", None))
+    return Pools(_choice(options), limits)
 
 
 def make_window(settings: Any, options: Any = None, pools: Pools | None = None) -> Window:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..errors import TapevizError
 from ..kernel import (
+    Confinement,
     KernelChoice,
     KernelPool,
     PoolStatus,
@@ -32,15 +33,16 @@ def _ignore(status: PoolStatus) -> None:
 class Pools:
     """The pool of the interpreter chosen; another choice closes the former in the background."""
 
-    def __init__(self, choice: KernelChoice) -> None:
+    def __init__(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
         self.choice = choice
+        self._confinement = confinement
         self._told: Callable[[PoolStatus], None] = _ignore
         self._closing: list[threading.Thread] = []
         self.pool = self._make()
         self.pool.warm()
 
     def _make(self) -> KernelPool:
-        return KernelPool(self.choice, on_status=self._tell)
+        return KernelPool(self.choice, confinement=self._confinement, on_status=self._tell)
 
     def tell(self, told: Callable[[PoolStatus], None]) -> None:
         """Sends the pool's status, now and at each change, to ``told``, on any thread."""

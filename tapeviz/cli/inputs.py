@@ -12,7 +12,14 @@ from pathlib import Path
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
 from ..errors import TapevizError
-from ..kernel import KernelChoice, KernelPool, choose_interpreter, choose_kernel, own_interpreter
+from ..kernel import (
+    Confinement,
+    KernelChoice,
+    KernelPool,
+    choose_interpreter,
+    choose_kernel,
+    own_interpreter,
+)
 from ..notebook import read_notebook
 from ..recording import Recorder, Silent, Snippet, trace_of
 from ..shares import KeptRecording, ShareTable, share_tables
@@ -160,7 +167,11 @@ class Inputs:
             # Fixes and gradients across NumPy code take runs of their own.
             tries = hasattr(self._options, "fixes") or getattr(self._options, "bridge", False)
             runs = None if tries else self._files
-            self._pool = KernelPool(chosen_kernel(self._options), runs=runs)
+            self._pool = KernelPool(
+                chosen_kernel(self._options),
+                runs=runs,
+                confinement=Confinement(self._options.no_network, self._options.memory),
+            )
             self._pool.warm()
         return self._pool
 

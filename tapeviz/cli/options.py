@@ -12,12 +12,21 @@ if TYPE_CHECKING:
 
 
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:
-    """``--python``, ``--kernel``, ``--timeout``, ``--args``."""
+    """``--python``, ``--kernel``, ``--timeout``, ``--no-network``, ``--memory``, ``--args``."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--python", metavar="INTERPRETER", help="run the snippet with this Python")
     which.add_argument("--kernel", metavar="NAME", help="run the snippet in this Jupyter kernel")
     parser.add_argument(
         "--timeout", type=_seconds, metavar="S", help="stop the snippet after S seconds"
+    )
+    parser.add_argument(
+        "--no-network", action="store_true", help="run the snippet without a network (Linux)"
+    )
+    parser.add_argument(
+        "--memory",
+        type=_gigabytes,
+        metavar="GB",
+        help="let an allocation beyond so many GB fail (Linux)",
     )
     parser.add_argument(
         "--args",
@@ -55,3 +64,13 @@ def _seconds(text: str) -> float:
     if not seconds > 0:
         raise argparse.ArgumentTypeError("the timeout must be above 0 seconds")
     return seconds
+
+
+def _gigabytes(text: str) -> float:
+    try:
+        gigabytes = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GB") from None
+    if not gigabytes > 0:
+        raise argparse.ArgumentTypeError("the memory must be above 0 GB")
+    return gigabytes

@@ -14,6 +14,7 @@ from .choices import (
     own_interpreter,
 )
 from .model import (
+    Confinement,
     KernelChoice,
     PoolStatus,
     RunEnd,
@@ -25,6 +26,7 @@ from .pool import KernelPool
 from .run import Run
 
 __all__ = [
+    "Confinement",
     "KernelChoice",
     "KernelPool",
     "PoolStatus",

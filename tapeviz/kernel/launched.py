@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
@@ -26,13 +26,17 @@ class LaunchedKernel:
     checks_every = 0.05
 
     def __init__(
-        self, choice: KernelChoice, environment: Mapping[str, str], files: KernelFiles
+        self,
+        choice: KernelChoice,
+        environment: Mapping[str, str],
+        files: KernelFiles,
+        prefix: Sequence[str] = (),
     ) -> None:
         self._kernel: Any = AsyncKernelManager(
             kernel_name=choice.spec or "tapeviz", connection_file=str(files.connection_file)
         )
         if choice.python is not None:
-            self._kernel.kernel_spec_manager = _OneInterpreter(str(choice.python))
+            self._kernel.kernel_spec_manager = _OneInterpreter(str(choice.python), prefix)
         if sys.platform != "win32":
             self._kernel.transport, self._kernel.ip = "ipc", str(files.address)
         environment = {**environment, "IPYTHONDIR": str(files.ipython)}
@@ -81,12 +85,12 @@ class LaunchedKernel:
 class _OneInterpreter(KernelSpecManager):  # type: ignore[misc]
     """Knows one kernelspec: an interpreter that was not registered as a kernel."""
 
-    def __init__(self, python: str) -> None:
+    def __init__(self, python: str, prefix: Sequence[str]) -> None:
         super().__init__()
-        self._python = python
+        self._command = [*prefix, python]
 
     def get_kernel_spec(self, kernel_name: str) -> Any:
-        argv = [self._python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        argv = [*self._command, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         return KernelSpec(argv=argv, display_name=kernel_name, language="python")
 
 

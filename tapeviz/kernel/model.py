@@ -22,6 +22,16 @@ class KernelChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Confinement:
+    """What snippets may not do. ``no_network``: reach no address, not even this machine's own
+    (Linux, interpreters alone); ``memory``: take more than so many GB beside what a kernel has
+    (Linux); an allocation beyond it raises."""
+
+    no_network: bool = False
+    memory: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Versions:
     """What answers at the other end."""
 

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class Nursery:
         python: Path,
         environment: Mapping[str, str],
         scratch: Scratch,
+        prefix: Sequence[str],
         on_ready: Callable[[Versions], None],
         on_failed: Callable[[str], None],
     ) -> None:
@@ -46,7 +47,7 @@ class Nursery:
         self._log = scratch.sockets / "nursery.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [str(python), str(_PROGRAM), *map(str, scratch.folders)],
+                [*prefix, str(python), str(_PROGRAM), *map(str, scratch.folders)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

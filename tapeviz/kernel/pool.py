@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .import_settings import import_settings
-from .model import KernelChoice, PoolStatus, RunListener, RunRequest
+from .model import Confinement, KernelChoice, PoolStatus, RunListener, RunRequest
 from .run import Run
 from .supply import Supply
 
@@ -41,12 +41,14 @@ class KernelPool:
         reserve: int = 1,
         runs: int | None = None,
         recorder: Path | None = None,
+        confinement: Confinement | None = None,
         on_status: Callable[[PoolStatus], None] | None = None,
     ) -> None:
         self._choice = choice
         self._reserve = reserve
         self._runs_left = runs
         self._recorder = recorder or _RECORDER
+        self._confinement = confinement or Confinement()
         self._on_status = on_status
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
@@ -132,6 +134,7 @@ class KernelPool:
                 self._choice,
                 settings,
                 self._recorder,
+                self._confinement,
                 self._context,
                 on_change=lambda: self._tend(self._supplies.get(key)),
                 on_declined=self._take_back,

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from tapeviz.errors import TapevizError
 
 from .choices import check_interpreter, trouble_with_version
+from .confinement import without_network
 from .environment import environment_to_restore, kernel_environment
 from .imports import IF_THERE, REQUIRED
 from .live_kernel import LiveKernel
-from .model import KernelChoice, PoolState, PoolStatus, Versions
+from .model import Confinement, KernelChoice, PoolState, PoolStatus, Versions
 from .nursery import Nursery
 from .package_text import read_package
 from .process import KernelProcess
@@ -53,6 +54,7 @@ class Supply:
         choice: KernelChoice,
         settings: Mapping[str, str],
         recorder: Path,
+        confinement: Confinement,
         context: Callable[[], zmq.Context[Any]],
         on_change: Callable[[], None],
         on_declined: Callable[[Run], None],
@@ -61,6 +63,8 @@ class Supply:
         self._choice = choice
         self._environment = kernel_environment(settings)
         self._recorder = recorder
+        self._confinement = confinement
+        self._prefix: tuple[str, ...] = ()
         self._scratch = Scratch()
         self._context = context
         self._on_change = on_change
@@ -114,6 +118,8 @@ class Supply:
 
     def _start(self) -> None:
         try:
+            if self._confinement.no_network:
+                self._prefix = without_network(self._choice)
             if self._choice.python is None or not CAN_FORK:
                 self._open("launch")
                 return
@@ -125,6 +131,7 @@ class Supply:
                         self._choice.python,
                         self._environment,
                         self._scratch,
+                        self._prefix,
                         on_ready=self._open_nursery,
                         on_failed=self._lose_nursery,
                     )
@@ -194,7 +201,7 @@ class Supply:
         from .launched import LaunchedKernel
 
         try:
-            process = LaunchedKernel(self._choice, self._environment, files)
+            process = LaunchedKernel(self._choice, self._environment, files, self._prefix)
         except Exception as error:
             raise TapevizError(f"the kernel {self._choice.title} did not start: {error}") from error
         return process, Connection(self._context(), files.connection_file)
@@ -209,6 +216,7 @@ class Supply:
             "imports": REQUIRED,
             "if_there": IF_THERE,
             "environment": environment_to_restore(self._environment),
+            "memory": self._confinement.memory,
         }
 
     def _welcome(self, kernel: LiveKernel, versions: Versions) -> None:

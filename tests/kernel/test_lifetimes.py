@@ -17,6 +17,7 @@ import pytest
 
 from tapeviz.errors import TapevizError
 from tapeviz.kernel import (
+    Confinement,
     KernelChoice,
     KernelPool,
     PoolStatus,
@@ -25,6 +26,7 @@ from tapeviz.kernel import (
     own_interpreter,
 )
 from tapeviz.kernel import pool as pool_module
+from tapeviz.kernel.confinement import without_network
 from tapeviz.kernel.nursery import Nursery
 from tapeviz.kernel.scratch import Scratch
 from tapeviz.kernel.supply import Supply
@@ -385,3 +387,31 @@ def test_processes_that_nobody_releases_do_not_pile_up(make_pool, monkeypatch):
     assert second.run.fetch("value", {"name": "pid"})
     with pytest.raises(TapevizError, match="gone"):
         first.run.fetch("value", {"name": "pid"})
+
+
+def test_without_a_network_nothing_can_be_reached(make_pool):
+    try:
+        without_network(own_interpreter())
+    except TapevizError as error:
+        pytest.skip(str(error))
+    source = (
+        "import socket\n"
+        "with socket.socket() as server:\n"
+        "    server.bind(('127.0.0.1', 0)); server.listen()\n"
+        "    print(len(socket.if_nameindex()))\n"
+        "    try: socket.create_connection(server.getsockname(), timeout=2)\n"
+        "    except OSError as error: print(type(error).__name__)\n"
+    )
+    pool = make_pool(confinement=Confinement(no_network=True))
+    assert play(pool, source).text() == "1\nOSError\n"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc and RLIMIT_DATA")
+def test_an_allocation_beyond_the_limit_fails(make_pool):
+    source = (
+        "kept = bytearray(100_000_000)\n"
+        "try: bytearray(1_000_000_000)\n"
+        "except MemoryError: print('no')\n"
+    )
+    assert play(make_pool(confinement=Confinement(memory=0.5)), source).text() == "no\n"
+    assert play(make_pool(), source).text() == ""

@@ -47,7 +47,19 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     if payload["crash_notes"]:
         note_crashes(payload["crash_notes"])
     _wire.load_recorder()
+    if payload["memory"]:
+        limit_memory(payload["memory"])
     _wire.publish("tapeviz_ready", versions())
+
+
+def limit_memory(gigabytes: float) -> None:
+    """Allocations fail that take this process beyond what it has now and so many GB (Linux)."""
+    import resource
+
+    with open("/proc/self/status", encoding="ascii") as file:
+        has = next(int(line.split()[1]) for line in file if line.startswith("VmData:"))
+    most = has * 1024 + int(gigabytes * 1e9)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def serve() -> None:

@@ -1,0 +1,29 @@
+"""A choice of interpreter in; the words that start it without a network, out."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+from tapeviz.errors import TapevizError
+
+from .model import KernelChoice
+
+
+def without_network(choice: KernelChoice) -> tuple[str, ...]:
+    """What stands before the command of a process that shall have a network namespace of its own.
+
+    TapevizError where that cannot be had: a snippet never runs with a network by mistake.
+    """
+    if choice.python is None:
+        raise TapevizError(f"{choice.title} starts itself: only an interpreter can do without")
+    unshare = shutil.which("unshare") if sys.platform.startswith("linux") else None
+    if unshare is None:
+        raise TapevizError("this system has no command unshare: snippets run with its network")
+    words = (unshare, "--map-root-user", "--net", "--")
+    tried = subprocess.run([*words, "true"], stdin=subprocess.DEVNULL, capture_output=True)
+    if tried.returncode:
+        said = tried.stderr.decode(errors="replace").strip()
+        raise TapevizError(f"this system allows no network namespace: {said}")
+    return words
