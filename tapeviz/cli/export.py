@@ -201,6 +201,8 @@ def _round(diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
     """The call that is this round (from 1) of the call site that is drawn."""
     check_round(diagnosis, number)
     shown = diagnosis.call(call)
+    if shown is not None and shown.call.traced and number <= shown.call.ran:
+        return shown.call.id  # it stands for all calls of its function, with the values of that one
     site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
     if site is None or len(site) < number:  # without --call: any place that ran so often
         sites = diagnosis.rounds.sites if call is None else ()

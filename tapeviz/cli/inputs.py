@@ -208,4 +208,6 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         text = read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
         filename, directory = str(path), path.absolute().parent
     arguments = tuple(options.args)
-    return Snippet(text, filename, arguments, directory, options.timeout)
+    return Snippet(
+        text, filename, arguments, directory, options.timeout, getattr(options, "round", None)
+    )

@@ -33,6 +33,13 @@ MOST_ROWS = 24
 LONGEST_COPY = 200_000
 
 
+_WORDS = {
+    "beside": "computed beside it: TensorFlow merged this step with others",
+    "unknown": "Not known: what this step gave in the compiled function cannot be computed again.",
+}
+"""Of values inside of a compiled call, by :data:`tapeviz.trace.compiled.Word`."""
+
+
 class TensorPanel(Panel):
     title = "Tensor"
     name = "tensor"
@@ -162,12 +169,18 @@ class TensorPanel(Panel):
         if value is None:
             dtype = known.dtype if known else ""
             summary = describe(dtype, known.shape if known else None, stats)
+            if document.trace.words.get(tensor) == "unknown":
+                self._show_words(_WORDS["unknown"], summary)
+                return
             if document.fetch(tensor):
                 self._show_words("Fetching the values …", summary)
             else:
                 self._show_words("The values stayed in the run’s process, which is gone.", summary)
             return
-        self._show_array(value, describe(known.dtype if known else "", value.shape, stats))
+        summary = describe(known.dtype if known else "", value.shape, stats)
+        if document.trace.words.get(tensor) == "beside":
+            self.about.setText(", ".join(filter(None, (self.about.text(), _WORDS["beside"]))))
+        self._show_array(value, summary)
 
     def _about(self, tensor: TensorId | None) -> str:
         document = self.document

@@ -1,0 +1,91 @@
+"""A compiled step with a tape of its own in; what is asked, told and listed of its calls out."""
+
+from __future__ import annotations
+
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.looks import calls_to_look_into
+from tapeviz.cli.text import as_text
+from tapeviz.report import report
+from tapeviz.trace import events as e
+from tapeviz.trace.model import Trace
+from tapeviz.trace.read import read
+
+# def step(x): with tf.GradientTape() as t: t.watch(x); y = x * x; return t.gradient(y, x)
+TRACED: list[e.Event] = [
+    e.SiteSeen(1, [("<module>", 7, 0, 7, 9)]),
+    e.SiteSeen(2, [("step", 4, 0, 4, 9), ("<module>", 7, 0, 7, 9)]),
+    *(e.TensorSeen(one, "float32", []) for one in (-1, -2, -3)),
+    e.BodyTraced(on=True, site=1),
+    e.TapeOpened(1, site=2),
+    e.TapeTurned(1, True, "enter", site=2),
+    e.Watched(1, [-1], site=2),
+    e.OpRan(1, "Mul", [-1, -1], [-2], site=2, graph=1, name="mul"),
+    e.CallBegan(1, "gradient", 1, [e.Operand(-2)], [e.Operand(-1)], site=2),
+    e.OpRan(2, "Mul", [-2, -1], [-3], site=2, graph=1, name="grad", call=1),
+    e.StepRan(1, 1, "Mul", [0], [-3, -3]),
+    e.CallEnded(1, [-3]),
+    e.BodyTraced(on=False, graph=1, inputs=[-1], outputs=[-2], function="step", line=2),
+]
+VALUE = e.TensorSeen(90, "float32", [], at=0, nbytes=4)
+
+
+def _calls(count: int) -> list[e.Event]:
+    made: list[e.Event] = []
+    for number in range(1, count + 1):
+        taken, given = 2 * number, 2 * number + 1
+        made += [e.TensorSeen(one, "float32", []) for one in (taken, given)]
+        made.append(e.BodiesRun([1], call=number))
+        made.append(e.OpRan(2 + number, "__inference_step_1", [taken], [given], site=1))
+    return made
+
+
+def _looked(op: int) -> e.Event:
+    return e.InsideComputed(op, graph=1, values=[([], -3, 90, "exact")], state="equal")
+
+
+def _read(*events: e.Event) -> Trace:
+    begin = e.Begin(1, "2.21.0", "3.11.7")
+    return read([begin, *TRACED, *events], b"\0\0\x80\x3f", "", "snippet.py")
+
+
+def test_a_call_stands_for_all_runs_with_the_values_of_the_last() -> None:
+    trace = _read(*_calls(30), e.Ended("finished"), VALUE, _looked(32))
+    (listed,) = report(trace, diagnose(trace))["calls"]
+    assert (listed["compiled"], listed["ran"], listed["line"]) == (True, 30, 4)
+    assert listed["results"][0]["value"] == 1.0
+    assert "compiled, ran 30 times; values of the last call" in as_text(trace, diagnose(trace))
+
+
+def test_a_value_that_nobody_knows_is_null() -> None:
+    trace = _read(*_calls(2), e.Ended("finished"))
+    (listed,) = report(trace, diagnose(trace))["calls"]
+    assert (listed["ran"], listed["results"][0]["value"]) == (2, None)
+
+
+def test_another_call_says_which_it_is() -> None:
+    trace = _read(*_calls(3), e.Ended("finished"), VALUE, _looked(4))
+    assert "ran 3 times; values of call 2" in as_text(trace, diagnose(trace))
+
+
+def test_a_function_that_never_ran() -> None:
+    trace = _read(e.Ended("finished"))
+    (listed,) = report(trace, diagnose(trace))["calls"]
+    assert (listed["compiled"], listed["ran"]) == (True, 0)
+    assert "compiled, never ran" in as_text(trace, diagnose(trace))
+
+
+def test_what_the_kernel_is_asked_to_run_again() -> None:
+    trace = _read(*_calls(5), e.Ended("finished"))
+    assert calls_to_look_into(trace) == [7]
+    assert calls_to_look_into(trace, 2) == [4]
+    assert calls_to_look_into(trace, 9) == [7]
+    looked = _read(*_calls(5), e.Ended("finished"), VALUE, _looked(7))
+    assert calls_to_look_into(looked) == []
+
+
+def test_reading_is_linear_in_calls() -> None:
+    """Of many calls one is expanded; the others are an op each."""
+    for count in (10, 1_000):
+        trace = _read(*_calls(count), e.Ended("finished"))
+        assert len(trace.ops) == count + 2
+        assert [bool(trace.ops[op].body) for op in trace.functions[1].calls[-2:]] == [False, True]
