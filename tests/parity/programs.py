@@ -19,6 +19,7 @@ from .op_table import LARGEST, SMOOTH, Made, Operand, Shape, of_one, of_two
 SHAPES: tuple[Shape, ...] = ((), (2,), (3,), (2, 2), (2, 3))
 UNSMOOTH = ("stop_gradient", "grad_pass_through", ".numpy()", "np.sin", "tripled", "float(")
 """Where one of these stands, finite differences tell something else than TensorFlow's rules."""
+_UNTRACEABLE = (".numpy()", "np.", "float(")
 
 
 def is_unsmooth(text: str) -> bool:
@@ -312,17 +313,42 @@ class _Author:
         scope.tensors.append(made)
 
     def _call(self, scope: _Scope, indent: str) -> None:
-        name = self._name("made_by")
-        first, second = self._of(self._elementwise), self._of(self._elementwise)
-        self.functions += [
-            f"def {name}(x, scale=0.5):",
-            f"    y = {first.format(a='x')}",
-            f"    return {second.format(a='(y * scale + x)')}",
-            "",
-        ]
-        a = self._any(scope)
-        extra = self._of(("", ", scale=2.0"))
+        name, a = self._name("made_by"), self._any(scope)
+        body, extra = self._body(), self._of(("", ", scale=2.0"))
+        if self._int(0, 1):
+            # A loop of a graph keeps the dtype that it began with: so do these bodies.
+            self.functions.append("@tf.function")
+            body = self._of((body, *self._compiled_bodies()))
+        self.functions += [f"def {name}(x, scale=0.5):", *(f"    {line}" for line in body), ""]
         self._bind(scope, indent, f"{name}({a.name}{extra})", a.shape)
+        if self._int(0, 2) == 0:
+            self._bind(scope, indent, f"{name}({a.name})", a.shape)
+
+    def _body(self) -> list[str]:
+        first, second = self._of(self._traceable), self._of(self._traceable)
+        return [f"y = {first.format(a='x')}", f"return {second.format(a='(y * scale + x)')}"]
+
+    def _compiled_bodies(self) -> list[list[str]]:
+        """A loop, a branch and a tape of its own, as AutoGraph and the tracer meet them."""
+        first, second = self._of(self._traceable), self._of(self._traceable)
+        changed = f"y = scale * {first.format(a='y')} + x"
+        return [
+            ["y = x * 1.0", "for _ in tf.range(3):", f"    {changed}", "return y"],
+            [
+                "if tf.reduce_sum(x) > 0.1:",
+                f"    y = {first.format(a='x')} * scale",
+                "else:",
+                f"    y = {second.format(a='x')}",
+                "return y",
+            ],
+            [
+                "with tf.GradientTape() as inner:",
+                "    z = x * 1.0",
+                "    inner.watch(z)",
+                f"    y = {first.format(a='z')}",
+                "return y + scale * or_ones(inner.gradient(y, z), z)",
+            ],
+        ]
 
     def _watch(self, scope: _Scope, indent: str, tape: str) -> None:
         self._write(indent, f"{tape}.watch({self._of(scope.sources).name})")
@@ -349,6 +375,11 @@ class _Author:
     @property
     def _elementwise(self) -> list[str]:
         return [one for one in SMOOTH if not (self._is_smooth and is_unsmooth(one))]
+
+    @property
+    def _traceable(self) -> list[str]:
+        """Those that a graph can hold."""
+        return [one for one in self._elementwise if not any(word in one for word in _UNTRACEABLE)]
 
     def _any(self, scope: _Scope) -> Operand:
         """Some operand; what was made last more often than what is old."""
