@@ -215,7 +215,7 @@ class DataFlow:
         """The calls of each compiled function, by the type of the op that a call is."""
         found: dict[str, list[Op]] = {}
         for op in self.trace.ops.values():
-            if op.is_compiled_call and op.within is None and op.body:
+            if op.is_compiled_call and op.within is None:
                 found.setdefault(op.type, []).append(op)
         return found
 

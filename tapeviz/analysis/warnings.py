@@ -138,18 +138,14 @@ def nonfinite_call(evidence: Evidence) -> Iterator[Warned]:
             continue
         if status_of(trace, result) == "nonfinite":
             continue  # the finding tells it
-        place, output = run.body.index(made), trace.ops[made].outputs.index(result)
-        runs = evidence.flow.runs.get(run.type, ())
-        gave = (
-            trace.stats(trace.ops[one.body[place]].outputs[output])
-            if len(one.body) > place
-            else None
-            for one in runs
-        )
+        if result not in run.outputs:
+            continue  # the function keeps it to itself
+        place, runs = run.outputs.index(result), evidence.flow.runs.get(run.type, ())
+        gave = (trace.stats(one.outputs[place]) if one.outputs else None for one in runs)
         bad = [number for number, stats in enumerate(gave) if stats is not None and stats.nonfinite]
         if not bad:
             continue
-        call, began = runs[bad[0]], suspect_of_nonfinite(evidence, runs[bad[0]])
+        call, began = runs[bad[0]], suspect_of_nonfinite(evidence, run)
         line = evidence.line_of(began) if began is not None else evidence.call.line
         where = (
             f"probably by {evidence.words_of(began) or began.type}, " if began is not None else ""
