@@ -143,7 +143,6 @@ class Session:
                 "format": FORMAT_VERSION,
                 "tensorflow": tf.__version__,
                 "python": platform.python_version(),
-                "executable": sys.executable,
                 "seed": self._seed,
             }
         )
