@@ -348,8 +348,10 @@ class Expansion:
                 else:
                     yield from self._op(event, scope)
             elif isinstance(event, e.OperationRecorded):
+                traced = range(event.first, event.id) if event.first else ()
+                inside = tuple(scope.ops[one] for one in traced if one in scope.ops)
                 renamed = self._renamed(event, scope)
-                yield Told(renamed, self._within, event.id, scope.number)
+                yield Told(renamed, self._within, event.id, scope.number, inside)
             elif scope.is_told or isinstance(event, e.NameBound):
                 yield Told(self._renamed(event, scope), self._within)
 

@@ -192,11 +192,13 @@ class Reader:
     def _ran_in_function(self, told: Told) -> None:
         """An event of a compiled function's inside, or its call when the inside has been told."""
         event = told.event
+        if isinstance(event, e.OperationRecorded):
+            self._operation_recorded(event, told.body)
+            op = self._ops[OpId(event.id)]
+            self._ops[op.id] = self._functions.inside(op, told)
+            return
         if not isinstance(event, e.OpRan):
             _HANDLERS[type(event)](self, event)
-            if isinstance(event, e.OperationRecorded):
-                op = self._ops[OpId(event.id)]
-                self._ops[op.id] = self._functions.inside(op, told)
             return
         op = self._op(event)
         if told.within:
@@ -216,12 +218,16 @@ class Reader:
             op = self._kept_by_tapes(op)
         self._add_op(op)
 
-    def _operation_recorded(self, event: e.OperationRecorded) -> None:
+    def _operation_recorded(
+        self, event: e.OperationRecorded, traced: Sequence[int] | None = None
+    ) -> None:
+        """``traced``: of an entry inside of a compiled function the ops in it."""
         call = self._ops.get(OpId(event.first))
         is_call = (
             call is not None and not call.is_recorded_operation and bool(call.runs or call.body)
         )
         body: Sequence[int] = range(event.first, event.id) if event.first else ()
+        body = body if traced is None else traced
         if call is not None and is_call:
             body = call.body
         inside = tuple(OpId(one) for one in body if OpId(one) in self._ops)
