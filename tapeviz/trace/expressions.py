@@ -49,6 +49,21 @@ class SourceText:
         return by_line
 
     @cached_property
+    def _opened_names(self) -> dict[int, list[str]]:
+        by_line: dict[int, list[str]] = {}
+        for node in ast.walk(self.tree) if self.tree else ():
+            if isinstance(node, ast.withitem):
+                named = node.optional_vars
+                name = named.id if isinstance(named, ast.Name) else ""
+                by_line.setdefault(node.context_expr.lineno, []).append(name)
+        return by_line
+
+    def opened_name(self, line: int) -> str:
+        """``tape`` of ``with tf.GradientTape() as tape``, if one object only is opened there."""
+        names = self._opened_names.get(line, [])
+        return names[0] if len(names) == 1 else ""
+
+    @cached_property
     def _statements(self) -> list[ast.stmt]:
         nodes = ast.walk(self.tree) if self.tree else ()
         return [node for node in nodes if isinstance(node, ast.stmt)]

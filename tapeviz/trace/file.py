@@ -67,8 +67,9 @@ class _Meta(msgspec.Struct, frozen=True):
     source: str
     filename: str
     repairs: list[tuple[int, str]] = []
-    skipped: list[tuple[int, int, str]] = []
-    blocks: int = 1
+    # Written for pages only: the file of a program stays as older versions wrote it.
+    skipped: list[tuple[int, int, str]] | msgspec.UnsetType = msgspec.UNSET
+    blocks: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -142,8 +143,8 @@ def _write(recording: Recording, stream: IO[bytes]) -> None:
         recording.source,
         recording.filename,
         list(recording.repairs),
-        list(recording.skipped),
-        recording.blocks,
+        list(recording.skipped) or msgspec.UNSET,
+        recording.blocks if recording.blocks > 1 else msgspec.UNSET,
     )
     with zipfile.ZipFile(stream, "w") as archive:
         _write_member(archive, META, [msgspec.json.encode(meta)])
@@ -169,8 +170,15 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     meta = _meta(archive, members[META])
     blob = _blob(b"".join(_bytes_of(archive, members[VALUES])))
     events = tuple(_events(archive, members[EVENTS], Soundness(len(blob)).check))
-    repairs, skipped = tuple(meta.repairs), tuple(meta.skipped)
-    return Recording(meta.source, meta.filename, events, blob, repairs, skipped, meta.blocks)
+    return Recording(
+        meta.source,
+        meta.filename,
+        events,
+        blob,
+        repairs=tuple(meta.repairs),
+        skipped=tuple(meta.skipped or ()),
+        blocks=meta.blocks or 1,
+    )
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

@@ -137,7 +137,11 @@ class Reader:
             producers=dict(self._producers),
             variables=variables,
             tapes={
-                tape: replace(one, name=self._tape_names.get(tape, ""))
+                # In a function that AutoGraph converts no binding is seen: its text is there.
+                tape: replace(
+                    one,
+                    name=self._tape_names.get(tape) or self._text.opened_name(one.site.line),
+                )
                 for tape, one in self._tapes.tapes().items()
             },
             calls=tuple(self._worded(call, words, ran) for call in self._calls.values()),
