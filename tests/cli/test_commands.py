@@ -68,7 +68,7 @@ def test_a_recording_takes_the_place_of_its_snippet(
     assert "cut" in {edge["state"] for edge in drawn["edges"]}
     assert main(["export", tape, "-o", str(picture), "--group", "line", "--fold", "line 9"]) == 3
     _, err = capfd.readouterr()
-    assert "no group 'line 9'; there are line 3" in err
+    assert "no group 'line 9'" in err
 
 
 @pytest.mark.parametrize(

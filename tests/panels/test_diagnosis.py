@@ -175,7 +175,7 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
         (card,) = [
             one for one in panel.cards if getattr(one, "call", None) is many.calls[number - 1]
         ]
-        qtbot.waitUntil(lambda card=card: is_in_sight(panel, card), timeout=2000)
+        qtbot.waitUntil(lambda card=card: is_in_sight(panel, card), timeout=10_000)
 
 
 def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> None:
