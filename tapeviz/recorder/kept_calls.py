@@ -23,7 +23,11 @@ from . import private
 
 _MOST_CALLS = 20_000
 _SLOW_READ = 0.02
+_LARGE = 1 << 20
+"""Bytes below which a read that took long was only interrupted."""
 _SECONDS_BETWEEN = 0.2
+_ALWAYS_ALLOWED = 0.1
+"""Seconds of reading that no run is too short for."""
 _SHARE_OF_READS = 0.02
 """Reads beyond those before calls 1, 2, 4 … take at most this part of the time of the run."""
 
@@ -169,7 +173,8 @@ class KeptCalls:
         if not is_due and self.written.isdisjoint(traced.handles):
             return
         written = self.written.intersection(traced.handles)
-        if not is_power and self._reading > _SHARE_OF_READS * (now - self._began):
+        allowed = max(_ALWAYS_ALLOWED, _SHARE_OF_READS * (now - self._began))
+        if not is_power and self._reading > allowed:
             for identity in written:
                 self._remember(identity, None)
             return
@@ -206,7 +211,7 @@ class KeptCalls:
         state = private.read_handle(handle)
         took = time.monotonic() - began
         self._reading += took
-        if took > _SLOW_READ and identity in self.states:
+        if took > _SLOW_READ and size > _LARGE and identity in self.states:
             self._slow.add(identity)  # a copy was made: of an embedding, after a sparse update
         held = None if state is None else state._numpy_internal()
         if held is None or held.nbytes != size:
