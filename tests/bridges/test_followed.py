@@ -246,7 +246,10 @@ def test_a_rounding_by_numpy_is_an_estimate(recorder: Recorder) -> None:
     [
         ("np.linalg.svd(np.outer(x, x))[1]", "nothing that could stand in for np.linalg.svd"),
         ("float(int(x[0] * 3))", "int() on line 6 cuts"),
-        ("np.random.default_rng().normal() * x.numpy()", "computed something else"),
+        (
+            "int.from_bytes(__import__('os').urandom(4), 'big') * x.numpy()",
+            "computed something else",
+        ),
     ],
 )
 def test_why_there_is_none(code: str, words: str, recorder: Recorder) -> None:
