@@ -173,10 +173,7 @@ def test_releasing_a_running_snippet_ends_it(start):
     assert heard.run.wait(10).reason == "interrupted"
 
 
-@pytest.mark.parametrize(
-    "source",
-    ["import sys; sys.modules.clear()", "import builtins; builtins.len = builtins.iter = None"],
-)
-def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(start, source):
+def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(start):
+    source = "import builtins; builtins.len = builtins.iter = None"
     heard = start(source, options={"hold": True})
     assert heard.run.wait(60).reason in ("finished", "failed", "died")
