@@ -200,7 +200,7 @@ def _drawn_call(trace: Trace, call: int | None) -> Call | None:
 
 
 _latest_links: list[tuple[Trace, Links]] = []
-"""Of the trace drawn last: following values through Python reads all of it."""
+"""Holds the trace drawn last: following values through Python reads all of it."""
 
 
 def _links_of(trace: Trace) -> Links:

@@ -176,7 +176,7 @@ class _Rows:
         return self.totals.get(TensorId(int(variable))) if is_only_version else None
 
     def _versions_fed(self) -> Counter[str]:
-        """Of each variable how many of its versions this pass gave a gradient to."""
+        """Count, for each variable, its versions that this pass gave a gradient to."""
         if self.versions_fed is None:
             places = (place for place in self.shares if isinstance(place, str))
             self.versions_fed = Counter(place[1:].split(":")[0] for place in places)

@@ -14,7 +14,7 @@ from .renaming import reads_of
 from .source import Statement, argument, bound_names, nodes_in, sole
 
 _ALIKE = 0.5
-"""Of ``difflib``'s ratio: ``l_score`` and ``r_score`` have 0.86, ``mse`` and ``reg`` 0.33."""
+"""A ``difflib`` ratio: ``l_score`` and ``r_score`` have 0.86, ``mse`` and ``reg`` 0.33."""
 
 
 def use_the_unused(patient: Patient) -> Iterator[Edit]:

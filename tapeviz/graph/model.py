@@ -50,7 +50,7 @@ class Node:
     """Path of the group that it stands in: ``sequential/dense``."""
     members: tuple[NodeId, ...] = ()
     site: int = 0
-    """Of an op: the place in the snippet that it ran from; turns of a loop share it."""
+    """The place in the snippet that an op ran from; turns of a loop share it."""
     is_chip: bool = False
     """A copy of a variable or constant for one of the many that take it; drawn small."""
     entry: OpId | None = None

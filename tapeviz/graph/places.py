@@ -118,7 +118,7 @@ class _Program:
 
 
 _latest: list[tuple[Trace, _Program]] = []
-"""Of the trace drawn last: one round after the other is asked for."""
+"""Holds the trace drawn last: its rounds are asked for one after the other."""
 
 
 def _program_of(trace: Trace) -> _Program:

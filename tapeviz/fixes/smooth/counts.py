@@ -77,7 +77,7 @@ def _histogram_bins(patient: Patient, call: cst.Call) -> str:
 
 
 def _bincount(patient: Patient, call: cst.Call) -> str:
-    """Of floats that were cast to integers: the cast goes, too."""
+    """Remove the cast, too, where floats were cast to integers."""
     source = patient.source
     given = argument(call, 0, "arr")
     count = _code(source, call, 2, "minlength")

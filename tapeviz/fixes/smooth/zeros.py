@@ -44,7 +44,7 @@ def smooth_extreme(patient: Patient) -> Iterator[Edit]:
 def _soft_extreme(
     source: Source, call: cst.Call, a: cst.BaseExpression, b: cst.BaseExpression
 ) -> cst.BaseExpression:
-    """Of ``a`` and ``b``, where only ``b`` may be a literal 0."""
+    """Take ``a`` and ``b``, where only ``b`` may be a literal 0."""
     x, y, tf = source.code(enclosed(a)), source.code(enclosed(b)), source.tf
     if called_name(call) == "maximum":
         text = f"{tf}.nn.softplus({source.code(a)})" if _is_zero(b) else ""
