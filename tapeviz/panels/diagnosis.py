@@ -20,8 +20,8 @@ from .widgets import link_button, plain_label
 PAGE = 20
 """Cards made at once; the rest is made when asked for."""
 MARGIN = 8
-SETTLING = 300
-"""Milliseconds that new pages may take to be laid out."""
+SETTLED = 1000
+"""Milliseconds without a change of height after which new pages count as laid out."""
 NO_GRADIENT = (
     "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
     "a block  with tf.GradientTape() as tape:  and call  tape.gradient(y, x)  after it."
@@ -47,7 +47,12 @@ class DiagnosisPanel(Panel):
         self.body.addWidget(self._scroll)
         Fading(document, self._scroll)
         self._sought: CallId | None = None
+        self._stop_seeking_later = QTimer(self)
+        self._stop_seeking_later.setSingleShot(True)
+        self._stop_seeking_later.setInterval(SETTLED)
+        self._stop_seeking_later.timeout.connect(self._stop_seeking)
         self._scroll.verticalScrollBar().rangeChanged.connect(self._seek)
+        self._scroll.verticalScrollBar().actionTriggered.connect(self._stop_seeking)
         self._asks = Asks(
             self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
         )
@@ -164,12 +169,13 @@ class DiagnosisPanel(Panel):
             while self._made < len(self._makers) and self._card_of(call) is None:
                 self._add_page()
             self._sought = call  # it has no place yet: the pages are laid out bit by bit
-            QTimer.singleShot(SETTLING, self, self._stop_seeking)
+            self._stop_seeking_later.start()
 
     def _seek(self) -> None:
         """Cards were laid out, perhaps not all: the one that is sought may have moved."""
         card = None if self._sought is None else self._card_of(self._sought)
         if card is not None:
+            self._stop_seeking_later.start()
             QTimer.singleShot(0, card, lambda: self._bring_into_sight(card))
 
     def _stop_seeking(self) -> None:
