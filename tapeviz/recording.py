@@ -5,6 +5,7 @@ This is the sequence that the window, the command line and the tests all run.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from .analysis.replays import (
     rows_of_jacobian,
 )
 from .errors import TapevizError
+from .kept_recording import KeptRecording
 from .kernel import KernelPool, Run, RunEnd, RunRequest
 from .repair import Repaired, missing_imports, repair
 from .trace.events import FORMAT_VERSION as EVENT_FORMAT
@@ -34,6 +36,7 @@ from .trace.events import (
     Begin,
     Ended,
     Event,
+    InsideComputed,
     Noted,
     OpRan,
     Printed,
@@ -44,8 +47,9 @@ from .trace.events import (
     encode,
 )
 from .trace.file import Recording
-from .trace.model import Array, Call, TensorId, Trace
-from .trace.read import Reader, read, reread
+from .trace.model import Array, Call, OpId, TensorId, Trace
+from .trace.opening import without_values
+from .trace.read import Reader, reread
 from .trace.values import array_of
 
 _REPLAY_SECONDS = 60.0
@@ -111,6 +115,9 @@ class LiveRecording:
         self._started = threading.Event()
         self._done = threading.Event()
         self._asking = threading.Lock()
+        self._opened: list[int] = []
+        self._refused: dict[int, InsideComputed] = {}
+        self._answered: set[str] = set()
         self._trace: Trace | None = None
 
     # For the one who asked for it.
@@ -158,6 +165,26 @@ class LiveRecording:
             self._blob += b"".join(buffers)
         return self._replayed(events)
 
+    def look_into(self, op: OpId) -> Trace:
+        """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`), and with
+        the values of its inside, which the kernel computes where they are not known yet.
+
+        Blocks. Where they cannot be had :attr:`Op.inside` says why, and the ops have no values. A
+        gradient call made in the function has the values of this call from now on.
+        """
+        with self._asking:
+            try:
+                self._answer("inside", {"op": op})
+                self._refused.pop(op, None)
+            except TapevizError as error:
+                self._refused[op] = without_values(op, str(error))
+            self._opened = [*(one for one in self._opened if one != op), op]
+            self._reread()
+            if op not in self._refused:
+                self._replay()
+            self._trace = self._reader.trace(bytes(self._blob))
+            return self._trace
+
     def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:
         seen = {one.id: one for one in events if isinstance(one, TensorSeen) and one.at >= 0}
         found: dict[str, Array] = {}
@@ -199,13 +226,16 @@ class LiveRecording:
 
     def events(self, batch: Sequence[bytes], blob: bytes) -> None:
         """A batch of events came from the kernel."""
-        self._blob += blob
-        for line in batch:
-            self._take(decode(line), bytes(line))
+        self._keep(batch, blob)
         self._listener.progressed(self._ops)
         if time.monotonic() - self._told > _TRACE_EVERY:
             self._listener.traced(self._reader.trace(bytes(self._blob)))
             self._told = time.monotonic()
+
+    def _keep(self, batch: Sequence[bytes], blob: bytes) -> None:
+        self._blob += blob
+        for line in batch:
+            self._take(decode(line), bytes(line))
 
     def output(self, stream: str, text: str) -> None:
         """The snippet wrote something."""
@@ -260,22 +290,23 @@ class LiveRecording:
         self._lines.append(line)
         self._ops += isinstance(event, OpRan)
 
-    def _look_inside(self, opened: Sequence[int] = ()) -> None:
+    def _look_inside(self) -> None:
         """Open the calls of compiled functions that matter; ask for what a diagnosis needs."""
         if not self._reader.has_compiled_calls:
             return
-        self._reread(opened)
+        self._reread()
         asked = calls_to_look_into(self._reader.trace(bytes(self._blob)), self.snippet.round)
         for op in asked:
             if not self._ask("inside", {"op": op}):
                 break
         if asked:
-            self._reread(opened)
+            self._reread()
 
-    def _reread(self, opened: Sequence[int] = ()) -> None:
+    def _reread(self) -> None:
         """Read all events again: which calls are opened depends on what came after them."""
         events = [decode(line) for line in self._lines]
-        self._reader = reread(events, self.repaired.text, self.snippet.filename, opened)
+        events += self._refused.values()
+        self._reader = reread(events, self.repaired.text, self.snippet.filename, self._opened)
 
     def _replay(self) -> None:
         trace = self._reader.trace(bytes(self._blob))
@@ -328,17 +359,29 @@ class LiveRecording:
 
     def _ask(self, name: str, asked: Mapping[str, Any]) -> bool:
         """Take in the events of an answer; False, and a note, when there was none."""
-        assert self._run is not None
+        try:
+            self._answer(name, asked)
+        except TapevizError as error:
+            self._add(Noted(f"{_ASKED.get(name, _ASKED_OF_PASS)} could not be computed: {error}"))
+            return False
+        return True
+
+    def _answer(self, name: str, asked: Mapping[str, Any]) -> None:
+        """Take in the events of an answer, unless they are here already. :class:`TapevizError`."""
+        key = json.dumps([name, asked], default=int)
+        if key in self._answered:
+            return
+        if self._run is None:
+            raise TapevizError("the process of the run is gone; run the snippet again")
         try:
             about, buffers = self._run.fetch(name, asked, _REPLAY_SECONDS)
             if "error" in about:
                 raise TapevizError(str(about["error"]))
             lines = [str(line).encode() for line in about["events"]]
-            self.events(lines, b"".join(buffers))
-        except (TapevizError, KeyError, TimeoutError, msgspec.MsgspecError) as error:
-            self._add(Noted(f"{_ASKED.get(name, _ASKED_OF_PASS)} could not be computed: {error}"))
-            return False
-        return True
+            self._keep(lines, b"".join(buffers))
+        except (KeyError, msgspec.MsgspecError) as error:
+            raise TapevizError(f"the kernel’s answer cannot be read: {error}") from None
+        self._answered.add(key)
 
 
 class Recorder:
@@ -377,8 +420,4 @@ def _path(snippet: Snippet) -> str:
 
 def trace_of(recording: Recording) -> Trace:
     """The trace of a recording that was kept; events that do not decode are an error to read."""
-    try:
-        events = [decode(line) for line in recording.events]
-    except msgspec.MsgspecError as error:
-        raise TapevizError(f"the recording is damaged: {error}") from None
-    return read(events, recording.blob, recording.source, recording.filename)
+    return KeptRecording(recording).wait()

@@ -134,7 +134,7 @@ def ran_words(trace: Trace, call: Call) -> str:
         return ""
     shown = trace.ops.get(call.within) if call.within is not None else None
     if shown is None or call.ran < 2:
-        return "compiled, ran once" if call.ran else "compiled, never ran"
+        return "compiled, ran once" if call.ran else "traced, never run"
     function = trace.functions.get(shown.runs)
     is_last = function is None or shown.round == len(function.calls)
     which = "the last call" if is_last else f"call {shown.round}"

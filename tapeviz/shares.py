@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .analysis.replays import value_given
+from .analysis.replays import run_shown, value_given
 from .errors import TapevizError
 from .trace.model import Array, Call, CallId, Operand, TensorId, Trace, VariableId
 
 if TYPE_CHECKING:
+    from .kept_recording import KeptRecording
     from .recording import LiveRecording
 
 MAX_STEPS = 20_000
@@ -85,29 +86,6 @@ def has_shares(trace: Trace, call: Call) -> bool:
     return (
         bool(call.targets) and 1 < _size(trace, call.targets[0]) <= MAX_ELEMENTS and _is_sum(call)
     )
-
-
-class KeptRecording:
-    """A recording from a file, asked as if it were live: it holds what was computed with it."""
-
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-
-    def wait(self, timeout: float | None = None) -> Trace:
-        return self._trace
-
-    def fetch_tensor(self, tensor: TensorId) -> Array:
-        value = self._trace.value(tensor)
-        if value is None:
-            raise TapevizError("this tensor's values are not in the recording")
-        return value
-
-    def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
-        call = next(one for one in self._trace.calls if one.id == request["call"])
-        found = call.shares.get(tuple(request["share"]))
-        if found is None:
-            raise TapevizError("a recording that was kept cannot be replayed")
-        return {key: self.fetch_tensor(tensor) for key, tensor in found.items()}
 
 
 def share_table(live: LiveRecording | KeptRecording, call: Call) -> ShareTable:
@@ -183,6 +161,7 @@ class _Asker:
             "wanted": self._wanted,
             "brief": True,
             "call": self._call.id,
+            **run_shown(self._trace, self._call),
             "share": [place, start[1] if len(start) > 1 else -1],
         }
         found = self._live.replay(request)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.looks import calls_to_look_into
 from tapeviz.cli.text import as_text
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Trace
+from tapeviz.trace.file import Recording
+from tapeviz.trace.model import OpId, TensorId, Trace
 from tapeviz.trace.read import read
 
 # def step(x): with tf.GradientTape() as t: t.watch(x); y = x * x; return t.gradient(y, x)
@@ -43,9 +47,15 @@ def _looked(op: int) -> e.Event:
     return e.InsideComputed(op, graph=1, values=[([], -3, 90, "exact")], state="equal")
 
 
-def _read(*events: e.Event) -> Trace:
-    begin = e.Begin(1, "2.21.0", "3.11.7")
-    return read([begin, *TRACED, *events], b"\0\0\x80\x3f", "", "snippet.py")
+BLOB = b"\0\0\x80\x3f"
+
+
+def _all(*events: e.Event) -> list[e.Event]:
+    return [e.Begin(1, "2.21.0", "3.11.7"), *TRACED, *events]
+
+
+def _read(*events: e.Event, opened: Sequence[int] = ()) -> Trace:
+    return read(_all(*events), BLOB, "", "snippet.py", opened)
 
 
 def test_a_call_stands_for_all_runs_with_the_values_of_the_last() -> None:
@@ -71,7 +81,7 @@ def test_a_function_that_never_ran() -> None:
     trace = _read(e.Ended("finished"))
     (listed,) = report(trace, diagnose(trace))["calls"]
     assert (listed["compiled"], listed["ran"]) == (True, 0)
-    assert "compiled, never ran" in as_text(trace, diagnose(trace))
+    assert "traced, never run" in as_text(trace, diagnose(trace))
 
 
 def test_what_the_kernel_is_asked_to_run_again() -> None:
@@ -89,3 +99,41 @@ def test_reading_is_linear_in_calls() -> None:
         trace = _read(*_calls(count), e.Ended("finished"))
         assert len(trace.ops) == count + 2
         assert [bool(trace.ops[op].body) for op in trace.functions[1].calls[-2:]] == [False, True]
+
+
+def test_an_answer_about_another_run_of_the_function_does_not_count() -> None:
+    answers = [
+        e.ReplayRan(1, [], {"4": 90}, within=op, share=share)
+        for op in (4, 5)
+        for share in ([], [0])
+    ]
+    checked = e.Checked(1, 4, error=0.0, agrees=True, within=4)
+    for op, has_check in ((4, True), (5, False), (6, False)):
+        (call,) = _read(*_calls(4), e.Ended("finished"), *answers, checked, opened=[op]).calls
+        assert call.within == op
+        assert (call.replay is not None, bool(call.shares)) == (op < 6, op < 6)
+        assert bool(call.checks) == has_check
+
+
+def test_one_that_never_ran_stands_where_it_was_traced() -> None:
+    later: list[e.Event] = [
+        e.TapeOpened(2, site=1),
+        e.CallBegan(2, "gradient", 2, [e.Operand(50)], [e.Operand(51)], site=1),
+        e.CallEnded(2, [0]),
+    ]
+    trace = _read(*later, e.Ended("finished"))
+    assert [call.has_run for call in trace.calls] == [True, False]
+    assert [one.call.line for one in diagnose(trace).calls] == [4, 7]
+
+
+def test_a_recording_from_a_file_says_why_it_has_no_values() -> None:
+    events = _all(*_calls(3), e.Ended("finished"), VALUE, _looked(5))
+    kept = KeptRecording(Recording("", "snippet.py", tuple(map(e.encode, events)), BLOB))
+    trace = kept.look_into(OpId(3))
+    inside = trace.ops[OpId(3)].inside
+    assert inside is not None
+    assert (inside.state, "comes from a file" in inside.why) == ("unchecked", True)
+    assert set(trace.words.values()) == {"unknown"}
+    (call,) = kept.look_into(OpId(5)).calls
+    assert call.within == 5
+    assert kept.wait().value(call.results[0] or TensorId(0)) == 1.0

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tapeviz.errors import TapevizError
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.recording import LiveRecording, Snippet, trace_of
 from tapeviz.shares import (
-    KeptRecording,
     ShareTable,
     adds_up,
     has_shares,
@@ -144,7 +144,6 @@ def test_shares_that_do_not_add_up_are_noticed() -> None:
 
 
 def test_the_recording_stays_whole_after_it_was_asked(live: LiveRecording) -> None:
-    from tapeviz.recording import trace_of
 
     _table(live, "several =")
     kept, trace = trace_of(live.recording()), live.wait(0)
@@ -163,7 +162,7 @@ def test_a_kept_recording_has_the_shares_that_were_computed_with_it(recorder: Re
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
     table = share_table(live, trace.calls[0])
-    kept = KeptRecording(trace_of(live.recording()))
+    kept = KeptRecording(live.recording())
     live.release()
     found = share_tables(kept)
     assert list(found) == [trace.calls[0].id]  # nobody computed those of the other

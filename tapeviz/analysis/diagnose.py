@@ -54,6 +54,7 @@ def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
     """The calls that came back: those of the snippet itself, and one a line of a library's.
 
     What a library asks for inside a call (``recompute_grad``, ``py_function``) is part of that.
+    In the order in which they ran; one in a compiled function stands where that was traced.
     """
     kept: list[Call] = []
     lines: set[int] = set()
@@ -72,7 +73,7 @@ def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
                 continue
             lines.add(call.line)
         kept.append(call)
-    return tuple(kept)
+    return tuple(sorted(kept, key=lambda call: call.traced_when or call.when))
 
 
 def default_call(trace: Trace) -> Call | None:

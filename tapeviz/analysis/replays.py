@@ -106,6 +106,7 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
     ancestry = found.into if len(found) <= MAX_OPS else found.ways_from(starts)
     return {
         "call": call.id,
+        **run_shown(trace, call),
         "seeds": _seeds(trace, call),
         "how": how,
         "program": list(_program(trace, ancestry, how)),
@@ -114,6 +115,13 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
             *(place for place in ancestry if isinstance(place, str)),
         ],
     }
+
+
+def run_shown(trace: Trace, call: Call) -> dict[str, int]:
+    """``within`` for a request about a gradient call that was made in a compiled function: which
+    run of that the values belong to. An answer counts only while that run is shown."""
+    run = trace.ops.get(call.within) if call.within is not None else None
+    return {"within": run.ran_as} if run is not None and run.ran_as is not None else {}
 
 
 def further_calls(trace: Trace) -> tuple[Call, ...]:
@@ -234,6 +242,7 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
                 continue
             yield {
                 "call": call.id,
+                **run_shown(trace, call),
                 "source": source.tensor,
                 "gradient": found,
                 "seeds": _seeds(trace, call),

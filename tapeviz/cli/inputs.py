@@ -12,6 +12,7 @@ from pathlib import Path
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
 from ..errors import TapevizError
+from ..kept_recording import KeptRecording
 from ..kernel import (
     Confinement,
     KernelChoice,
@@ -21,8 +22,8 @@ from ..kernel import (
     own_interpreter,
 )
 from ..notebook import read_notebook
-from ..recording import Recorder, Silent, Snippet, trace_of
-from ..shares import KeptRecording, ShareTable, share_tables
+from ..recording import Recorder, Silent, Snippet
+from ..shares import ShareTable, share_tables
 from ..source_files import read_text
 from ..trace.file import Recording, load
 from ..trace.model import CallId, Trace
@@ -104,8 +105,9 @@ class Inputs:
         """
         if name.endswith(".tape"):
             recording = load(Path(name))
-            trace = trace_of(recording)
-            tables = share_tables(KeptRecording(trace)) if with_shares else {}
+            kept = KeptRecording(recording)
+            trace = kept.wait()
+            tables = share_tables(kept) if with_shares else {}
             return Explained(recording, trace, diagnose(trace), shares=tables)
         asked = snippet(name, self._options)
         recording, trace, tables = self._run(asked, with_shares)

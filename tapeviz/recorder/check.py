@@ -32,10 +32,11 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
 
     ``call``, ``source``; ``gradient``: the tensor to be checked; ``seeds``: of each target its id
     and that of its weights (0: ones); ``since``, ``until``: the first and the last op that count;
-    ``op``: the custom gradient that gave it, if it is not that of the whole call.
+    ``op``: the custom gradient that gave it, if it is not that of the whole call. ``within``: told
+    again in the event.
     """
     event: dict[str, Any] = {"e": "check"}
-    event |= {name: request[name] for name in ("call", "source", "op") if name in request}
+    event |= {name: request[name] for name in ("call", "source", "op", "within") if name in request}
     try:
         with private.quiet_eager_mode(), np.errstate(all="ignore"):
             event |= _Check(encoder, request).verdict()

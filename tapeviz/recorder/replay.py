@@ -37,7 +37,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
     ``["assign", op id, from, value id, prior key]``.
     ``wanted``: the keys whose gradients are the results. ``brief``: tell of steps only that failed.
     ``how``: ``beyond`` goes through ``tf.stop_gradient``, ``estimate`` also through ops without a
-    slope (:mod:`.estimates`). ``share``: told again in the event.
+    slope (:mod:`.estimates`). ``share``, ``within``: told again in the event.
     """
     how = request.get("how", "")
     with private.quiet_eager_mode():
@@ -54,6 +54,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
         "results": results,
         "how": how,
         "share": request.get("share", ()),
+        "within": request.get("within", 0),
     }
     return {"events": [*lines, json.dumps(event)]}, [encoder.tensors.take_blob()]
 

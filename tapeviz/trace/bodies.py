@@ -74,6 +74,14 @@ class Bodies:
             for call in graph.calls
         }
 
+    def run_told(self, call: int) -> int:
+        """The eager call of a compiled function (its op) whose values a gradient call made in there
+        has; 0: it was made eagerly."""
+        for number, graph in self.graphs.known.items():
+            if call in graph.calls:
+                return self.opening.tells.get(number, 0)
+        return 0
+
     def returned(self) -> Mapping[int, int]:
         """What the first call of each function gave, by the graph's own tensors."""
         return self._returned

@@ -246,6 +246,7 @@ class ReplayRan(_Event, frozen=True, tag="replay"):
     ``results``: a tensor for each tensor wanted. ``how``: ``beyond`` what stops gradients on
     purpose, or ``estimate``: also through what has no slope. ``share``: which target alone it
     started from, by its place, and which element of it (-1: all of it); empty: from all targets.
+    ``within``: of a gradient call in a compiled function the eager op that was the call replayed.
     """
 
     call: int
@@ -253,6 +254,7 @@ class ReplayRan(_Event, frozen=True, tag="replay"):
     results: dict[str, int]
     how: str = ""
     share: list[int] = []
+    within: int = 0
 
 
 class ReplayStep(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -268,7 +270,7 @@ class Checked(_Event, frozen=True, tag="check"):
     ``source``: the tensor or handle that it is a gradient of. ``error``: the largest difference,
     relative to the largest derivative; ``agrees``: it is within what the dtypes allow.
     ``words``: why there is no error to tell. ``op``: the custom gradient that gave it, if it is not
-    that of a whole call.
+    that of a whole call. ``within``: as in :class:`ReplayRan`.
     """
 
     call: int
@@ -277,6 +279,7 @@ class Checked(_Event, frozen=True, tag="check"):
     error: float | None = None
     agrees: bool = False
     words: str = ""
+    within: int = 0
 
 
 class NameBound(_Event, frozen=True, tag="bind"):

@@ -33,6 +33,8 @@ class Functions:
         self.words: dict[TensorId, Word] = {}
         self.copies: dict[TensorId, TensorId] = {}
         """Tensors that have the value of another one, which they do not go by."""
+        self.traced_when: dict[int, int] = {}
+        """Of each graph the position in the order of events at which it was complete."""
         self.loops: dict[OpId, Loop] = {}
         self._ops = ops
         self._producers = producers
@@ -140,7 +142,8 @@ class Functions:
         within = self._bodies.opening.tells.get(graph)
         shown = OpId(within) if within is not None and count else None
         entry = self._entries.get(shown, shown) if shown is not None else None
-        return replace(call, traced=graph, ran=count, within=entry)
+        when = self.traced_when.get(graph, 0)
+        return replace(call, traced=graph, ran=count, within=entry, traced_when=when)
 
 
 def _word(word: str) -> Word:

@@ -49,6 +49,11 @@ class FirstCalls(Opening):
         return bool(new)
 
 
+def without_values(op: int, why: str) -> e.InsideComputed:
+    """In place of the inside of a call that could not be computed. ``why``: in words."""
+    return e.InsideComputed(op, state="unchecked", why=why)
+
+
 def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
     """What to open of a recording. ``wanted``: ops of calls that somebody looks at, latest last.
 

@@ -110,6 +110,8 @@ class Reader:
             return
         for told in self._bodies.feed(event):
             self._take(told)
+        if isinstance(event, e.BodyTraced) and event.graph:
+            self._functions.traced_when[event.graph] = self._when
 
     def _take(self, told: Told) -> None:
         self._when += 1
@@ -315,8 +317,15 @@ class Reader:
             )
             steps.append(step)
 
+    def _asked_about(self, event: e.ReplayRan | e.Checked) -> Call | None:
+        """The gradient call that an answer is about; None if it is about another run of it than the
+        one whose values are told."""
+        if event.within and event.within != self._bodies.run_told(event.call):
+            return None
+        return self._calls.get(CallId(event.call))
+
     def _replay_ran(self, event: e.ReplayRan) -> None:
-        call = self._calls.get(CallId(event.call))
+        call = self._asked_about(event)
         if call is None:
             return
         results = {key: TensorId(tensor) for key, tensor in event.results.items()}
@@ -344,7 +353,7 @@ class Reader:
         self._calls[call.id] = replace(call, replay=Replay(steps, results))
 
     def _checked(self, event: e.Checked) -> None:
-        call = self._calls.get(CallId(event.call))
+        call = self._asked_about(event)
         if call is None:
             return
         check, source = Check(event.error, event.agrees, event.words), TensorId(event.source)

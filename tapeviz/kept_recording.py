@@ -1,0 +1,68 @@
+"""A recording from a file in; its trace, and what was computed with it, as if it were live, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from .errors import TapevizError
+from .trace.events import Event, InsideComputed, decode
+from .trace.file import Recording
+from .trace.model import Array, OpId, TensorId, Trace
+from .trace.opening import without_values
+from .trace.read import read
+
+_NOT_LOOKED_INTO = (
+    "this recording comes from a file, and the call was not looked into before it was saved; "
+    "run the snippet to see them"
+)
+
+
+class KeptRecording:
+    """Holds what was computed with a recording before it was saved, and nothing else.
+
+    Raises :class:`TapevizError` for events that do not decode.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        try:
+            self._events: list[Event] = [decode(line) for line in recording.events]
+        except msgspec.MsgspecError as error:
+            raise TapevizError(f"the recording is damaged: {error}") from None
+        self._opened: list[int] = []
+        self._trace = self._read()
+
+    def _read(self) -> Trace:
+        recording = self._recording
+        return read(
+            self._events, recording.blob, recording.source, recording.filename, self._opened
+        )
+
+    def wait(self, timeout: float | None = None) -> Trace:
+        return self._trace
+
+    def fetch_tensor(self, tensor: TensorId) -> Array:
+        value = self._trace.value(tensor)
+        if value is None:
+            raise TapevizError("this tensor's values are not in the recording")
+        return value
+
+    def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
+        call = next(one for one in self._trace.calls if one.id == request["call"])
+        found = call.shares.get(tuple(request["share"]))
+        if found is None:
+            raise TapevizError("a recording that was kept cannot be replayed")
+        return {key: self.fetch_tensor(tensor) for key, tensor in found.items()}
+
+    def look_into(self, op: OpId) -> Trace:
+        """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`): with the
+        values of its inside if the file has them, else :attr:`Op.inside` says that it has not."""
+        known = {one.op for one in self._events if isinstance(one, InsideComputed)}
+        if op not in known:
+            self._events.append(without_values(op, _NOT_LOOKED_INTO))
+        self._opened = [*(one for one in self._opened if one != op), op]
+        self._trace = self._read()
+        return self._trace
