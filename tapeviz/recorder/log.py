@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -127,11 +128,14 @@ class Log:
     def _work(self) -> None:
         self.local.hidden = 1
         while not self._closing:
-            self._wake.wait(_PAUSE)
-            self._wake.clear()
-            if self.rows:
-                self._write_all()
-            self._caught_up.set()
+            try:
+                self._wake.wait(_PAUSE)
+                self._wake.clear()
+                if self.rows:
+                    self._write_all()
+                self._caught_up.set()
+            except Exception:  # the snippet has taken builtins away that threading needs
+                time.sleep(_PAUSE)
         self._write_all()
 
     def _write_all(self) -> None:

@@ -153,7 +153,10 @@ class Session:
         provide = self._options.get("provide", ())
         with Installed() as hidden, private.without_files(_files_around(sys._getframe())):
             above.install(program.run_as_main.__code__, hidden)
-            program.run_as_main(self._source, self._filename, argv, provide, compiled)
+            try:
+                program.run_as_main(self._source, self._filename, argv, provide, compiled)
+            finally:
+                self._options.get("restore", _nothing)()
 
     def _install(self, installed: Installed) -> None:
         recording = self.recording
@@ -209,6 +212,10 @@ def _files_around(frame: FrameType | None) -> frozenset[str]:
     ours = [name for name in list(sys.modules) if name.startswith(f"{__package__}.")]
     files.update(str(getattr(sys.modules[name], "__file__", "")) for name in ours)
     return frozenset(files)
+
+
+def _nothing() -> None:
+    """No restoring was asked for."""
 
 
 def _quieten_collector(installed: Installed) -> None:

@@ -173,7 +173,17 @@ def test_releasing_a_running_snippet_ends_it(start):
     assert heard.run.wait(10).reason == "interrupted"
 
 
-def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(start):
-    source = "import builtins; builtins.len = builtins.iter = None"
-    heard = start(source, options={"hold": True})
-    assert heard.run.wait(60).reason in ("finished", "failed", "died")
+@pytest.mark.parametrize(
+    ("source", "printed"),
+    [
+        ("import sys; sys.modules.clear(); print('on')", "on\n"),
+        ("import builtins; builtins.len = None; print('on')", "on\n"),
+        ("import builtins; vars(builtins).pop('isinstance'); print('on')", "on\n"),
+        ("import sys; sys.modules.clear(); import json; print(json.dumps([1]))", "[1]\n"),
+    ],
+)
+def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(play, source, printed):
+    heard = play(source)
+    assert (heard.end, heard.kinds) == (RunEnd("finished"), ["begun", "ended"])
+    assert (heard.text(), heard.text("stderr")) == (printed, "")
+    assert play("print(len([1]))").text() == "1\n"

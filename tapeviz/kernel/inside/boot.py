@@ -5,6 +5,7 @@ Executed by itself in a kernel, before anything of ours can be imported there.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -17,10 +18,14 @@ from typing import Any
 
 
 class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
-    """Imports modules from their text: ``sys.path`` and the disk stay out of it."""
+    """Imports modules from their text: ``sys.path`` and the disk stay out of it.
+
+    They have builtins of their own, which a snippet's ``builtins.len = None`` does not change.
+    """
 
     def __init__(self, texts: Mapping[str, str], packages: Sequence[str]) -> None:
         self._texts = texts
+        self._builtins = dict(vars(builtins))
         self._packages = frozenset(packages)
 
     def find_spec(
@@ -29,6 +34,10 @@ class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
         if name not in self._texts:
             return None
         return importlib.util.spec_from_loader(name, self, is_package=name in self._packages)
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module)["__builtins__"] = self._builtins
+        super().exec_module(module)
 
     def get_filename(self, fullname: str) -> str:
         place = fullname.replace(".", "/")

@@ -14,7 +14,7 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
 from .budget import OutputBudget
@@ -40,6 +40,7 @@ class Outlet:
         self._wake = threading.Event()
         self._pipes: dict[int, str] = {}
         self._poll: Any = None
+        self._may_publish: Callable[[], bool] = lambda: True
         self.open_budgets()
         threading.Thread(target=self._flush_soon, name="tapeviz-output", daemon=True).start()
 
@@ -58,6 +59,15 @@ class Outlet:
             os.set_blocking(descriptor, False)
         threading.Thread(target=self._watch, name="tapeviz-capture", daemon=True).start()
 
+    @contextlib.contextmanager
+    def holding_without(self, condition: Callable[[], bool]) -> Iterator[None]:
+        """Inside, what was written waits for as long as ``condition()`` does not hold."""
+        self._may_publish = condition
+        try:
+            yield
+        finally:
+            self._may_publish = lambda: True
+
     def write(self, name: str, data: bytes) -> None:
         """Take ``data`` as written to stream ``name`` now."""
         if os.getpid() != self.pid:  # a child the snippet forked: its threads are gone
@@ -67,8 +77,8 @@ class Outlet:
             if self._poll is not None:
                 self._drain()
             self._append(name, data)
-        if not self._pending:
-            return  # beyond the budget: nothing to publish before the end
+        if not self._pending or not self._may_publish():
+            return  # beyond the budget, or to be published at the end
         if b"\n" in data and self._allowance.is_left():
             self._allowance.spend(self.flush)
         else:
@@ -80,6 +90,8 @@ class Outlet:
 
     def flush(self) -> None:
         """Publish all that was written and wait until it is gone."""
+        if not self._may_publish():
+            return
         with self._lock:
             if self._poll is not None:
                 self._drain()
@@ -135,7 +147,8 @@ class Outlet:
             time.sleep(_PAUSE)
             self._wake.clear()
             with self._lock:
-                self._publish_pending()
+                if self._may_publish():
+                    self._publish_pending()
 
     def _watch(self) -> None:
         while True:
@@ -151,11 +164,15 @@ class Outlet:
 
 
 class OutletFile(io.RawIOBase):
-    """The raw end of ``sys.stdout`` or ``sys.stderr`` during a run."""
+    """The raw end of ``sys.stdout`` or ``sys.stderr`` during a run.
 
-    def __init__(self, outlet: Outlet, stream: str) -> None:
+    ``others``: threads whose words are none of the snippet's.
+    """
+
+    def __init__(self, outlet: Outlet, stream: str, others: Set[int]) -> None:
         self._outlet = outlet
         self._stream = stream
+        self._others = others
         self.text: io.TextIOWrapper | None = None
         self.name = f"<{stream}>"
         self.mode = "wb"
@@ -168,6 +185,8 @@ class OutletFile(io.RawIOBase):
 
     def write(self, data: Any, /) -> int:
         written = bytes(data)
+        if threading.get_ident() in self._others:
+            return len(written)
         self._outlet.write(self._stream, written)
         if self.text is not None and self._outlet.is_spent(self._stream):
             # A flood: what is not shown may come in blocks, at a tenth of the cost.
@@ -176,10 +195,10 @@ class OutletFile(io.RawIOBase):
         return len(written)
 
 
-def text_file(outlet: Outlet, stream: str) -> io.TextIOWrapper:
+def text_file(outlet: Outlet, stream: str, others: Set[int]) -> io.TextIOWrapper:
     """A text stream as Python opens it for ``python -u``, ending in ``outlet``."""
     errors = getattr(getattr(sys, f"__{stream}__"), "errors", None)  # by the user's locale
-    raw: Any = OutletFile(outlet, stream)
+    raw: Any = OutletFile(outlet, stream, others)
     text = io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
     setattr(text, "mode", "w")  # noqa: B010 (read-only for mypy alone)
     raw.text = text

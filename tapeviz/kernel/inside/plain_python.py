@@ -11,9 +11,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+from .needed import Needed, what_the_kernel_needs
 from .outlet import Outlet, text_file
 from .script_end import forget_exit_functions
 from .script_threads import threads_of_a_script
@@ -30,12 +31,13 @@ _SCRIPT_NAMES = ("input", "exit", "quit")
 
 
 @contextlib.contextmanager
-def plain_python(folder: str, outlet: Outlet) -> Iterator[None]:
+def plain_python(folder: str, outlet: Outlet) -> Iterator[Needed]:
     """Working directory, ``sys.path``, streams, ``input`` and asyncio as a script has them."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_what_the_kernel_needs())
-        stack.enter_context(_streams(outlet))
         stack.enter_context(_names_of_a_script())
+        needed = stack.enter_context(what_the_kernel_needs())
+        stack.enter_context(outlet.holding_without(needed.is_there))
+        stack.enter_context(_streams(outlet, needed.threads))
         stack.enter_context(_no_event_loop())
         stack.enter_context(threads_of_a_script())
         os.chdir(folder)
@@ -45,20 +47,7 @@ def plain_python(folder: str, outlet: Outlet) -> Iterator[None]:
         forget_exit_functions()
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        yield
-
-
-@contextlib.contextmanager
-def _what_the_kernel_needs() -> Iterator[None]:
-    """``sys.modules.clear()`` and ``builtins.len = None`` do no harm beyond the snippet's end."""
-    modules, names = dict(sys.modules), dict(vars(builtins))
-    try:
-        yield
-    finally:
-        for name, value in names.items():
-            setattr(builtins, name, value)
-        for name, module in modules.items():
-            sys.modules.setdefault(name, module)
+        yield needed
 
 
 def restore_environment(environment: Mapping[str, str | None]) -> None:
@@ -78,9 +67,9 @@ def _set_first_path(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def _streams(outlet: Outlet) -> Iterator[None]:
+def _streams(outlet: Outlet, others: Set[int]) -> Iterator[None]:
     before = {name: getattr(sys, name) for name in _OF_SYS}
-    out, err = text_file(outlet, "stdout"), text_file(outlet, "stderr")
+    out, err = text_file(outlet, "stdout", others), text_file(outlet, "stderr", others)
     sys.stdout = sys.__stdout__ = out  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = err  # type: ignore[misc]
     sys.displayhook, sys.excepthook = sys.__displayhook__, sys.__excepthook__

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import zmq
@@ -135,23 +135,31 @@ class Wire:
         self._allowance = WaitingAllowance()
         self._filename = request["filename"]
         try:
-            with plain_python(request["folder"], self._outlet):
-                self._record(request)
+            with plain_python(request["folder"], self._outlet) as needed:
+                self._record(request, needed.restore)
                 end_script()
         except KeyboardInterrupt:
             pass  # it came after the snippet's end, in the recorder or while waiting for threads
         except BaseException:
             failure = traceback.format_exc()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._revive()
         self._outlet.close_budgets()
         self.publish("tapeviz_ended", {"failure": failure})
 
-    def _record(self, request: Mapping[str, Any]) -> None:
+    def _revive(self) -> None:
+        """Let the thread that sends go on, if a builtin that was missing ended it."""
+        sending = self._kernel.iopub_thread
+        if not sending.thread.is_alive():
+            sending.thread = threading.Thread(target=sending._thread_main, daemon=True)
+            sending.thread.start()
+
+    def _record(self, request: Mapping[str, Any], restore: Callable[[], None]) -> None:
         self._recorder.run(
             request["source"],
             request["filename"],
             list(request["argv"]),
-            dict(request["options"]),
+            {**request["options"], "restore": restore},
             self.send,
         )
 

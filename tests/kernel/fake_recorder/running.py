@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ def run(
     send: Callable[[list[str], bytes], None],
 ) -> None:
     """Run ``source`` as ``__main__``; ``emit(**event)`` in it reports an event."""
+    restore = options.pop("restore")
     waiting: list[str] = []
 
     def emit(blob: bytes = b"", **event: Any) -> None:
@@ -43,7 +45,7 @@ def run(
         raise ValueError("the recorder has a bug")
     os._exit, os.abort = last(os._exit), last(os.abort)
     main = types.ModuleType("__main__")
-    main.__dict__.update(emit=emit, __file__=filename)
+    main.__dict__.update(emit=emit, __file__=filename, __builtins__=builtins)
     sys.modules["__main__"] = main
     sys.argv = [filename, *argv]
     _space.clear()
@@ -52,6 +54,7 @@ def run(
         exec(compile(source, filename, "exec"), main.__dict__)
     except BaseException as error:
         emit(kind="raised", type=type(error).__name__, message=str(error))
+    restore()
     _space.update(main.__dict__)
     emit(kind="ended")
     if waiting:
