@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib.abc
 import importlib.machinery
 import sys
 import threading
@@ -57,7 +58,7 @@ class Needed:
         )
 
 
-class _Loader:
+class _Loader(importlib.abc.Loader):
     """Loads a module that is there already."""
 
     def __init__(self, module: ModuleType, spec: Any) -> None:
