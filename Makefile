@@ -19,7 +19,7 @@ run: setup
 # All four run even if one fails: a change learns everything at once.
 test: export QT_QPA_PLATFORM = offscreen
 test: setup
-	@failed=; for check in "ruff format --check ." "ruff check ." mypy pytest; do \
+	@failed=; for check in "ruff format --check ." "ruff check ." mypy "pytest -n 2 --dist loadfile"; do \
 	  echo "== $$check"; $(BIN)/python -m $$check || failed="$$failed, $${check%% *}"; \
 	done; [ -z "$$failed" ] || { echo "failed: $${failed#, }" >&2; exit 1; }
 

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from tapeviz.recording import Recorder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def application() -> object:
+    """Qt allows one application object in a process, and writing a picture makes a small one.
+
+    The tests of the window need the large one, in whatever order the tests run.
+    """
+    from PySide6.QtWidgets import QApplication
+
+    return QApplication.instance() or QApplication(["tapeviz"])
+
+
 @pytest.fixture(scope="session")
 def recorder() -> Iterator[Recorder]:
     """Records snippets in real kernels; each takes a fresh process."""
