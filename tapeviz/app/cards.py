@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QVBoxLayout, QWidget
 from ..panels.look import Theme, colour
 from ..panels.panel import Panel
 from ..panels.widgets import plain_label
+from .sizes import GRAPH
 
 RADIUS = 8.0
 HEIGHT = 38
@@ -76,7 +77,7 @@ class MiddleCard(QWidget):
         column.setSpacing(0)
         column.addWidget(CardTitle(panel))
         column.addWidget(panel, 1)
-        self.setMinimumSize(300, 160)
+        self.setMinimumSize(GRAPH, 160)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme

@@ -9,14 +9,17 @@ from shiboken6 import isValid
 
 from ..panels.look import Theme, colour
 from ..panels.panel import Panel
-from .cards import RADIUS, DockCard, MiddleCard
+from .cards import HEIGHT, RADIUS, DockCard, MiddleCard
+from .sizes import GAPS, DockSizes, SizesByHand, has_tall_diagnosis, sizes_by_content
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
-VERSION = 2
-ROOMY = 800
-"""Px of height from which the docks below get their full share."""
+VERSION = 3
+CARD_BORDERS, CARD_FOOT = 2, 14
+"""Px of a dock that are not its panel's: at both sides, and under it."""
+LOWER = ("backprop", "over_time", "output")
+"""Docks that share a place from the start."""
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
@@ -41,13 +44,21 @@ class Stage(QMainWindow):
         for dock in self.docks.values():
             dock.dockLocationChanged.connect(self._tidy_later)
             dock.topLevelChanged.connect(self._tidy_later)
+            dock.topLevelChanged.connect(self._note_move)
             dock.visibilityChanged.connect(self._tidy_later)
         self._bars: dict[DockCard, QTabBar | None] = {}
         self._tidy = QTimer(self)
         self._tidy.setSingleShot(True)
         self._tidy.timeout.connect(self._fit_tabs)
-        self.keeps_shares = True
-        """The proportions of first sight, whatever the size, until the user changes them."""
+        self.fits_content = True
+        """Until the user moves a dock, whatever the size of the window."""
+        self.by_hand = SizesByHand()
+        self._dragged_from: DockSizes | None = None
+        self._fit = QTimer(self)
+        self._fit.setSingleShot(True)
+        self._fit.timeout.connect(self.share_room)
+        for panel in panels.values():
+            panel.room_changed.connect(self._share_later)
         self.place_docks()
 
     def place_docks(self) -> None:
@@ -64,29 +75,59 @@ class Stage(QMainWindow):
             dock.setFloating(False)
             dock.show()
         docks["backprop"].raise_()
-        self.keeps_shares = True
+        self.fits_content = True
+        self.by_hand.forget(self.width(), self.height())
         self.share_room()
 
     def share_room(self) -> None:
-        """The proportions of first sight, for the size that the window has."""
-        docks, width, height = self.docks, max(self.width(), 900), max(self.height(), 600)
-        sides = [round(width * 0.255), round(width * 0.235)]
+        """Sizes dragged by hand in a window of this size, else those that the panels need."""
+        if not self.fits_content:
+            return
+        width, height = self.width(), self.height()
+        is_tall = has_tall_diagnosis(width, height)
+        self.setCorner(Qt.Corner.BottomRightCorner, RIGHT if is_tall else BOTTOM)
+        docks = self.docks
+        source = docks["source"].panel.wanted_room().width() + CARD_BORDERS
+        below = docks["backprop"].panel.wanted_room().height() + HEIGHT + CARD_FOOT
+        sizes = self.by_hand.of(width, height) or sizes_by_content(width, height, source, below)
         across = Qt.Orientation.Horizontal
-        self.resizeDocks([docks["source"], docks["diagnosis"]], sides, across)
-        below = 0.31 if height >= ROOMY else 0.26  # a graph too small to read helps nobody
-        self.resizeDocks([docks["backprop"]], [round(height * below)], Qt.Orientation.Vertical)
-        halves = [round(width * 0.5), round(width * 0.5)]
-        self.resizeDocks([docks["backprop"], docks["tensor"]], halves, across)
+        sides = [docks["source"], docks["diagnosis"]]
+        self.resizeDocks(sides, [sizes.source, sizes.diagnosis], across)
+        self.resizeDocks([docks["backprop"]], [sizes.below], Qt.Orientation.Vertical)
+        lower = [docks["backprop"], docks["tensor"]]
+        rest = width - GAPS - sizes.backprop - (sizes.diagnosis if is_tall else 0)
+        self.resizeDocks(lower, [sizes.backprop, max(rest, 1)], across)
+
+    def _share_later(self) -> None:
+        self._fit.start(0)
+
+    def _sizes(self) -> DockSizes:
+        docks = self.docks
+        lower = next((docks[n] for n in LOWER if not docks[n].visibleRegion().isEmpty()), None)
+        shown = lower or docks["backprop"]
+        return DockSizes(
+            docks["source"].width(), docks["diagnosis"].width(), shown.height(), shown.width()
+        )
+
+    def _note_move(self, is_floating: bool) -> None:
+        """A dock was dragged out of its place: from now on the user arranges them."""
+        if is_floating:
+            self.fits_content = False
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.MouseButtonPress:  # it hits the gaps between cards alone
-            self.keeps_shares = False
-        return super().event(event)
+        done = super().event(event)
+        if event.type() == QEvent.Type.MouseButtonPress:
+            self._dragged_from = self._sizes()
+        elif event.type() == QEvent.Type.MouseButtonRelease and self._dragged_from is not None:
+            sizes = self._sizes()
+            if sizes != self._dragged_from:
+                self.by_hand.keep(self.width(), self.height(), sizes)
+            self._dragged_from = None
+        return done
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.keeps_shares:
-            QTimer.singleShot(0, self, self.share_room)
+        self._share_later()
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme

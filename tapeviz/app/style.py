@@ -119,8 +119,6 @@ QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
 #rule { background: $border; max-height: 1px; border: none; }
 #fix { background: $success_fill; border: none; border-radius: 6px; }
 #fixTitle { font-weight: 600; }
-#removed { color: $trouble_text; font-family: $mono; font-size: ${small}px; }
-#added { color: $success_text; font-family: $mono; font-size: ${small}px; }
 #code { font-family: $mono; font-size: ${small}px; color: $muted; }
 #strip { background: $accent_fill; border: none; border-top: 1px solid $border; }
 #strip[place="above"] { border-top: none; border-bottom: 1px solid $border; }

@@ -40,6 +40,7 @@ from .kernels import Kernels
 from .menus import DIRECTIONS, Menus, form_words
 from .pictures import Pictures
 from .settings import Settings
+from .sizes import SizesByHand
 from .stage import VERSION, Stage
 from .status_bar import StatusBar
 from .style import palette, stylesheet
@@ -149,6 +150,7 @@ class Window(QMainWindow):
         document.trace_changed.connect(self._turn_to_trouble)
         self.top_bar.searched.connect(self.graph.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
+        self.graph.stale.run_requested.connect(self.run)
         self.diagnosis.compare_requested.connect(self.side_by_side.show_fix)
         self.graph.strip.apply_requested.connect(self.apply_fix)
         self.graph.strip.texts_requested.connect(self.side_by_side.show_texts)
@@ -300,7 +302,8 @@ class Window(QMainWindow):
             self.resize(min(1440, room.width() - 40), min(900, room.height() - 60))
         self.restoreGeometry(self.settings.blob("geometry"))
         has_places = self.stage.restoreState(self.settings.blob("docks"), VERSION)
-        self.stage.keeps_shares = not has_places or self.settings.flag("shares")
+        self.stage.fits_content = not has_places or self.settings.flag("fits-content", True)
+        self.stage.by_hand = SizesByHand(self.settings.text("sizes"))
         self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
         self.document.mending.tries_fixes = self.settings.flag("fixes", True)
         self._restore_view()
@@ -355,7 +358,8 @@ class Window(QMainWindow):
         self.draft.close()
         self.settings.keep("geometry", self.saveGeometry())
         self.settings.keep("docks", self.stage.saveState(VERSION))
-        self.settings.keep("shares", self.stage.keeps_shares)
+        self.settings.keep("fits-content", self.stage.fits_content)
+        self.settings.keep("sizes", self.stage.by_hand.text())
         self.settings.keep("text-size", self.source.editor.size_px)
         self._keep_view()
         self.settings.write()

@@ -103,6 +103,13 @@ class Document(QObject):
         """The text was edited since it ran."""
         return self.trace is not EMPTY_TRACE and self.text.source != self.text.ran
 
+    @property
+    def is_outdated(self) -> bool:
+        """What is shown follows from another text, or from the run before the one under way."""
+        return self.is_stale or (
+            self.is_running and not self._has_news and self.trace is not EMPTY_TRACE
+        )
+
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
         """Takes a text that replaces the former one; what followed from that is forgotten."""
         self.runs.forget()
@@ -132,6 +139,7 @@ class Document(QObject):
     def run(self) -> None:
         """Runs the text as it stands; a run under way is stopped."""
         self._turn_over()
+        self._forget_diagnosis()
         self.text.ran = self.text.source
         self.runs.start(self.text.source, self.text.filename)
 
@@ -161,6 +169,14 @@ class Document(QObject):
             self._arrange()
         self.selection_changed.emit()
         self.status_changed.emit()
+
+    def _forget_diagnosis(self) -> None:
+        """The cards, marks and steps of the run before go at once; its graph stays, faded."""
+        self.background.drop("diagnose")
+        self.diagnosis = EMPTY_DIAGNOSIS
+        self._relink()
+        self.diagnosis_changed.emit()
+        self.step_changed.emit()
 
     def _forget_pictures(self) -> None:
         self.background.drop("diagnose", "arrange", "compose")

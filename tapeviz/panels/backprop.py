@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -19,6 +19,7 @@ from ..canvas.tips import plain_tip
 from ..document import Document
 from ..scene.text import shorten
 from ..trace.model import CallId
+from .cut_rows import CutRows
 from .look import Theme
 from .panel import Panel
 from .shares import SharesModel, SharesView
@@ -29,6 +30,8 @@ MOST_CALL = 34
 """Characters of a gradient call in the picker; the tooltip has them all."""
 ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION = 330, 230, 190
 """Px of the header, beside the picker of calls, from which these are shown."""
+ROWS = 6
+"""Steps that have room without scrolling."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
 WIDTHS = {NUMBER: 42, OP: 124, LINE: 52}
 
@@ -61,7 +64,10 @@ class BackpropPanel(Panel):
         self.shares = SharesModel(theme)
         self.shares_view = SharesView(self.shares)
         self.shares_view.hide()
+        self.cuts = CutRows(self.table, self.model)
+        self.cuts.row_picked.connect(lambda row: document.set_step(self.model.step_of(row)))
         self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.cuts)
         self.body.addWidget(self.shares_view, 1)
         self.body.addWidget(self.empty, 1)
         self.body.addWidget(self.note)
@@ -132,6 +138,13 @@ class BackpropPanel(Panel):
 
     def focus_target(self) -> QWidget:
         return self.table
+
+    def wanted_room(self) -> QSize:
+        """Six rows under their headings, and the note where there is one."""
+        rows = ROWS * self.table.verticalHeader().defaultSectionSize()
+        heading = self.table.horizontalHeader().sizeHint().height()
+        note = self.note.sizeHint().height() if self.note.isVisibleTo(self) else 0
+        return QSize(0, heading + rows + note + 2 * self.table.frameWidth())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.header and event.type() == QEvent.Type.Resize:
@@ -245,6 +258,7 @@ class BackpropPanel(Panel):
         self.shares_view.setVisible(table is not None)
         self.table.setVisible(table is None and bool(document.steps))
         self.empty.setVisible(table is None and not document.steps)
+        self.cuts.refresh()
 
     def _empty_words(self) -> str:
         document = self.document
@@ -287,7 +301,9 @@ class BackpropPanel(Panel):
         is_replayed = any(step.kind == "replayed" for step in self.document.steps[:2000])
         words = "The pass up to the cut, computed by TensorFlow from the recording."
         self.note.setText(words if is_replayed else "")
-        self.note.setVisible(is_replayed)
+        if is_replayed != self.note.isVisibleTo(self):
+            self.note.setVisible(is_replayed)
+            self.room_changed.emit()
 
 
 def call_words(call: CallDiagnosis, round_words: str) -> str:

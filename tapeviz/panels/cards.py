@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from ..analysis.model import Fix
 from ..explanations import Explanation
 from ..scene.numbers import array_text
+from .diff_view import DiffView
 from .look import Theme, colour, mix
 from .widgets import link_button, plain_label
 
-MOST_DIFF = 14
 LONGEST_VALUE = 60
 
 
@@ -122,10 +122,10 @@ class Card(QFrame):
         self.column.addWidget(rule())
         self.column.addWidget(plain_label("Tried fixes", "heading"))
         for fix in fixes:
-            self.column.addWidget(fix_frame(fix, title, asks))
+            self.column.addWidget(fix_frame(fix, title, asks, self._theme))
 
 
-def fix_frame(fix: Fix, title: str, asks: Asks) -> QFrame:
+def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:
     """A fix that was run: its lines, what came out, and buttons to take or compare it."""
     frame = QFrame()
     frame.setObjectName("fix")
@@ -133,9 +133,7 @@ def fix_frame(fix: Fix, title: str, asks: Asks) -> QFrame:
     column.setContentsMargins(12, 10, 12, 10)
     column.setSpacing(4)
     column.addWidget(plain_label(fix.title, "fixTitle", wraps=True))
-    for sign, code in diff_lines(fix.diff)[:MOST_DIFF]:
-        name = {"-": "removed", "+": "added"}.get(sign, "code")
-        column.addWidget(plain_label(f"{sign} {code}", name, wraps=True))
+    column.addWidget(DiffView(fix.diff, theme))
     text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
     if text and title:
         column.addWidget(plain_label(f"{title} = {text}", "code", wraps=True))
@@ -145,18 +143,6 @@ def fix_frame(fix: Fix, title: str, asks: Asks) -> QFrame:
     column.addSpacing(4)
     column.addLayout(_fix_buttons(fix, title, asks))
     return frame
-
-
-def diff_lines(diff: str) -> list[tuple[str, str]]:
-    """Sign and code of each line, without the indentation that all of them share."""
-    lines = [
-        (line[:1] or " ", line[1:])
-        for line in diff.splitlines()
-        if not line.startswith(("---", "+++", "@@"))
-    ]
-    margins = [len(code) - len(code.lstrip()) for _, code in lines if code.strip()]
-    shared = min(margins, default=0)
-    return [(sign, code[shared:]) for sign, code in lines]
 
 
 def _fix_buttons(fix: Fix, title: str, asks: Asks) -> QHBoxLayout:

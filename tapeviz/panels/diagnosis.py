@@ -11,9 +11,9 @@ from ..analysis.call_sites import CallSite, SourceSeries
 from ..document import Document
 from ..trace.model import EMPTY_TRACE, CallId
 from .cards import Asks
-from .fading import Fading
 from .findings import ErrorCard, FindingCard, WarningCard
 from .look import Theme
+from .outdated import Veil
 from .panel import Panel
 from .widgets import link_button, plain_label
 
@@ -45,7 +45,7 @@ class DiagnosisPanel(Panel):
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self._scroll)
-        Fading(document, self._scroll)
+        self._veil = Veil(document, theme, self._scroll)
         self._sought: CallId | None = None
         self._stop_seeking_later = QTimer(self)
         self._stop_seeking_later.setSingleShot(True)
@@ -70,6 +70,7 @@ class DiagnosisPanel(Panel):
 
     def set_theme(self, theme: Theme) -> None:
         super().set_theme(theme)
+        self._veil.set_theme(theme)
         self.refresh()
 
     def focus_target(self) -> QWidget:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -17,19 +18,20 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit
 
 from ..canvas.tips import show_tip
 from . import editing
+from .gutters import BadgeGutter, Margin
 from .highlighter import Highlighter
-from .icons import paint_icon
 from .line_marks import LineMark
-from .look import CODE, SMALL, Theme, colour, font
+from .look import CODE, Theme, colour, font, mix
 
 SIZES = range(8, 33)
-LEFT = 8
-GAP = 12
-SIGN_WIDTH = 13
+COLUMNS = range(44, 89)
+"""Characters of a line that the panel makes room for."""
+BADGE_WIDTH = 46
+"""Px for the badges of the next run, so that the text has the same room after it."""
 
 
 class Editor(QPlainTextEdit):
@@ -44,14 +46,18 @@ class Editor(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(False)
         self.setPlaceholderText("Paste a snippet that calls tape.gradient, and press Ctrl+Enter.")
-        self._theme = theme
-        self._marks: Sequence[LineMark] = ()
-        self._line = 0
+        self.theme = theme
+        self.marks: Sequence[LineMark] = ()
+        self.are_outdated = False
+        """The marks are those of another text: they are drawn pale."""
+        self._by_line: dict[int, list[LineMark]] = {}
+        self.line = 0
         self._size = CODE
         self.margin = Margin(self)
+        self.badges = BadgeGutter(self)
         self._highlighter = Highlighter(self.document(), theme)
         self.document().setDocumentMargin(4)
-        self.blockCountChanged.connect(self._fit_margin)
+        self.blockCountChanged.connect(self._fit_gutters)
         self.updateRequest.connect(self._follow_scroll)
         self.cursorPositionChanged.connect(self._notice_line)
         self.set_size(CODE)
@@ -59,10 +65,9 @@ class Editor(QPlainTextEdit):
     # Look
 
     def set_theme(self, theme: Theme) -> None:
-        self._theme = theme
+        self.theme = theme
         self._highlighter.set_theme(theme)
-        self.viewport().update()
-        self.margin.update()
+        self._repaint()
 
     def set_size(self, size: int) -> None:
         """The font's height in px, within bounds."""
@@ -71,7 +76,7 @@ class Editor(QPlainTextEdit):
         self.setStyleSheet(f"font-size: {self._size}px;")
         self.setFont(font("mono", self._size))
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
-        self._fit_margin()
+        self._fit_gutters()
 
     @property
     def size_px(self) -> int:
@@ -80,47 +85,70 @@ class Editor(QPlainTextEdit):
     def zoom(self, steps: int) -> None:
         self.set_size(self._size + steps)
 
-    def set_marks(self, marks: Sequence[LineMark]) -> None:
-        self._marks = marks
-        self.viewport().update()
-        self.margin.update()
+    def set_marks(self, marks: Sequence[LineMark], are_outdated: bool = False) -> None:
+        if marks != self.marks or are_outdated != self.are_outdated:
+            self.marks, self.are_outdated = marks, are_outdated
+            self._by_line = defaultdict(list)
+            for mark in marks:
+                self._by_line[mark.line].append(mark)
+            self._fit_gutters()
+            self._repaint()
 
-    def _tints(self) -> dict[int, str]:
-        """The colour of each tinted line; of several marks at a line the last one counts."""
-        theme = self._theme
+    def marks_at(self, line: int) -> Sequence[LineMark]:
+        return self._by_line.get(line, ())
+
+    def fill_of(self, line: int) -> str:
+        """The colour of a line: of its last mark that has a tint, else the cursor's."""
+        theme = self.theme
         fills = {
             "trouble": theme.trouble_fill,
             "call": theme.accent_fill,
             "step": theme.gradient_fill,
         }
-        return {mark.line: fills[mark.tint] for mark in self._marks if mark.tint}
+        tints = [mark.tint for mark in self.marks_at(line) if mark.tint]
+        if tints:
+            return mix(theme.panel, fills[tints[-1]], 0.4 if self.are_outdated else 1)
+        return mix(theme.panel, theme.text, 0.04) if line == self.line else ""
 
-    # Margin
+    def _repaint(self) -> None:
+        for widget in (self.viewport(), self.margin, self.badges):
+            widget.update()
 
-    def margin_width(self) -> int:
-        digits = max(2, len(str(self.blockCount())))
-        wide = QFontMetricsF(self.font()).horizontalAdvance("0") * digits
-        return round(LEFT + SIGN_WIDTH + wide + GAP)
+    # Gutters
 
-    def _fit_margin(self) -> None:
-        self.setViewportMargins(self.margin_width(), 0, 0, 0)
-        self._place_margin()
+    def _fit_gutters(self) -> None:
+        left, right = self.margin.wanted_width(), self.badges.wanted_width()
+        self.setViewportMargins(left, 0, right, 0)
+        self._place_gutters()
 
-    def _place_margin(self) -> None:
-        inside = self.contentsRect()
-        self.margin.setGeometry(
-            QRect(inside.left(), inside.top(), self.margin_width(), inside.height())
-        )
+    def _place_gutters(self) -> None:
+        view = self.viewport().geometry()
+        for gutter, x in (
+            (self.margin, self.contentsRect().left()),
+            (self.badges, view.right() + 1),
+        ):
+            gutter.setGeometry(QRect(x, view.top(), gutter.wanted_width(), view.height()))
+
+    def wanted_width(self) -> int:
+        """Px in which the longest line has room, gutters and scroll bar too."""
+        lines = self.document().toPlainText().split("\n")
+        columns = max(len(line.expandtabs(4)) for line in lines)
+        columns = max(COLUMNS.start, min(columns + 1, COLUMNS.stop - 1))
+        text = QFontMetricsF(self.font()).horizontalAdvance("0") * columns
+        beside = self.margin.wanted_width() + max(self.badges.wanted_width(), BADGE_WIDTH)
+        bar = self.verticalScrollBar().sizeHint().width()
+        return math.ceil(text + 2 * self.document().documentMargin()) + beside + bar
 
     def _follow_scroll(self, rect: QRect, dy: int) -> None:
-        if dy:
-            self.margin.scroll(0, dy)
-        else:
-            self.margin.update(0, rect.y(), self.margin.width(), rect.height())
+        for gutter in (self.margin, self.badges):
+            if dy:
+                gutter.scroll(0, dy)
+            else:
+                gutter.update(0, rect.y(), gutter.width(), rect.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_margin()
+        self._place_gutters()
 
     def visible_lines(self) -> list[tuple[QTextBlock, QRectF]]:
         """The blocks in sight, each with its rectangle in the viewport."""
@@ -135,84 +163,20 @@ class Editor(QPlainTextEdit):
         return found
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        tints = self._tints()
         painter = QPainter(self.viewport())
         for block, rect in self.visible_lines():
-            fill = tints.get(block.blockNumber() + 1)
+            fill = self.fill_of(block.blockNumber() + 1)
             if fill:
                 row = QRectF(0, rect.top(), self.viewport().width(), rect.height())
                 painter.fillRect(row, colour(fill))
         painter.end()
         super().paintEvent(event)
-        badges = {mark.line: mark for mark in self._marks if mark.badge}
-        painter = QPainter(self.viewport())
-        for block, rect in self.visible_lines():
-            line = block.blockNumber() + 1
-            if line in badges:
-                self._paint_badge(painter, rect, badges[line], tints.get(line))
-        painter.end()
-
-    def _paint_badge(
-        self, painter: QPainter, rect: QRectF, mark: LineMark, fill: str | None
-    ) -> None:
-        theme = self._theme
-        tone = theme.success_text if mark.is_good else theme.trouble_text
-        painter.setFont(font("sans", SMALL, is_bold=True))
-        width = painter.fontMetrics().horizontalAdvance(mark.badge) + 24
-        area = QRectF(self.viewport().width() - width, rect.top(), width, rect.height())
-        painter.fillRect(area, colour(fill or theme.panel))
-        if mark.badge == "✂":
-            spot = QRectF(area.right() - 27, area.center().y() - 7, 14, 14)
-            paint_icon(painter, "scissors", spot, tone)
-        else:
-            painter.setPen(colour(tone))
-            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, mark.badge)
-
-    def paint_margin(self, painter: QPainter) -> None:
-        theme = self._theme
-        marks: dict[int, list[LineMark]] = {}
-        for mark in self._marks:
-            marks.setdefault(mark.line, []).append(mark)
-        tints = self._tints()
-        painter.setFont(self.font())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for block, rect in self.visible_lines():
-            number = block.blockNumber() + 1
-            row = QRectF(0, rect.top(), self.margin.width(), rect.height())
-            if number in tints:
-                painter.fillRect(row, colour(tints[number]))
-            for mark in marks.get(number, ()):
-                self._paint_signs(painter, row, mark)
-            is_current = number == self._line
-            painter.setPen(colour(theme.text_muted if is_current else theme.text_faint))
-            painter.drawText(
-                row.adjusted(0, 0, -GAP, 0),
-                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
-                str(number),
-            )
-
-    def _paint_signs(self, painter: QPainter, row: QRectF, mark: LineMark) -> None:
-        theme = self._theme
-        if mark.has_bar:
-            painter.fillRect(QRectF(0, row.top(), 3, row.height()), colour(theme.trouble))
-        spot = QRectF(6, row.center().y() - 6, 12, 12)
-        if mark.sign == "step":
-            paint_icon(painter, "play", spot, theme.gradient)
-        elif mark.sign == "error":
-            paint_icon(painter, "close", spot, theme.trouble_text, 2)
-        elif mark.sign == "target":
-            paint_icon(painter, "target", spot, theme.accent)
-        elif mark.sign == "source":
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colour(theme.variable_stroke))
-            painter.drawEllipse(spot.center(), 3.2, 3.2)
 
     def tip_at(self, y: float) -> str:
         """What the marks of the line at this height mean."""
         for block, rect in self.visible_lines():
             if rect.top() <= y < rect.bottom():
-                number = block.blockNumber() + 1
-                tips = [mark.tip for mark in self._marks if mark.line == number and mark.tip]
+                tips = [mark.tip for mark in self.marks_at(block.blockNumber() + 1) if mark.tip]
                 return "\n".join(dict.fromkeys(tips))
         return ""
 
@@ -290,36 +254,8 @@ class Editor(QPlainTextEdit):
 
     def _notice_line(self) -> None:
         line = self.textCursor().blockNumber() + 1
-        if line != self._line:
-            self._line = line
-            self.margin.update()
+        if line != self.line:
+            self.line = line
+            self._repaint()
             if self.hasFocus():
                 self.line_reached.emit(line)
-
-
-class Margin(QWidget):
-    """Line numbers and signs, left of the text."""
-
-    def __init__(self, editor: Editor) -> None:
-        super().__init__(editor)
-        self._editor = editor
-
-    def sizeHint(self) -> QSize:
-        return QSize(self._editor.margin_width(), 0)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        self._editor.paint_margin(painter)
-        painter.end()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        for block, rect in self._editor.visible_lines():
-            if rect.top() <= event.position().y() < rect.bottom():
-                self._editor.setFocus()
-                self._editor.setTextCursor(QTextCursor(block))
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            show_tip(event.globalPos(), self._editor.tip_at(event.pos().y()), self)
-            return True
-        return super().event(event)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from PySide6.QtWidgets import QHBoxLayout
 
 from ..analysis.call_sites import CallSite, SourceSeries
 from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
@@ -22,6 +23,8 @@ from .values import MOST_CELLS, ValueTable
 from .widgets import STATUS_TEXTS, Badge, link_button, plain_label
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
+NARROW = 140
+"""Px of a table of values up to which words have room beside it."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
 """Rounds that differ which a card links to."""
 
@@ -158,29 +161,40 @@ class FindingCard(Card):
             return
         self.column.addWidget(rule())
         self.column.addWidget(plain_label(bridge_heading(finding), "heading", wraps=True))
+        check = check_words(finding.check) if finding.check is not None else ""
         if value is not None:
-            self._add_array(value)
+            self._add_array(value, check)
         else:
-            self._add_values(finding.bridged)
-        if finding.check is not None:
-            words = check_words(finding.check)
-            self.column.addWidget(plain_label(words, "muted", wraps=True))
+            self._add_values(finding.bridged, check)
 
-    def _add_values(self, tensor: object) -> None:
+    def _add_values(self, tensor: object, beside: str = "") -> None:
         known = self._document.trace.tensors.get(tensor)  # type: ignore[call-overload]
         value = self._document.value_of(tensor)  # type: ignore[arg-type]
         if value is None or value.size > MOST_CELLS or value.size == 0:
             self._add_summary(tensor, known)
+            if beside:
+                self.column.addWidget(plain_label(beside, "muted", wraps=True))
             return
-        self._add_array(value)
+        self._add_array(value, beside)
 
-    def _add_array(self, value: Array) -> None:
+    def _add_array(self, value: Array, beside: str = "") -> None:
+        """``beside``: what is known about these numbers; under them where they are wide."""
         table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
         shown = table[:MOST_ROWS, :MOST_COLUMNS]
         cells = ValueTable(self._theme, True, (54, 27))
         cells.soften()
         cells.show_array(shown, True)
-        self.column.addWidget(cells)
+        words = plain_label(beside, "muted", wraps=True)
+        if beside and cells.sizeHint().width() <= NARROW:
+            row = QHBoxLayout()
+            row.setSpacing(12)
+            row.addWidget(cells)
+            row.addWidget(words, 1)
+            self.column.addLayout(row)
+        else:
+            self.column.addWidget(cells)
+            if beside:
+                self.column.addWidget(words)
         if shown.size < value.size:
             self.column.addWidget(plain_label(f"the first of {shape_text(value.shape)}", "faint"))
 

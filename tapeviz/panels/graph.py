@@ -16,6 +16,7 @@ from ..graph.model import NodeId
 from ..scene.model import Scene
 from .both_strip import BothStrip
 from .look import Theme
+from .outdated import StaleStrip, Veil
 from .panel import Panel
 from .round_strip import RoundStrip
 from .widgets import IconButton, plain_label
@@ -53,8 +54,11 @@ class GraphPanel(Panel):
             button.clicked.connect(action)
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self.header_row.addWidget(button)
+        self.veil = Veil(document, theme, self.view)
+        self.stale = StaleStrip(document)
         self.strip = BothStrip(document, theme)
         self.rounds = RoundStrip(document, theme)
+        self.body.addWidget(self.stale)
         self.body.addWidget(self.strip)
         self.body.addWidget(self.rounds)
         self.body.addWidget(self.view, 1)
@@ -91,6 +95,7 @@ class GraphPanel(Panel):
         self.strip.set_theme(theme)
         self.rounds.set_theme(theme)
         self.view.set_theme(theme)
+        self.veil.set_theme(theme)
         self.minimap.set_theme(theme)
         self.legend.set_theme(theme)
 

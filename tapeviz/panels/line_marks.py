@@ -96,7 +96,7 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
         badge = f"{len(site)} flow"
     else:
         rounds = {n for series in site.sources for n in series.rounds_with(worst)}
-        badge = f"{BADGES[worst]} in {len(rounds)} of {len(site)}"
+        badge = f"{BADGES[worst]} {len(rounds)}/{len(site)}"
     yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(told[:8]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ..document import Document
@@ -9,10 +10,14 @@ from .look import Theme
 
 
 class Panel(QWidget):
-    """``header``: the row right of the title; ``body``: the column under it."""
+    """``header``: the row right of the title; ``body``: the column under it.
+
+    ``room_changed``: what it shows wants another size now.
+    """
 
     title = ""
     name = ""
+    room_changed = Signal()
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__()
@@ -30,6 +35,10 @@ class Panel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Repaints what the stylesheet does not reach."""
         self.theme = theme
+
+    def wanted_room(self) -> QSize:
+        """Px in which all that matters most is in sight; 0 where it does not matter."""
+        return QSize(0, 0)
 
     def focus_target(self) -> QWidget:
         """What gets the keyboard when the panel is called by its shortcut."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from ..document import Document
@@ -35,10 +36,13 @@ class SourcePanel(Panel):
             document.trace_changed,
             document.step_changed,
             document.view_changed,
+            document.run_started,
+            document.run_ended,
         ):
             signal.connect(self._show_marks)
         document.selection_changed.connect(self._show_selection)
         document.line_requested.connect(self.editor.go_to)
+        document.run_started.connect(self.room_changed)
         self._show_text()
 
     def set_theme(self, theme: Theme) -> None:
@@ -48,6 +52,9 @@ class SourcePanel(Panel):
 
     def focus_target(self) -> QWidget:
         return self.editor
+
+    def wanted_room(self) -> QSize:
+        return QSize(self.editor.wanted_width(), 0)
 
     def edit_text(self, text: str) -> None:
         """Replaces the text as if the user had typed it: one step that can be undone."""
@@ -60,12 +67,13 @@ class SourcePanel(Panel):
         document = self.document
         if self.editor.toPlainText() != document.text.source:
             self.editor.setPlainText(document.text.source)
+            self.room_changed.emit()
         dot = " •" if document.text.is_unsaved else ""
         self.file_label.setText(document.text.filename + dot)
         self._show_marks()
 
     def _show_marks(self) -> None:
-        self.editor.set_marks(marks_of(self.document))
+        self.editor.set_marks(marks_of(self.document), self.document.is_outdated)
 
     def _show_selection(self) -> None:
         self._show_marks()
@@ -78,6 +86,7 @@ class SourcePanel(Panel):
         repaired = self.document.text.repair(text)
         if repaired.text != text:
             self.editor.replace_text(repaired.text)
+        self.room_changed.emit()
 
     def _undo_repairs(self) -> None:
         self.editor.undo()

@@ -35,6 +35,7 @@ class WalkModel(QAbstractTableModel):
         self._theme = theme
         self._steps: Sequence[WalkStep] = ()
         self._folded = WalkRows(())
+        self._cuts: list[int] = []
         self._parts: Mapping[TensorId, tuple[str, float]] = {}
         self._selected: frozenset[int] = frozenset()
         self._fonts = {
@@ -52,6 +53,7 @@ class WalkModel(QAbstractTableModel):
         call = self._document.current_call
         self.beginResetModel()
         self._steps = steps
+        self._cuts = [number for number, step in enumerate(steps, 1) if step.kind == "stop"]
         self._folded = WalkRows(steps)
         has_turns = any(row.turns is not None for row in self._folded.rows)
         self._parts = share_parts(self._document.trace, call) if call and has_turns else {}
@@ -61,6 +63,11 @@ class WalkModel(QAbstractTableModel):
     def row_of(self, step: int) -> int:
         """The row that a step (from 1) is in."""
         return self._folded.row_of(step)
+
+    @property
+    def cut_rows(self) -> list[int]:
+        """The rows in which the backward pass ends at a cut."""
+        return [self._folded.row_of(step) for step in self._cuts]
 
     def step_of(self, row: int) -> int:
         """The last step (from 1) that a row stands for."""

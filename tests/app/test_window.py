@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.app.actions import ACTIONS
 from tapeviz.app.help import about_window, keys_window
 from tapeviz.app.settings import Settings
+from tapeviz.app.sizes import GRAPH, SizesByHand
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.examples import examples
@@ -310,11 +311,30 @@ def test_no_label_interprets_markup(qtbot: QtBot, ran: Window) -> None:
 
 
 def test_edits_after_the_run_are_told(qtbot: QtBot, ran: Window) -> None:
-    ran.source.editor.appendPlainText("# more")
+    graph, editor = ran.graph, ran.source.editor
+    editor.appendPlainText("# more")
     assert ran.status.state.text() == "edited since the run"
-    ran.run()
+    assert graph.stale.isVisible()
+    assert graph.veil.isVisible()
+    assert editor.are_outdated
+    editor.undo()
+    assert not graph.stale.isVisible()
+    assert not editor.are_outdated
+    editor.redo()
+    qtbot.mouseClick(graph.stale.run_link, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: settled(ran), timeout=5000)
     assert ran.status.state.text() == "live"
+    assert not graph.stale.isVisible()
+    assert not graph.veil.isVisible()
+
+
+def test_undo_of_an_applied_fix_leaves_the_run_outdated(qtbot: QtBot, ran: Window) -> None:
+    ran.apply_fix(FIX)
+    qtbot.waitUntil(lambda: settled(ran), timeout=5000)
+    assert not ran.graph.stale.isVisible()
+    ran.source.editor.undo()
+    assert ran.document.text.source == SOURCE
+    assert ran.graph.stale.isVisible()
 
 
 def test_a_run_that_raised_brings_its_words_forward(
@@ -349,3 +369,50 @@ def test_the_window_can_be_narrow_even_while_a_snippet_runs(
     qtbot.wait(30)
     assert window.width() == width
     assert window.top_bar.bridge.isVisible() or width == 900
+
+
+def test_panels_have_the_room_that_their_content_needs(qtbot: QtBot, window: Window) -> None:
+    stage, editor, steps = window.stage, window.source.editor, window.backprop
+    window.document.open_source(("x" * 70 + "\n") * 9)
+    for width, height in ((1024, 700), (1440, 900), (1920, 1080)):
+        window.resize(width, height)
+        wanted = round(min(editor.wanted_width(), 0.4 * width))
+        qtbot.waitUntil(lambda w=wanted: abs(stage.docks["source"].width() - w) <= 4)
+        assert stage.docks["backprop"].height() >= steps.wanted_room().height()
+        assert stage.middle.width() >= GRAPH
+
+
+def test_sizes_dragged_by_hand_are_those_of_windows_of_that_size(
+    qtbot: QtBot, window: Window, settings: Settings
+) -> None:
+    stage = window.stage
+    window.resize(1440, 900)
+    dock, before = stage.docks["diagnosis"], round(0.26 * 1440)
+    qtbot.waitUntil(lambda: abs(dock.width() - before) <= 2)
+    gap = QPoint(dock.x() - 5, dock.y() + 100)
+    drag(stage, gap, gap - QPoint(60, 0))
+    qtbot.waitUntil(lambda: dock.width() > before + 30)
+    by_hand = dock.width()
+    window.resize(1700, 1000)
+    qtbot.waitUntil(lambda: dock.width() != by_hand)
+    window.resize(1440, 900)
+    qtbot.waitUntil(lambda: abs(dock.width() - by_hand) <= 2)
+    window.close()
+    again = SizesByHand(settings.text("sizes")).of(stage.width(), stage.height())
+    assert again is not None
+    assert abs(again.diagnosis - by_hand) <= 2
+
+
+def drag(widget: QWidget, start: QPoint, end: QPoint) -> None:
+    left = Qt.MouseButton.LeftButton
+    for kind, at, buttons in (
+        (QEvent.Type.MouseMove, start, Qt.MouseButton.NoButton),
+        (QEvent.Type.MouseButtonPress, start, left),
+        (QEvent.Type.MouseMove, end, left),
+        (QEvent.Type.MouseButtonRelease, end, Qt.MouseButton.NoButton),
+    ):
+        on = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else left
+        place = QPointF(widget.mapToGlobal(at))
+        event = QMouseEvent(kind, QPointF(at), place, on, buttons, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(widget, event)
+        QTest.qWait(20)  # Qt moves the border between two docks a moment later

@@ -211,3 +211,18 @@ def test_turns_of_a_loop_are_a_row_each_and_open_on_demand(
     assert len(ops()) == 22
     panel.document.set_step(42)
     assert panel.table.currentIndex().row() == 21
+
+
+def test_the_row_of_the_cut_is_always_in_sight(qtbot: QtBot, panel: BackpropPanel) -> None:
+    assert not panel.cuts.isVisible()
+    panel.resize(800, 130)
+    qtbot.waitUntil(panel.cuts.isVisible)
+    shown = panel.cuts.model()
+    assert [shown.data(shown.index(0, column)) for column in (OP, FORMULA)] == [
+        "assign",
+        "stops here",
+    ]
+    rect = panel.cuts.visualRect(shown.index(0, OP))
+    qtbot.mouseClick(panel.cuts.viewport(), LEFT, pos=rect.center())
+    assert panel.document.step == 5
+    qtbot.waitUntil(lambda: not panel.cuts.isVisible())

@@ -5,15 +5,17 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QWidget
+from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis, ExplainedError
 from tapeviz.document import Document
-from tapeviz.panels.cards import diff_lines
 from tapeviz.panels.diagnosis import PAGE, DiagnosisPanel
+from tapeviz.panels.diff_view import DiffView, changed_lines
 from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.look import Theme
+from tapeviz.panels.outdated import Veil
 from tapeviz.trace.model import CallId
 from tests.document.sample import FIX
 
@@ -99,9 +101,12 @@ def test_every_status_has_word_and_icon(
 def test_users_names_are_never_markup(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     call = panel.document.diagnosis.calls[0]
     finding = replace(call.findings[0], source="<lambda>", message="<img src='x'> & <b>bold</b>")
+    finding = replace(finding, fixes=(replace(FIX, diff="-y = f(x<b>)\n+y = '<img src=x>'"),))
     show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
     formats = {label.textFormat() for label in panel.findChildren(QLabel)}
     assert formats == {Qt.TextFormat.PlainText}
+    shown = panel.findChild(DiffView).findChild(QTextDocument).toPlainText()
+    assert shown == "- y = f(x<b>)\n+ y = '<img src=x>'"
     assert "<lambda>" in words(panel)
 
 
@@ -143,9 +148,16 @@ def test_why_unfolds_a_page_with_an_example(qtbot: QtBot, panel: DiagnosisPanel)
     assert heard.args[1] == "assign.py"
 
 
-def test_a_diff_loses_the_indentation_that_all_lines_share() -> None:
-    diff = "--- a\n+++ b\n@@ -1 +1 @@\n     with x:\n-        a\n+        b\n"
-    assert diff_lines(diff) == [(" ", "with x:"), ("-", "    a"), ("+", "    b")]
+def test_a_diff_shows_the_changed_lines_without_the_indentation_that_they_share() -> None:
+    first = "@@ -1 +1 @@\n with x:\n-        a\n+        b\n+            c\n d\n"
+    second = "@@ -9 +9 @@\n e\n-        f(1)\n"
+    assert changed_lines(f"--- a\n+++ b\n{first}{second}") == [
+        ("-", "a"),
+        ("+", "b"),
+        ("+", "    c"),
+        ("⋯", ""),
+        ("-", "f(1)"),
+    ]
 
 
 def test_an_estimate_is_called_one(qtbot: QtBot, panel: DiagnosisPanel) -> None:
@@ -187,12 +199,19 @@ def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> 
     assert is_in_sight(panel, card)
 
 
-def test_cards_of_the_last_run_fade_while_another_takes_its_time(
-    qtbot: QtBot, panel: DiagnosisPanel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Document, "is_running", property(lambda _: True))
-    panel.document.run_started.emit()
-    scroll = panel.findChild(QScrollArea)
-    qtbot.waitUntil(lambda: scroll.graphicsEffect() is not None)
-    panel.document.run_ended.emit()
-    assert scroll.graphicsEffect() is None
+def test_cards_of_the_last_run_go_with_the_next(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    document = panel.document
+    document.run()
+    qtbot.waitUntil(lambda: not panel.cards)
+    assert "Running" in words(panel)
+    qtbot.waitUntil(lambda: len(panel.cards) == 2)
+
+
+def test_cards_of_another_text_are_veiled(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    document, veil = panel.document, panel.findChild(Veil)
+    assert not veil.isVisible()
+    text = document.text.source
+    document.text.edit(text + "# more")
+    assert veil.isVisible()
+    document.text.edit(text)
+    assert not veil.isVisible()

@@ -156,7 +156,7 @@ def test_the_round_where_it_begins_to_differ_is_one_click_away(
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
     assert loop.round == 2
     badges = {mark.badge for mark in marks_of(loop)}
-    assert f"NaN in {len(site_of(loop)) - 1} of {len(site_of(loop))}" in badges
+    assert f"NaN {len(site_of(loop)) - 1}/{len(site_of(loop))}" in badges
 
 
 def test_the_line_of_the_call_says_how_often_it_flows(loop: Document) -> None:

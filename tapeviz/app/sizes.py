@@ -1,0 +1,81 @@
+"""The size of a window and what its panels show in, the sizes of the docks out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+
+ALIKE = 40
+"""Px by which two windows may differ that count as of one size."""
+MOST_KEPT = 20
+ROOMY, WIDE = 800, 1300
+"""Px of height and width from which a window is no small one."""
+GRAPH = 260
+"""Px of width that the graph keeps."""
+GAPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class DockSizes:
+    """Px: widths of source, diagnosis and backprop, height of the docks below."""
+
+    source: int
+    diagnosis: int
+    below: int
+    backprop: int
+
+
+def sizes_by_content(width: int, height: int, source: int, below: int) -> DockSizes:
+    """The source as wide as its text (at most 40 % of the window), six steps below.
+
+    ``source``: px of width that the text needs; ``below``: of height that the steps need.
+    """
+    is_roomy = height >= ROOMY
+    diagnosis = round(min(max(0.26 * width, 290), 430))
+    widest = min(round(0.4 * width), width - diagnosis - GRAPH - GAPS)
+    at_least = round((0.3 if is_roomy else 0.26) * height)
+    lower = width - GAPS - (diagnosis if has_tall_diagnosis(width, height) else 0)
+    return DockSizes(min(source, widest), diagnosis, max(below, at_least), round(0.56 * lower))
+
+
+def has_tall_diagnosis(width: int, height: int) -> bool:
+    """Whether the diagnosis stands beside the docks below, too, or only above them."""
+    return width >= WIDE and height >= ROOMY
+
+
+class SizesByHand:
+    """What the user dragged, for each size of the window."""
+
+    def __init__(self, kept: str = "") -> None:
+        self._by_size: dict[tuple[int, int], DockSizes] = {}
+        try:
+            for size, docks in json.loads(kept or "[]"):
+                self.keep(int(size[0]), int(size[1]), DockSizes(*map(int, docks)))
+        except (ValueError, TypeError, IndexError):
+            return
+
+    def text(self) -> str:
+        return json.dumps([(size, astuple(docks)) for size, docks in self._by_size.items()])
+
+    def keep(self, width: int, height: int, docks: DockSizes) -> None:
+        self._by_size.pop(self._like(width, height) or (0, 0), None)
+        self._by_size[width, height] = docks
+        for size in list(self._by_size)[:-MOST_KEPT]:
+            del self._by_size[size]
+
+    def of(self, width: int, height: int) -> DockSizes | None:
+        """The sizes dragged in a window about as large as this, None where none were."""
+        like = self._like(width, height)
+        return self._by_size[like] if like is not None else None
+
+    def forget(self, width: int, height: int) -> None:
+        self._by_size.pop(self._like(width, height) or (0, 0), None)
+
+    def _like(self, width: int, height: int) -> tuple[int, int] | None:
+        def apart(size: tuple[int, int]) -> int:
+            return max(abs(size[0] - width), abs(size[1] - height))
+
+        known: Mapping[tuple[int, int], DockSizes] = self._by_size
+        nearest = min(known, key=apart, default=None)
+        return nearest if nearest is not None and apart(nearest) <= ALIKE else None

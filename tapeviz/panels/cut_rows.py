@@ -1,0 +1,104 @@
+"""The table of steps in; the rows of its cuts that are out of sight out, to stand below it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from .walk_model import WalkModel
+
+MOST = 2
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class CutRowsModel(QAbstractTableModel):
+    """A few rows of another model."""
+
+    def __init__(self, model: WalkModel) -> None:
+        super().__init__()
+        self._model = model
+        self.rows: list[int] = []
+
+    def show_rows(self, rows: list[int]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        return self._model.columnCount()
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return self._model.data(self._model.index(self.rows[index.row()], index.column()), role)
+
+
+class CutRows(QTableView):
+    """Hidden while every cut is in sight. ``row_picked``: a row of the table above."""
+
+    row_picked = Signal(int)
+
+    def __init__(self, table: QTableView, model: WalkModel) -> None:
+        super().__init__()
+        self._table, self._walk = table, model
+        self._cuts = CutRowsModel(model)
+        self.setModel(self._cuts)
+        self.setAccessibleName("Where the backward pass is cut")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        for side in ("Horizontal", "Vertical"):
+            getattr(self, f"set{side}ScrollBarPolicy")(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for header in (self.horizontalHeader(), self.verticalHeader()):
+            header.hide()
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setDefaultSectionSize(table.verticalHeader().defaultSectionSize())
+        self.clicked.connect(lambda index: self.row_picked.emit(self._cuts.rows[index.row()]))
+        table.horizontalHeader().sectionResized.connect(
+            lambda column, _, width: self.setColumnWidth(column, width)
+        )
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.timeout.connect(self.refresh)
+        bar = table.verticalScrollBar()
+        for signal in (bar.valueChanged, bar.rangeChanged, model.modelReset):
+            signal.connect(self._refresh_later)
+        table.viewport().installEventFilter(self)
+        self.hide()
+
+    def _refresh_later(self) -> None:
+        """Once the table has its new size."""
+        self._settle.start(0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._refresh_later()
+        return super().eventFilter(watched, event)
+
+    def refresh(self) -> None:
+        """Shows the first cuts of those that are not wholly in sight."""
+        room = self._table.viewport().rect()
+        rows = [
+            row
+            for row in self._walk.cut_rows
+            if not room.contains(self._table.visualRect(self._walk.index(row, 0)))
+        ][:MOST]
+        if rows != self._cuts.rows:
+            self._cuts.show_rows(rows)
+            for column in range(self._cuts.columnCount()):
+                self.setColumnWidth(column, self._table.columnWidth(column))
+            self.setFixedHeight(len(rows) * self.verticalHeader().defaultSectionSize() + 1)
+        self.setVisible(bool(rows) and not self._table.isHidden())

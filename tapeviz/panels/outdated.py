@@ -1,0 +1,75 @@
+"""What follows from another text than the one that stands there in; a veil and a word over it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from ..document import Document
+from .look import Theme, colour
+from .widgets import ShortLabel, link_button
+
+VEIL = 0.5
+"""How much of the ground covers what is out of date."""
+
+
+class Veil(QWidget):
+    """Lies over ``widget`` while it shows another run than the text would give. Lets clicks by."""
+
+    def __init__(self, document: Document, theme: Theme, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._document, self._theme = document, theme
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        widget.installEventFilter(self)
+        document.status_changed.connect(self._show)
+        document.text.changed.connect(self._show)
+        self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.update()
+
+    def _show(self) -> None:
+        self.setVisible(self._document.is_outdated)
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show) and isinstance(watched, QWidget):
+            self.setGeometry(watched.rect())
+        return super().eventFilter(watched, event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), colour(self._theme.panel, VEIL))
+        painter.end()
+
+
+class StaleStrip(QFrame):
+    """A slim bar that says so when the text was edited after its run, with a link to run it."""
+
+    run_requested = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.setObjectName("strip")
+        self.setProperty("place", "above")
+        self._document = document
+        self.words = ShortLabel()
+        self.words.setText("The text changed since this run")
+        self.run_link = link_button("Run again", "Run the text as it stands now (Ctrl+Enter)")
+        self.run_link.clicked.connect(self.run_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 5, 14, 5)
+        row.setSpacing(14)
+        row.addWidget(self.words)
+        row.addWidget(self.run_link)
+        row.addStretch(1)
+        for signal in (document.status_changed, document.text.changed, document.comparing.changed):
+            signal.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        document = self._document
+        is_alone = document.comparing.both is None
+        self.setVisible(document.is_stale and is_alone and not document.is_running)
