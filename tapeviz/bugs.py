@@ -39,7 +39,9 @@ def told_in_a_line() -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            raise TapevizError(f"cannot write: {error.strerror}") from error
+            from .whole_files import words_for
+
+            raise TapevizError(f"cannot write: {words_for(error)}") from error
         from platformdirs import user_state_path
 
         file = start_log(user_state_path("tapeviz", appauthor=False))

@@ -13,6 +13,7 @@ from ..examples import Example
 from ..notebook import read_notebook
 from ..resource_files import resource
 from ..source_files import encoded, read_text
+from ..whole_files import write_whole
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
@@ -116,8 +117,6 @@ class Files:
         return self._write(path if path.suffix else path.with_suffix(".py"))
 
     def _write(self, path: Path) -> bool:
-        from ..export.files import write_whole
-
         try:
             write_whole(path, encoded(self._document.text.source))
         except (TapevizError, OSError) as error:

@@ -21,6 +21,7 @@ from ..kernel import (
     choose_kernel,
     own_interpreter,
 )
+from ..whole_files import write_whole
 from .places import config_folder
 
 _CHOICE = "interpreter.json"
@@ -74,9 +75,9 @@ def remember_choice(choice: KernelChoice) -> None:
     """Let the next start begin with this interpreter. Not among the settings: those need Qt."""
     kept = {"python": str(choice.python or ""), "kernel": choice.spec or ""}
     file = config_folder() / _CHOICE
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, TapevizError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(kept), encoding="utf-8")
+        write_whole(file, json.dumps(kept).encode())
 
 
 def remembered_choice() -> KernelChoice:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -54,8 +55,23 @@ def _late_verb(options: argparse.Namespace) -> str:
     return next((one for one in files if one in COMMANDS and not os.path.exists(one)), "")
 
 
+def _end_in_order() -> None:
+    """Asked to end by the system, this process leaves as it does after Ctrl+C: kernels first."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _exit)
+
+
+def _exit(number: int, frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # once is enough
+    raise SystemExit(128 + number)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``tapeviz`` with these arguments (default: of the process); gives the exit status."""
+    if arguments is None:
+        _end_in_order()
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = next((word for word in words if not word.startswith("-")), None)
     if first not in COMMANDS and not {"-h", "--help", "--version"} & set(words):
@@ -67,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"the verb comes first: tapeviz {late} …")
     try:
         with told_in_a_line():
-            return int(importlib.import_module(f".{options.verb}", __name__).run(options))
+            status = int(importlib.import_module(f".{options.verb}", __name__).run(options))
+            sys.stdout.flush()  # a full disk is told here, not by the interpreter
+            return status
     except TapevizError as error:
         print(f"tapeviz: {error}", file=sys.stderr)
         return error.exit_status

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..errors import TapevizError
 from ..system_libraries import missing_words
+from ..whole_files import write_whole
 from .drawing import Drawing, Options
-from .files import write_whole
 
 MOST_FRAMES = 240
 """A film of more takes too long to look at, and its file is too large to send."""

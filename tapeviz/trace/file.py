@@ -7,15 +7,13 @@ whatever is wrong with one ends in a :class:`TapevizError` before it can fill th
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
 import re
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +21,7 @@ import msgspec
 import numpy as np
 
 from ..errors import TapevizError
+from ..whole_files import write_whole
 from .soundness import Soundness, UnsoundRecording
 
 FORMAT = 1
@@ -82,22 +81,7 @@ class _Damaged(Exception):
 
 def save(recording: Recording, path: str | Path) -> None:
     """Write a ``.tape`` file: whole, or not at all. Raises :class:`TapevizError`."""
-    path = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                _write(recording, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-    except OSError as error:
-        raise TapevizError(f"{path} cannot be written: {error.strerror or error}") from None
+    write_whole(Path(path), partial(_write, recording))
 
 
 def load(path: str | Path) -> Recording:
@@ -128,13 +112,6 @@ def load(path: str | Path) -> Recording:
         raise TapevizError(
             f"{path} cannot be read: it is not a tapeviz recording, or it is damaged; record again"
         ) from None
-
-
-def _umask() -> int:
-    """mkstemp makes private files; a recording is as open as any file that the user writes."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _write(recording: Recording, stream: IO[bytes]) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 from itertools import pairwise
@@ -11,13 +10,8 @@ import pytest
 
 from tapeviz.errors import TapevizError
 from tapeviz.export import WRITERS, check_suffix, render, write_picture, writing
-from tapeviz.export import files as module
 
 from .drawn import drawing
-
-as_user = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere"
-)
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -45,67 +39,10 @@ def test_a_scale_out_of_reach_is_refused(scale: float) -> None:
         render(drawing(), "svg", scale=scale)
 
 
-def test_a_missing_folder_is_told(tmp_path: Path) -> None:
-    with pytest.raises(TapevizError, match="folder does not exist"):
-        write_picture(drawing(), tmp_path / "none" / "a.svg")
-
-
-def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.svg").mkdir()
     with pytest.raises(TapevizError, match="is a folder"):
         write_picture(drawing(), tmp_path / "a.svg")
-
-
-@as_user
-def test_a_read_only_folder_is_told(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(TapevizError, match="no permission"):
-            write_picture(drawing(), tmp_path / "a.svg")
-    finally:
-        tmp_path.chmod(0o700)
-
-
-def test_a_full_disk_leaves_the_old_file_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.svg"
-    path.write_text("old")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(module.os, "fsync", full)
-    with pytest.raises(TapevizError, match="disk is full"):
-        write_picture(drawing(), path)
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["a.svg"]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_device_that_is_full_is_told() -> None:
-    with pytest.raises(TapevizError, match="disk is full"):
-        write_picture(drawing(), "/dev/full", "svg")
-
-
-def test_a_link_is_followed_and_permissions_are_kept(tmp_path: Path) -> None:
-    real, link = tmp_path / "real.svg", tmp_path / "link.svg"
-    real.write_text("old")
-    real.chmod(0o640)
-    link.symlink_to(real)
-    write_picture(drawing(), link)
-    assert link.is_symlink()
-    assert real.read_bytes() == render(drawing(), "svg")
-    assert stat.S_IMODE(real.stat().st_mode) == 0o640
-
-
-def test_a_new_file_may_be_read_by_whom_the_umask_lets(tmp_path: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        write_picture(drawing(), tmp_path / "a.svg")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "a.svg").stat().st_mode) == 0o640
 
 
 def test_formats_without_pixels_need_no_qt() -> None:
