@@ -194,6 +194,7 @@ class _Part:
         if not self._name:
             with contextlib.suppress(FileExistsError):
                 self._link(real)
+                self._keep_name()
                 return
             self._name = _new_name(self._folder)
             self._link(Path(self._name))
@@ -201,6 +202,16 @@ class _Part:
             self.stream.close()
         os.replace(self._name, real)
         self._name = ""
+        self._keep_name()
+
+    def _keep_name(self) -> None:
+        """Its name, too, outlives a loss of power; not every system can do that."""
+        with contextlib.suppress(OSError):
+            folder = os.open(self._folder, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def _link(self, path: Path) -> None:
         """``linkat`` with ``AT_SYMLINK_FOLLOW``, which Python asks for only beside a folder."""

@@ -143,10 +143,13 @@ def open_first(window: Window, paths: Sequence[Path]) -> None:
     from ..examples import default_example
 
     if paths:
+        has_drafts = window.draft.set_left_aside()
         window.files.open(paths[0])
         for path in paths[1:]:
             window.settings.add_recent(path)
         if paths[0].suffix != ".tape" and window.document.text.source:
             window.run()
+        if has_drafts:
+            window.document.say("An unsaved text of last time is under Open recent")
     elif window.restore_draft() is None:
         window.files.open_example(default_example())

@@ -345,7 +345,8 @@ class Window(QMainWindow):
             return None
         self.take_draft(draft)
         words = "Your unsaved text is back" if draft.was_closed else "Restored the unsaved text"
-        self.document.say(words)
+        more = len(self.draft.set_aside())
+        self.document.say(f"{words}; {more} more under Open recent" if more else words)
         return draft
 
     def take_draft(self, draft: Draft) -> None:

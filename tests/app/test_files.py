@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import subprocess
-import sys
+import stat
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.draft import is_alive
+from tapeviz.app.draft import DraftKeeper, first_own_line
 from tapeviz.app.main import check_screen
 from tapeviz.app.search import find_matches
 from tapeviz.app.settings import MOST_RECENT, Settings
@@ -127,15 +127,77 @@ def test_unsaved_text_is_back_at_the_next_start(qtbot: QtBot, window: Window) ->
     assert again.document.text.is_modified
 
 
-def test_text_of_a_window_that_was_killed_is_restored(
-    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def die(window: Window) -> None:
+    """What the system does with the lock of a window whose process ends."""
+    assert window.draft._lock is not None
+    window.draft._lock.close()
+
+
+def test_text_of_a_window_that_was_killed_is_restored(qtbot: QtBot, window: Window) -> None:
     edit(window, "precious = 2\n")
     window.draft.keep()
-    monkeypatch.setattr("tapeviz.app.draft.is_alive", lambda pid: False)
+    die(window)
     again = reopened(qtbot)
     assert again.document.text.source == "precious = 2\n"
     assert "Restored" in again.document.trouble
+
+
+def test_the_copy_is_private(qtbot: QtBot, window: Window) -> None:
+    edit(window, "precious = 2\n")
+    window.draft.keep()
+    (file,) = (window.settings.state / "drafts").glob("*.json")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def left_behind(window: Window, texts: list[str]) -> None:
+    """Drafts of windows that were killed one after the other."""
+    for number, text in enumerate(texts):
+        document = Document(SamplePipeline(), make_stages())
+        keeper = DraftKeeper(document, window.settings.state)
+        document.text.open("import tensorflow as tf\nopened = 1\n")
+        document.text.edit(text)
+        keeper.keep()
+        assert keeper._lock is not None
+        keeper._lock.close()
+        os.utime(keeper._file, (number, number))
+
+
+def test_every_left_text_is_offered_with_its_first_own_line_and_time(
+    qtbot: QtBot, window: Window
+) -> None:
+    common = "import tensorflow as tf\nopened = 1\n"
+    left_behind(window, [f"{common}mine = {number}\n" for number in range(4)])
+    again = reopened(qtbot)
+    assert again.document.text.source.endswith("mine = 3\n")
+    assert "3 more under Open recent" in again.document.trouble
+    aside = again.draft.set_aside()
+    assert [draft.first_line for draft in aside] == ["mine = 2", "mine = 1", "mine = 0"]
+    assert [draft.written.timestamp() for draft in aside] == [2, 1, 0]
+    assert aside[0].words.startswith("mine = 2  (")
+
+
+def test_a_normal_quit_never_brings_back_an_older_text(qtbot: QtBot, window: Window) -> None:
+    left_behind(window, ["older = 1\n"])
+    window.close()
+    again = reopened(qtbot)
+    assert again.document.text.source == ""
+    assert [draft.first_line for draft in again.draft.set_aside()] == ["older = 1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "opened", "first"),
+    [
+        ("# mine\nimport tensorflow as tf\nx = 1\ny = 2", "", "x = 1"),
+        ("import tensorflow as tf\nx = 1\ny = 2", "import tensorflow as tf\nx = 1", "y = 2"),
+        ("import tensorflow as tf", "", "import tensorflow as tf"),
+        ("# words only", "", "# words only"),
+        ("x = 1", "x = 1\ny = 2", "x = 1"),
+        (" \n", "", "…"),
+    ],
+)
+def test_the_first_own_line(text: str, opened: str, first: str) -> None:
+    assert first_own_line(text, opened) == first
 
 
 def test_text_of_a_window_that_is_open_stays_there(qtbot: QtBot, window: Window) -> None:
@@ -145,12 +207,12 @@ def test_text_of_a_window_that_is_open_stays_there(qtbot: QtBot, window: Window)
 
 
 def test_a_restored_text_is_safe_again_before_the_old_copy_goes(
-    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, window: Window
 ) -> None:
     edit(window, "precious = 4\n")
     window.close()
     again = reopened(qtbot)
-    monkeypatch.setattr("tapeviz.app.draft.is_alive", lambda pid: False)
+    die(again)
     assert reopened(qtbot).document.text.source == "precious = 4\n"
     assert again.document.text.source == "precious = 4\n"
 
@@ -184,13 +246,16 @@ def test_a_text_opened_over_an_unsaved_one_does_not_lose_it(
     again = reopened(qtbot)
     assert again.document.text.source == ""
     (draft,) = again.draft.set_aside()
-    assert draft.words == "precious = 5"
+    assert draft.first_line == "precious = 5"
     again.files.open_draft(draft)
     assert again.document.text.source == "precious = 5\n"
     assert again.draft.set_aside() == []
 
 
-def test_only_some_texts_are_set_aside(qtbot: QtBot, window: Window) -> None:
+def test_only_some_texts_are_set_aside(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeviz.app.draft.MOST_ASIDE", 8)
     for number in range(12):
         edit(window, f"text = {number}\n")
         window.files.new()
@@ -205,11 +270,11 @@ def test_a_text_that_cannot_be_kept_is_told(
     edit(window, "x\n")
 
     def full(*_: object, **__: object) -> None:
-        raise OSError("No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     window.draft.keep()
-    assert "No space left" in window.status.trouble.text()
+    assert "disk is full" in window.status.trouble.text()
 
 
 def test_the_copy_comes_by_itself(
@@ -219,13 +284,6 @@ def test_the_copy_comes_by_itself(
     edit(window, "typed = 1\n")
     folder = window.settings.state / "drafts"
     qtbot.waitUntil(lambda: any("typed" in f.read_text() for f in folder.glob("*.json")))
-
-
-def test_processes_are_known_to_live_or_not() -> None:
-    assert is_alive(os.getpid())
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    assert not is_alive(ended.pid)
 
 
 # Before the window
