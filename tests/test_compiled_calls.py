@@ -24,7 +24,7 @@ TRACED: list[e.Event] = [
     e.TapeTurned(1, True, "enter", site=2),
     e.Watched(1, [-1], site=2),
     e.OpRan(1, "Mul", [-1, -1], [-2], site=2, graph=1, name="mul"),
-    e.CallBegan(1, "gradient", 1, [e.Operand(-2)], [e.Operand(-1)], site=2),
+    e.CallBegan(1, "gradient", 1, [e.RawOperand(-2)], [e.RawOperand(-1)], site=2),
     e.OpRan(2, "Mul", [-2, -1], [-3], site=2, graph=1, name="grad", call=1),
     e.StepRan(1, 1, "Mul", [0], [-3, -3]),
     e.CallEnded(1, [-3]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..trace.expressions import SourceText
-from ..trace.model import Frame, Site, Tape
+from ..trace.model import Site, StackFrame, Tape
 
 Lines = tuple[int, ...]
 """Lines of calls within calls, the outermost first."""
@@ -61,7 +61,7 @@ def line_beside(site: Site, other: Site) -> int:
     return frames[depth].line if frames else 0
 
 
-def _depth_beside(frames: tuple[Frame, ...], opened: tuple[Frame, ...]) -> int:
+def _depth_beside(frames: tuple[StackFrame, ...], opened: tuple[StackFrame, ...]) -> int:
     """How far in both places lie in the same call of the same function, outermost frame first."""
     depth = 0
     while depth + 1 < min(len(frames), len(opened)) and frames[depth].line == opened[depth].line:

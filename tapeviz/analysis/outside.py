@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..trace.expressions import SourceText
-from ..trace.model import Array, Binding, Call, Frame, Leave, Op, Site, TensorId, Trace
+from ..trace.model import Array, Binding, Call, Leave, Op, Site, StackFrame, TensorId, Trace
 from .python_text import PythonText, Statement, read_text
 
 _MOST_LEAVES = 64
@@ -166,7 +166,7 @@ class _Slicer:
 
     def _statement(
         self,
-        frames: Sequence[Frame],
+        frames: Sequence[StackFrame],
         when: int,
         found: dict[int, Leave],
         path: frozenset[tuple[int, str]],
@@ -191,7 +191,7 @@ class _Slicer:
         self,
         name: str,
         scope: int,
-        frames: Sequence[Frame],
+        frames: Sequence[StackFrame],
         when: int,
         found: dict[int, Leave],
         path: frozenset[tuple[int, str]],
@@ -258,7 +258,7 @@ class _Slicer:
     def _written(
         self,
         writer: Statement,
-        frames: Sequence[Frame],
+        frames: Sequence[StackFrame],
         when: int,
         found: dict[int, Leave],
         path: frozenset[tuple[int, str]],
@@ -268,7 +268,7 @@ class _Slicer:
         for name in writer.reads:
             self._name(name, writer.scope, frames, when, found, path)
 
-    def _may_reach(self, frames: Sequence[Frame]) -> bool:
+    def _may_reach(self, frames: Sequence[StackFrame]) -> bool:
         """Whether the text alone leads from this place to a line on which something left."""
         return any(self._line_reaches(frame.line) for frame in frames)
 

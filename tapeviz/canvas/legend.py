@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QWidget
 
 from ..scene.model import LegendEntry
-from ..scene.primitives import Group
+from ..scene.primitives import PrimitiveGroup
 from ..scene.sheet import SAMPLE, legend_sample
 from ..scene.text import FACES
 from ..scene.theme import Theme
@@ -70,7 +70,7 @@ class Legend(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 13.5, 13.5)
         for entry, (x, y) in zip(self._entries, self._places, strict=True):
             sample = legend_sample(entry.state, x, y + HEIGHT / 2, theme)
-            draw(painter, compile_group(Group("legend", "", tuple(sample))), has_text=True)
+            draw(painter, compile_group(PrimitiveGroup("legend", "", tuple(sample))), has_text=True)
             painter.setFont(self._font)
             painter.setPen(QColor(theme.text_muted))
             room = QRectF(x + SAMPLE + BESIDE, y, 400, HEIGHT)

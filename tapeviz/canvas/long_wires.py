@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..layout.model import Point, Rect
 from ..scene.model import Wire
-from ..scene.primitives import Group, Outline, Path
+from ..scene.primitives import Outline, Path, PrimitiveGroup
 
 _DEEPEST = 24
 
@@ -19,7 +19,7 @@ def is_long(wire: Wire, around: Rect) -> bool:
     return max(xs) - min(xs) > around.width or max(ys) - min(ys) > around.height
 
 
-def cut_group(group: Group, around: Rect) -> Group:
+def cut_group(group: PrimitiveGroup, around: Rect) -> PrimitiveGroup:
     """The same group with each of its open outlines cut to what comes near ``around``."""
     primitives = tuple(
         replace(one, outline=cut_outline(one.outline, around))

@@ -14,7 +14,7 @@ from ..layout.model import Rect
 from ..scene.changes import change_group
 from ..scene.frames import frame_group, header_group
 from ..scene.model import Box, Change, FrameBox, Mark, Wire
-from ..scene.primitives import Group, Path, Style, TextRun
+from ..scene.primitives import Path, PrimitiveGroup, Style, TextRun
 from ..scene.sizes import PADDING, cell_size
 from ..scene.strokes import box_group, label_group, mark_group, wire_group
 from ..scene.theme import Theme
@@ -135,7 +135,7 @@ class NearPainter:
             group = cut_group(group, self._around)
         return compile_group(group)
 
-    def _group(self, kind: str, shape: Shape) -> Group:
+    def _group(self, kind: str, shape: Shape) -> PrimitiveGroup:
         if isinstance(shape, FrameBox):
             return (header_group if kind == "header" else frame_group)(shape, self.theme)
         if isinstance(shape, Box):
@@ -156,7 +156,7 @@ def _picture_room(box: Box) -> float:
     return cell_size(rows, columns) * columns + PADDING[box.shape]
 
 
-def compile_group(group: Group) -> Drawn:
+def compile_group(group: PrimitiveGroup) -> Drawn:
     """A group as objects of Qt, ready to be drawn many times."""
     made: list[DrawnPath | DrawnText] = []
     for primitive in group.primitives:

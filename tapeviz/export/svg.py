@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from ..scene.primitives import Group, Outline, Path, Primitive, Style, TextRun
+from ..scene.primitives import Outline, Path, Primitive, PrimitiveGroup, Style, TextRun
 from ..scene.sheet import Sheet
 from ..scene.text import FACES, clean, text_width
 from .drawing import Drawing, Options, sheet_of
@@ -72,7 +72,7 @@ def _families(names: Sequence[str]) -> str:
     return ",".join(name if name in _GENERIC else f"'{name}'" for name in names)
 
 
-def _group(group: Group, classes: _Classes) -> Iterator[str]:
+def _group(group: PrimitiveGroup, classes: _Classes) -> Iterator[str]:
     tooltip = f"<title>{_lines(group.tooltip)}</title>" if group.tooltip else ""
     label = f" data-name={_attribute(group.name)}" if group.name else ""
     yield f'<g class="{group.kind}"{label}>{tooltip}'

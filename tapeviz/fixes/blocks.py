@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from ..trace.model import Call, Frame, Tape, Trace
+from ..trace.model import Call, StackFrame, Tape, Trace
 from .plan import Plan
 from .source import Source, Statement, called_name, sole
 
@@ -54,7 +54,7 @@ def block_of_call(source: Source, trace: Trace, call: Call) -> Block | None:
     return block_of(source, trace.tapes.get(call.tape) if call.tape is not None else None)
 
 
-def _best(source: Source, found: list[Block], tape: Tape, frame: Frame) -> Block:
+def _best(source: Source, found: list[Block], tape: Tape, frame: StackFrame) -> Block:
     named = [one for one in found if one.name == tape.name]
     return named[0] if named else found[0]
 
@@ -99,7 +99,7 @@ def gradient_call(source: Source, call: Call) -> cst.Call | None:
     return None
 
 
-def _is_at(source: Source, call: cst.Call, frame: Frame) -> bool:
+def _is_at(source: Source, call: cst.Call, frame: StackFrame) -> bool:
     return source.covers(call, frame.line) and source.column(call) == frame.column
 
 

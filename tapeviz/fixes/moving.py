@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from ..trace.model import Frame
+from ..trace.model import StackFrame
 from .blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
 from .model import Edit, Patient
 from .plan import Plan
@@ -151,7 +151,7 @@ def _outside(patient: Patient, block: Block) -> Statement | None:
 
 def _statements_of_cause(patient: Patient) -> Iterator[Statement]:
     op = patient.trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
-    frames: tuple[Frame, ...] = op.site.frames if op is not None else ()
+    frames: tuple[StackFrame, ...] = op.site.frames if op is not None else ()
     for line in (patient.cause.line, *(frame.line for frame in frames)):
         statement = patient.source.statement(line)
         if statement is not None:

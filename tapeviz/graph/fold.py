@@ -16,7 +16,7 @@ import networkx as nx
 
 from ..trace.model import OpId
 from .model import Edge, EdgeState, Frame, Link, Node, NodeId
-from .opening import Opening, usual_shape
+from .opening import OpenGroups, usual_shape
 from .tree import Tree, upwards
 
 GROUP_PREFIX = "group:"
@@ -25,7 +25,7 @@ _ENTRY = re.compile(r".*@(?P<op>\d+)(?: #\d+)?$")
 
 
 def fold(
-    graph: nx.MultiDiGraph, tree: Tree, opening: Opening, framed: Collection[str] = ()
+    graph: nx.MultiDiGraph, tree: Tree, opening: OpenGroups, framed: Collection[str] = ()
 ) -> nx.MultiDiGraph:
     """The graph with each closed group as one node, and every node's :attr:`Node.group` set.
 
@@ -49,7 +49,7 @@ def path_of(node: Node) -> str:
 
 class _Folding:
     def __init__(
-        self, graph: nx.MultiDiGraph, tree: Tree, opening: Opening, framed: Collection[str]
+        self, graph: nx.MultiDiGraph, tree: Tree, opening: OpenGroups, framed: Collection[str]
     ) -> None:
         self._graph = graph
         self._tree = tree

@@ -14,7 +14,7 @@ MOST_BOXES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class OpenGroups:
     """``closed``: paths of folded groups; ``turns``: of each repeat the path of the turn shown."""
 
     closed: frozenset[str]
@@ -30,7 +30,7 @@ def choose_open(
     unfolded: Collection[str] = (),
     turns: Mapping[str, int] | None = None,
     most: int = MOST_BOXES,
-) -> Opening:
+) -> OpenGroups:
     """What to open: the group with the most ops first, as long as the boxes stay within ``most``.
 
     Groups of one shape open together or not at all. What the user folded or unfolded is strong.
@@ -79,7 +79,7 @@ class _Chooser:
         usual = usual_shape(self._tree, repeat)
         return [turn for turn in repeat.turns if self._tree.groups[turn].shape == usual][-1]
 
-    def choose(self, most: int) -> Opening:
+    def choose(self, most: int) -> OpenGroups:
         """What the user opened or closed changes nothing about the rest."""
         shapes = {self._tree.groups[path].shape for path in self._automatic(most)}
         self._turns = self._chosen
@@ -94,7 +94,7 @@ class _Chooser:
                 if group.turns:
                     opened.add(self._turns[group.path])
                 waiting.extend(self._parts(group.path)[1])
-        return Opening(frozenset(self._tree.groups) - opened, self._turns)
+        return OpenGroups(frozenset(self._tree.groups) - opened, self._turns)
 
     def _automatic(self, most: int) -> set[str]:
         """Opens groups level by level as long as the boxes stay within ``most``."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..trace.expressions import SourceText
-from ..trace.model import Frame, Op, Site, Trace
+from ..trace.model import Op, Site, StackFrame, Trace
 from .blocks import block_parts
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
@@ -130,7 +130,7 @@ def _program_of(trace: Trace) -> _Program:
     return program
 
 
-class Places:
+class OpPlaces:
     """Follows the ops of a trace in the order in which they ran.
 
     :meth:`of` must be asked in that order: it reads on in the bindings.
@@ -185,11 +185,11 @@ class Places:
             bound.clear()
         bound.add(name)
 
-    def _around(self, frames: tuple[Frame, ...]) -> tuple[list[Place], int]:
+    def _around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Place], int]:
         """The places of a chain of frames, and the number of the innermost one."""
         parent = self._id(())
         found: list[Place] = []
-        caller: Frame | None = None
+        caller: StackFrame | None = None
         for frame in reversed(frames):
             inside = list(self._in_frame(frame, caller, parent))
             if inside:
@@ -198,7 +198,9 @@ class Places:
             caller = frame
         return found, parent
 
-    def _in_frame(self, frame: Frame, caller: Frame | None, parent: int) -> Iterator[Place]:
+    def _in_frame(
+        self, frame: StackFrame, caller: StackFrame | None, parent: int
+    ) -> Iterator[Place]:
         """The function of a frame and the loops around its line."""
         above: object = parent
         if caller is not None:
@@ -222,7 +224,7 @@ class Places:
             self._turns[key] = self._turns.get(key, 1) + 1
         self._stands[key] = number
 
-    def _moved(self, frames: tuple[Frame, ...]) -> bool:
+    def _moved(self, frames: tuple[StackFrame, ...]) -> bool:
         """Whether the op's turn may change without anything being bound."""
         loops = (loop for frame in frames for loop in self._lines.loops.get(frame.line, ()))
         return any(not loop.names for loop in loops)

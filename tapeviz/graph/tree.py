@@ -16,7 +16,7 @@ import networkx as nx
 
 from ..trace.model import Call, CallId, Op, OpId, Trace
 from .model import Node, NodeId
-from .places import Kind, Place, Places
+from .places import Kind, OpPlaces, Place
 from .stretches import find_stretches
 
 LEAST_OPS = 4
@@ -119,7 +119,7 @@ def _plant(
     kinds: frozenset[str] | None,
 ) -> None:
     """Put every op into the branches of the place where it ran."""
-    places = Places(trace)
+    places = OpPlaces(trace)
     entries = _entries(trace, ordered)
     calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
     stack: list[_Branch] = [root]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from ..trace.expressions import SourceText
-from ..trace.model import Frame, Op, Trace, VariableId
+from ..trace.model import Op, StackFrame, Trace, VariableId
 from .words import joined, line_words, write_word
 
 _SIGNS = {"assign": "←", "assign_add": "+=", "assign_sub": "−="}
@@ -24,7 +24,7 @@ class WriteWords:
     def __init__(self, trace: Trace, names: Mapping[VariableId, str]) -> None:
         self._names = names
         self._source = SourceText(trace.source)
-        self._calls: dict[Frame, ast.Call | None] = {}
+        self._calls: dict[StackFrame, ast.Call | None] = {}
 
     def of(self, op: Op) -> tuple[str, str]:
         """Title and subtitle of an assign op."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeviz.layout.arrays import Bools, Floats, GraphArrays
 from tapeviz.layout.model import Point
-from tapeviz.layout.picture import Line, Picture
+from tapeviz.layout.picture import IndexedLayout, Line
 from tapeviz.layout.straight import joined, on_border, side_by_side
 
 CLEARANCE = 6.0
@@ -26,7 +26,7 @@ NARROW = 4.0
 ROUNDS = 12
 
 
-def around_boxes(graph: GraphArrays, picture: Picture) -> Picture:
+def around_boxes(graph: GraphArrays, picture: IndexedLayout) -> IndexedLayout:
     """Lead around boxes what can be led around; a route that finds no way stays as it is."""
     boxes = np.column_stack([picture.x, picture.y, graph.across / 2, graph.along / 2])
     routes = list(picture.routes)
@@ -41,7 +41,7 @@ def around_boxes(graph: GraphArrays, picture: Picture) -> Picture:
                 here = (int(graph.tails[edge]), int(graph.heads[edge]))
                 way = _detour(boxes, here, MARGIN + MARGIN_STEP * (edge % 4 + 4 * k))
             routes[edge] = way if way and len(way) > 2 else close[k]
-    return Picture(picture.x, picture.y, routes)
+    return IndexedLayout(picture.x, picture.y, routes)
 
 
 def _hit(line: Sequence[Point], boxes: Floats, ends: tuple[int, int]) -> Bools:

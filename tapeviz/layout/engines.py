@@ -16,9 +16,9 @@ from tapeviz.layout.loops import with_loops, without_loops
 from tapeviz.layout.model import Layout
 from tapeviz.layout.named import AS_ONE, IN_PARTS, draw_at
 from tapeviz.layout.packing import SHAPE, pack
-from tapeviz.layout.picture import Line, Picture, extent, finished
+from tapeviz.layout.picture import IndexedLayout, Line, extent, finished
 
-Engine = Callable[[GraphArrays], Picture]
+Engine = Callable[[GraphArrays], IndexedLayout]
 
 
 def lay_out(graph: nx.MultiDiGraph, *, name: str = "layered", direction: str = "down") -> Layout:
@@ -52,10 +52,10 @@ PERHAPS, VERTICES = 1500, 4000
 """Up to this many nodes, neither if their long edges do not need too many dummies."""
 
 
-def draw_by_size(graph: GraphArrays) -> Picture:
+def draw_by_size(graph: GraphArrays) -> IndexedLayout:
     """The layered picture of a connected part without self-loops."""
     if graph.size == 1:
-        return Picture(np.zeros(1), np.zeros(1), [])
+        return IndexedLayout(np.zeros(1), np.zeros(1), [])
     if graph.size > PERHAPS:
         return draw_large(graph)
     ranked = rank(graph)
@@ -78,7 +78,7 @@ def _named(name: str) -> Callable[[nx.MultiDiGraph, str], Layout]:
     return lay_out_so
 
 
-def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> Picture:
+def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> IndexedLayout:
     """Draw each connected part by itself and set the pictures side by side, largest first."""
     parts = components(graph)
     pictures = []
@@ -94,7 +94,7 @@ def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> Picture:
         x[part.members], y[part.members] = moved.x, moved.y
         for edge, line in zip(part.edges.tolist(), moved.routes, strict=True):
             routes[edge] = line
-    return Picture(x, y, routes)
+    return IndexedLayout(x, y, routes)
 
 
 LAYOUTS: Mapping[str, Callable[[nx.MultiDiGraph, str], Layout]] = MappingProxyType(

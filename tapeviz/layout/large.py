@@ -15,13 +15,13 @@ from tapeviz.layout.bulk_place import place_all
 from tapeviz.layout.bulk_routes import route_all
 from tapeviz.layout.bulk_rows import BulkRows, bulk_rows, tightened_rows
 from tapeviz.layout.layers import first_met, neighbours
-from tapeviz.layout.picture import Picture
+from tapeviz.layout.picture import IndexedLayout
 
 SEVERAL_STARTS = 30_000
 """Vertices up to which a second first order is tried."""
 
 
-def draw_large(graph: GraphArrays) -> Picture:
+def draw_large(graph: GraphArrays) -> IndexedLayout:
     """``graph`` must be connected and without self-loops."""
     turned, down = turned_down(graph)
     upper, lower = np.array(down, dtype=np.intp).reshape(-1, 2).T
@@ -36,7 +36,7 @@ def draw_large(graph: GraphArrays) -> Picture:
     y, routes = route_all(graph, rows, x)
     for edge in turned:
         routes[edge].reverse()
-    return Picture(x[: graph.size], y, routes)
+    return IndexedLayout(x[: graph.size], y, routes)
 
 
 def _as_executed(rows: BulkRows) -> Floats:

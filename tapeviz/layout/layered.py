@@ -12,7 +12,7 @@ from tapeviz.layout.arrays import GraphArrays
 from tapeviz.layout.coordinates import place_across
 from tapeviz.layout.layers import cut_into_layers, dummies_needed
 from tapeviz.layout.ordering import order_rows
-from tapeviz.layout.picture import Picture
+from tapeviz.layout.picture import IndexedLayout
 from tapeviz.layout.ports import dock
 from tapeviz.layout.ranking import rank_nodes
 from tapeviz.layout.routing import route, stack_rows, tracks_of
@@ -39,7 +39,7 @@ def rank(graph: GraphArrays) -> Ranked:
     return Ranked(graph, turned, down, rank_nodes(graph.size, down, graph.weights.tolist()))
 
 
-def draw_layered(ranked: Ranked) -> Picture:
+def draw_layered(ranked: Ranked) -> IndexedLayout:
     """The careful picture: seconds for some hundred nodes with thousands of dummies."""
     graph, down, ranks = ranked.graph, ranked.down, ranked.ranks
     layers = cut_into_layers(ranks, down)
@@ -58,4 +58,4 @@ def draw_layered(ranked: Ranked) -> Picture:
         late = [delays.get((edge, i), 0) for i in range(len(tracks[edge]) - 1)]
         line = route(ranks[top], tracks[edge], rows, ends, late)
         routes.append(line[::-1] if edge in ranked.turned else line)
-    return Picture(x[: layers.real], y, routes)
+    return IndexedLayout(x[: layers.real], y, routes)

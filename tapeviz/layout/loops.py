@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeviz.layout.arrays import LOOP_OUT, LOOP_STEP, GraphArrays, Ints
-from tapeviz.layout.picture import Line, Picture
+from tapeviz.layout.picture import IndexedLayout, Line
 
 
 def without_loops(graph: GraphArrays) -> tuple[GraphArrays, Ints]:
@@ -26,7 +26,7 @@ def without_loops(graph: GraphArrays) -> tuple[GraphArrays, Ints]:
     return rest, kept
 
 
-def with_loops(graph: GraphArrays, picture: Picture, kept: Ints) -> Picture:
+def with_loops(graph: GraphArrays, picture: IndexedLayout, kept: Ints) -> IndexedLayout:
     """Add the routes of the self-loops that ``without_loops`` took away."""
     if len(kept) == len(graph.keys):
         return picture
@@ -44,4 +44,4 @@ def with_loops(graph: GraphArrays, picture: Picture, kept: Ints) -> Picture:
         reach = float(graph.along[node]) * 0.4 * (k + 1) / float(total[node])
         out = side + LOOP_OUT + LOOP_STEP * k
         routes[edge] = [(side, y - reach), (out, y - reach), (out, y + reach), (side, y + reach)]
-    return Picture(picture.x, picture.y, routes)
+    return IndexedLayout(picture.x, picture.y, routes)

@@ -16,7 +16,7 @@ import numpy as np
 from tapeviz.layout.acyclic import turned_down
 from tapeviz.layout.arrays import Floats, GraphArrays
 from tapeviz.layout.detours import around_boxes
-from tapeviz.layout.picture import Picture
+from tapeviz.layout.picture import IndexedLayout
 from tapeviz.layout.ranking import longest_path
 from tapeviz.layout.spacing import GAP, spread_out
 from tapeviz.layout.straight import straight_routes
@@ -27,13 +27,13 @@ SMALL = 499
 SEED = 7
 
 
-def draw_at(positions: Positions) -> Callable[[GraphArrays], Picture]:
+def draw_at(positions: Positions) -> Callable[[GraphArrays], IndexedLayout]:
     """An engine that takes the places from ``positions`` and draws straight edges."""
 
-    def draw(graph: GraphArrays) -> Picture:
+    def draw(graph: GraphArrays) -> IndexedLayout:
         points = positions(graph) if graph.size > 1 else np.zeros((graph.size, 2))
         x, y = spread_out(graph, points[:, 0], points[:, 1])
-        picture = Picture(x, y, straight_routes(graph, x, y))
+        picture = IndexedLayout(x, y, straight_routes(graph, x, y))
         return around_boxes(graph, picture) if graph.size <= SMALL else picture
 
     return draw

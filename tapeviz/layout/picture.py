@@ -13,19 +13,19 @@ Line = list[Point]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class IndexedLayout:
     """Centres of the nodes, px, and a polyline for each edge, in the order of the arrays."""
 
     x: Floats
     y: Floats
     routes: list[Line]
 
-    def moved(self, dx: float, dy: float) -> Picture:
+    def moved(self, dx: float, dy: float) -> IndexedLayout:
         routes = [[(x + dx, y + dy) for x, y in line] for line in self.routes]
-        return Picture(self.x + dx, self.y + dy, routes)
+        return IndexedLayout(self.x + dx, self.y + dy, routes)
 
 
-def extent(graph: GraphArrays, picture: Picture) -> tuple[float, float, float, float]:
+def extent(graph: GraphArrays, picture: IndexedLayout) -> tuple[float, float, float, float]:
     """Left, top, right and bottom of all boxes and routes."""
     if not graph.size:
         return 0.0, 0.0, 0.0, 0.0
@@ -39,7 +39,7 @@ def extent(graph: GraphArrays, picture: Picture) -> tuple[float, float, float, f
     )
 
 
-def finished(graph: GraphArrays, picture: Picture, name: str, direction: str) -> Layout:
+def finished(graph: GraphArrays, picture: IndexedLayout, name: str, direction: str) -> Layout:
     """Names in place of indices, the top left corner at 0, the flow in its direction."""
     left, top, right, bottom = extent(graph, picture)
     x, y = (picture.x - left).tolist(), (picture.y - top).tolist()

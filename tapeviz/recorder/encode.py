@@ -16,7 +16,7 @@ from .symbols import Symbols
 from .tensors import Tensors
 
 if TYPE_CHECKING:
-    from .rerun.walk import Inside
+    from .rerun.walk import InsideReport
 
 Complain = Callable[[str], None]
 Row = tuple[Any, ...]
@@ -162,7 +162,7 @@ class Encoder:
         number = self.history.add(None, fields["outputs"])
         self._lines.append(json.dumps({**fields, "id": number}))
 
-    def inside(self, inside: Inside) -> None:
+    def inside(self, inside: InsideReport) -> None:
         """A call of a compiled function was looked into."""
         for identity, tensor in inside.tensors:
             if self.tensors.seen.get(identity, -1) < 0:
@@ -172,7 +172,7 @@ class Encoder:
             self.history.opened[inside.event["op"]] = [op for _, _, op in inside.ops]
         self._lines.append(json.dumps({"e": "inside", **inside.event, "ops": numbers}))
 
-    def answer_inside(self, inside: Inside) -> list[str]:
+    def answer_inside(self, inside: InsideReport) -> list[str]:
         """The events of a call that was looked into after the run."""
         lines = self._lines = []
         self.inside(inside)

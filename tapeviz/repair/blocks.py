@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from tapeviz.repair.imports import PROVIDED
 from tapeviz.repair.page import Page, Pass, Skipped, as_comment, aside
-from tapeviz.repair.parsing import Failure, compile_failure, parse
+from tapeviz.repair.parsing import SyntaxFailure, compile_failure, parse
 from tapeviz.repair.problems import find_problem
 from tapeviz.repair.sentences import CODE_START
 from tapeviz.repair.statements import indent_of, read_statements
@@ -81,7 +81,7 @@ def _is_header_open(page: Page, block: Range) -> bool:
     return bool(indent_of(last)) or last.rstrip().endswith(":")
 
 
-def _mended(part: Page, restoring: Sequence[Pass]) -> tuple[Page, Failure | None]:
+def _mended(part: Page, restoring: Sequence[Pass]) -> tuple[Page, SyntaxFailure | None]:
     """The block after the repairs that guess, and why it cannot be read still."""
     failure = _failure(part)
     if failure is not None and restoring:
@@ -102,9 +102,9 @@ def _mended(part: Page, restoring: Sequence[Pass]) -> tuple[Page, Failure | None
     return part, failure
 
 
-def _failure(part: Page) -> Failure | None:
+def _failure(part: Page) -> SyntaxFailure | None:
     tree = parse(part.text)
-    return tree if isinstance(tree, Failure) else compile_failure(part.text)
+    return tree if isinstance(tree, SyntaxFailure) else compile_failure(part.text)
 
 
 def leave_out_undefined(page: Page, blocks: Sequence[Range]) -> tuple[Page, list[Skipped]]:
@@ -115,7 +115,7 @@ def leave_out_undefined(page: Page, blocks: Sequence[Range]) -> tuple[Page, list
     or when it would be every block.
     """
     tree = parse(page.text)
-    if isinstance(tree, Failure) or _may_bind_unseen(tree):
+    if isinstance(tree, SyntaxFailure) or _may_bind_unseen(tree):
         return page, []
     globals_read = _reads_of_functions(page.text)
     bound = set(_ALWAYS_THERE)

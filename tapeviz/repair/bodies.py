@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from tapeviz.repair.facts import Facts
-from tapeviz.repair.statements import Statement
+from tapeviz.repair.statements import PastedStatement
 
 _FAR = 400
 """Statements looked ahead."""
@@ -30,7 +30,7 @@ class Gap(IntEnum):
 class Script:
     """All statements, with the gap before each and its facts."""
 
-    statements: Sequence[Statement]
+    statements: Sequence[PastedStatement]
     gaps: Sequence[Gap]
     facts: Sequence[Facts]
     tapes: Sequence[frozenset[str]]
@@ -110,7 +110,7 @@ def is_needed(script: Script, header: int, start: int, index: int) -> bool:
     return False
 
 
-def tape_names(statement: Statement) -> frozenset[str]:
+def tape_names(statement: PastedStatement) -> frozenset[str]:
     """The names of the tapes that a ``with`` opens."""
     node = statement.node
     if not isinstance(node, ast.With) or not statement.opens:
@@ -251,14 +251,14 @@ def _leaves_class(script: Script, node: ast.ClassDef, index: int) -> bool:
     return bool(script.gaps[index])
 
 
-def _takes_self(statement: Statement) -> bool:
+def _takes_self(statement: PastedStatement) -> bool:
     node = statement.node
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or statement.keyword != "def":
         return False
     return bool(node.args.args) and node.args.args[0].arg in ("self", "cls")
 
 
-def _returns(statement: Statement) -> bool:
+def _returns(statement: PastedStatement) -> bool:
     return isinstance(statement.node, ast.Return)
 
 

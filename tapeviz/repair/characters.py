@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from tapeviz.repair.page import Edit, Page
+from tapeviz.repair.page import LineEdit, Page
 from tapeviz.repair.scanning import map_code, scan_lines
 
 # Zero-width characters, direction marks, soft hyphen, byte-order mark: pages put them between
@@ -28,17 +28,17 @@ _QUOTE_ENTITY = re.compile(r"&(?:quot|apos|#0*3[49]|#[xX]2[27]);")
 _SPACED_BACKSLASH = re.compile(r"\\[ \t\f]+$")
 
 
-def drop_invisible(page: Page) -> Iterator[Edit]:
+def drop_invisible(page: Page) -> Iterator[LineEdit]:
     """Zero-width characters between the tokens; those inside strings are the user's."""
     if not _INVISIBLE.search(page.text):
         return
     for index, (line, found) in enumerate(zip(page.lines, scan_lines(page.lines), strict=True)):
         if _INVISIBLE.search(line):
             text = map_code(line, found, lambda code: _INVISIBLE.sub("", code))
-            yield Edit(index, text.replace("\0", ""), "removed an invisible character")
+            yield LineEdit(index, text.replace("\0", ""), "removed an invisible character")
 
 
-def plain_spaces(page: Page) -> Iterator[Edit]:
+def plain_spaces(page: Page) -> Iterator[LineEdit]:
     """Non-breaking, full-width and typographic spaces."""
     if not (_ODD_SPACE.search(page.text) or _ODD_BREAK.search(page.text)):
         return
@@ -46,7 +46,7 @@ def plain_spaces(page: Page) -> Iterator[Edit]:
         odd = _ODD_SPACE.search(line) or _ODD_BREAK.search(line)
         if odd:
             text = map_code(line, found, _space)
-            yield Edit(index, text, f"replaced a {_space_name(odd[0])} by a plain one")
+            yield LineEdit(index, text, f"replaced a {_space_name(odd[0])} by a plain one")
 
 
 def _space(code: str) -> str:
@@ -63,7 +63,7 @@ def _space_name(char: str) -> str:
     return named.get(char) or unicodedata.name(char, "odd space").lower()
 
 
-def decode_entities(page: Page) -> Iterator[Edit]:
+def decode_entities(page: Page) -> Iterator[LineEdit]:
     """``&gt;`` and its like, where the page shows its source."""
     if "&" not in page.text:
         return
@@ -74,14 +74,14 @@ def decode_entities(page: Page) -> Iterator[Edit]:
         # Quotes written as entities: the strings of the line are not yet to be seen as strings.
         whole = _QUOTE_ENTITY.search(line) is not None
         text = _decode(line) if whole else map_code(line, found, _decode)
-        yield Edit(index, text, f"decoded {entity[0]}")
+        yield LineEdit(index, text, f"decoded {entity[0]}")
 
 
 def _decode(code: str) -> str:
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), code).replace("\u00a0", " ")
 
 
-def strip_after_backslash(page: Page) -> Iterator[Edit]:
+def strip_after_backslash(page: Page) -> Iterator[LineEdit]:
     """Spaces after the backslash that carries a statement on to the next line."""
     if not any(_SPACED_BACKSLASH.search(line) for line in page.lines):
         return
@@ -89,4 +89,4 @@ def strip_after_backslash(page: Page) -> Iterator[Edit]:
         tail = _SPACED_BACKSLASH.search(line)
         if tail and any(start <= tail.start() < end for start, end in found.code):
             text = line[: tail.start() + 1]
-            yield Edit(index, text, "removed the spaces after the backslash")
+            yield LineEdit(index, text, "removed the spaces after the backslash")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tapeviz.repair.imports import PROVIDED
-from tapeviz.repair.page import Edit, Page, aside, blank
+from tapeviz.repair.page import LineEdit, Page, aside, blank
 from tapeviz.repair.scanning import scan_lines
 from tapeviz.repair.statements import read_statements, statement_starts
 
@@ -48,16 +48,16 @@ _SHELL = re.compile(
 )
 
 
-def drop_quote_marks(page: Page) -> Iterator[Edit]:
+def drop_quote_marks(page: Page) -> Iterator[LineEdit]:
     """``>`` before every line, as mail and Markdown quote."""
     filled = [index for index, line in enumerate(page.lines) if line.strip()]
     if not all(_QUOTED.match(page.lines[index]) for index in filled):
         return
     for index in filled:
-        yield Edit(index, _QUOTED.sub("", page.lines[index]), "removed the quotation mark >")
+        yield LineEdit(index, _QUOTED.sub("", page.lines[index]), "removed the quotation mark >")
 
 
-def drop_fences(page: Page) -> Iterator[Edit]:
+def drop_fences(page: Page) -> Iterator[LineEdit]:
     """Markdown fences, and what stands in a fence of another language.
 
     The label alone does not decide: the form of TensorFlow's issues labels Python as ``shell``.
@@ -76,7 +76,7 @@ def drop_fences(page: Page) -> Iterator[Edit]:
             fences.pop(0)
             yield blank(index, _FENCED, is_page_text=True)
         elif ends_here:
-            yield Edit(index, line.rstrip().rstrip("`"), _FENCED, is_page_text=True)
+            yield LineEdit(index, line.rstrip().rstrip("`"), _FENCED, is_page_text=True)
         if ends_here:
             yield from _other_language(page, opened, index)
         if is_fence or ends_here:
@@ -85,7 +85,7 @@ def drop_fences(page: Page) -> Iterator[Edit]:
         yield from _other_language(page, opened, len(page.lines))
 
 
-def _other_language(page: Page, opened: int, end: int) -> Iterator[Edit]:
+def _other_language(page: Page, opened: int, end: int) -> Iterator[LineEdit]:
     """The inside of a fence that says, and shows, that it is no Python."""
     fence = _FENCE.match(page.lines[opened])
     label = fence[2].lower() if fence else ""
@@ -111,7 +111,7 @@ def _reads_as_python(lines: Sequence[str]) -> bool:
     )
 
 
-def drop_leftovers(page: Page) -> Iterator[Edit]:
+def drop_leftovers(page: Page) -> Iterator[LineEdit]:
     """Words of buttons: "Copy code", "Run Code Online"."""
     found = [index for index, line in enumerate(page.lines) if _LEFTOVERS.match(line)]
     for index in statement_starts(page.lines, found):
@@ -121,7 +121,7 @@ def drop_leftovers(page: Page) -> Iterator[Edit]:
             yield blank(index, f"removed the page's “{words}”", is_page_text=True)
 
 
-def switch_off_commands(page: Page) -> Iterator[Edit]:
+def switch_off_commands(page: Page) -> Iterator[LineEdit]:
     """IPython magics and shell commands: they set up a notebook, they compute no gradient."""
     commands = [index for index, line in enumerate(page.lines) if _is_command(line)]
     for index in statement_starts(page.lines, commands):
@@ -130,7 +130,7 @@ def switch_off_commands(page: Page) -> Iterator[Edit]:
         margin = line[: len(line) - len(line.lstrip())]
         # It may be all that a block holds.
         off = f"{margin}pass  # {command}" if margin else f"# {command}"
-        yield Edit(index, off, f"switched off the notebook command {command}", sets_aside=True)
+        yield LineEdit(index, off, f"switched off the notebook command {command}", sets_aside=True)
 
 
 def _is_command(line: str) -> bool:

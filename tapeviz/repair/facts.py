@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tapeviz.repair.statements import Statement
+from tapeviz.repair.statements import PastedStatement
 
 _ASKING = frozenset({"gradient", "jacobian", "batch_jacobian"})
 _NOTHING: frozenset[str] = frozenset()
@@ -35,7 +35,7 @@ class Facts:
 UNKNOWN = Facts(_NOTHING, _NOTHING, _NOTHING, (), _NOTHING)
 
 
-def read_facts(statement: Statement) -> Facts:
+def read_facts(statement: PastedStatement) -> Facts:
     """The facts of one statement; none when it does not parse."""
     if statement.tree is None:
         return UNKNOWN

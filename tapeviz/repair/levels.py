@@ -17,9 +17,9 @@ from tapeviz.repair.bodies import (
     tape_names,
 )
 from tapeviz.repair.facts import read_facts
-from tapeviz.repair.page import Edit, Page
+from tapeviz.repair.page import LineEdit, Page
 from tapeviz.repair.scanning import scan_lines
-from tapeviz.repair.statements import Statement, indent_of, read_statements
+from tapeviz.repair.statements import PastedStatement, indent_of, read_statements
 
 _STEP = 4
 _DEEPEST = 40
@@ -33,7 +33,7 @@ _GOES_ON = {
 }
 
 
-def restore_indentation(page: Page) -> Iterator[Edit]:
+def restore_indentation(page: Page) -> Iterator[LineEdit]:
     """Bodies that stand flush with their header, lines that match no level."""
     script = _read_script(page)
     if not len(script):
@@ -166,7 +166,7 @@ class _Walk:
             return False
         return leaves(self.script, block.header, block.start, index)
 
-    def _goes_on_here(self, block: _Block, clause: Statement) -> bool | None:
+    def _goes_on_here(self, block: _Block, clause: PastedStatement) -> bool | None:
         """Whether a clause goes on with the statement before it in this block.
 
         False if it goes on with the header of an open block, None if there is nothing for it.
@@ -222,7 +222,7 @@ def _read_script(page: Page) -> Script:
     )
 
 
-def _join_first(statements: list[Statement]) -> None:
+def _join_first(statements: list[PastedStatement]) -> None:
     """Give the first statement the column of its block: a selection often starts at its letter."""
     if len(statements) < 2:
         return
@@ -238,7 +238,7 @@ def _join_first(statements: list[Statement]) -> None:
     statements[0] = replace(first, indent=rest)
 
 
-def _is_sound(statements: Sequence[Statement], base: int) -> bool:
+def _is_sound(statements: Sequence[PastedStatement], base: int) -> bool:
     """Whether the lines fit each other when the first one stands at ``base``."""
     levels = [base]
     for before, statement in pairwise(statements):
@@ -253,7 +253,7 @@ def _is_sound(statements: Sequence[Statement], base: int) -> bool:
     return True
 
 
-def _gaps(page: Page, statements: Sequence[Statement]) -> list[Gap]:
+def _gaps(page: Page, statements: Sequence[PastedStatement]) -> list[Gap]:
     blanks, debris = [0], [False]
     for before, statement in pairwise(statements):
         between = range(before.last + 1, statement.first)
@@ -272,8 +272,8 @@ def _starts_inside(code: Sequence[tuple[int, int]]) -> bool:
 
 
 def _shifted(
-    page: Page, statement: Statement, shift: int, what: str, inside_string: Sequence[bool]
-) -> Iterator[Edit]:
+    page: Page, statement: PastedStatement, shift: int, what: str, inside_string: Sequence[bool]
+) -> Iterator[LineEdit]:
     for index in range(statement.first, statement.last + 1):
         line = page.lines[index]
         is_text = index > statement.first and inside_string[index]
@@ -281,4 +281,4 @@ def _shifted(
             continue
         column = max(indent_of(line) + shift, 0)
         if index == statement.first or column:
-            yield Edit(index, " " * column + line.lstrip(" \t\f"), what)
+            yield LineEdit(index, " " * column + line.lstrip(" \t\f"), what)

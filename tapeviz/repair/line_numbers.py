@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tapeviz.repair.page import Edit, Page
+from tapeviz.repair.page import LineEdit, Page
 
 _NUMBERED = re.compile(
     r"^[ \t]*(\d{1,6})(?:[.:|)\]│](?!\d)|(?=[ \t]|$)|(?P<glued>(?=[A-Za-z_@#])))([ \t]*)(.*)$"
@@ -30,7 +30,7 @@ class _Numbered:
     """Whether nothing stands between the number and the text."""
 
 
-def drop_line_numbers(page: Page) -> Iterator[Edit]:
+def drop_line_numbers(page: Page) -> Iterator[LineEdit]:
     """Numbers that count the lines."""
     for run in _runs(page.lines):
         texts = [one for one in run if one.text]
@@ -41,7 +41,7 @@ def drop_line_numbers(page: Page) -> Iterator[Edit]:
         for one in run:
             margin = (one.gap if is_pushed else one.column) - nearest
             text = " " * margin + one.text if one.text else ""
-            yield Edit(one.index, text, f"removed the line number {one.number}")
+            yield LineEdit(one.index, text, f"removed the line number {one.number}")
 
 
 def _runs(lines: Sequence[str]) -> Iterator[list[_Numbered]]:

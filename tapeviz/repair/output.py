@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tapeviz.repair.page import Edit, Page, aside
-from tapeviz.repair.statements import Statement, read_statements
+from tapeviz.repair.page import LineEdit, Page, aside
+from tapeviz.repair.statements import PastedStatement, read_statements
 
 _WHAT = "output: kept as a comment"
 _LONGEST = 300
@@ -45,7 +45,7 @@ _LOG = re.compile(
 )
 
 
-def set_aside_tracebacks(page: Page) -> Iterator[Edit]:
+def set_aside_tracebacks(page: Page) -> Iterator[LineEdit]:
     """From ``Traceback`` to the line that names the error, in Python's form and in IPython's."""
     until = -1
     for index, line in enumerate(page.lines):
@@ -65,7 +65,7 @@ def _traceback_end(page: Page, first: int) -> int:
     return first
 
 
-def set_aside_output(page: Page) -> Iterator[Edit]:
+def set_aside_output(page: Page) -> Iterator[LineEdit]:
     """Lines that are a result shown, not a statement."""
     until = -1
     for statement in read_statements(page.lines):
@@ -80,7 +80,7 @@ def set_aside_output(page: Page) -> Iterator[Edit]:
                 yield aside(page, index, _WHAT)
 
 
-def _output_end(page: Page, statement: Statement) -> int | None:
+def _output_end(page: Page, statement: PastedStatement) -> int | None:
     """The last line of the output that starts here; None when it is none."""
     first, line = statement.first, page.lines[statement.first]
     if _PRINTED_TENSOR.match(line):

@@ -58,7 +58,7 @@ class Repaired:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class LineEdit:
     """A new text for the line at ``index`` (0-based), and what it mends.
 
     ``sets_aside`` says that the line holds no code: whatever was mended in it before is void.
@@ -114,7 +114,7 @@ class Page:
         before = self.pasted[index].strip()
         return now != before and (not now or now.startswith("#")) and not before.startswith("#")
 
-    def apply(self, edits: Iterable[Edit]) -> Page:
+    def apply(self, edits: Iterable[LineEdit]) -> Page:
         """The page after ``edits``."""
         lines, done = list(self.lines), list(self.done)
         page_text = set(self.page_text)
@@ -154,13 +154,13 @@ class Page:
         )
 
 
-Pass = Callable[[Page], Iterable[Edit]]
+Pass = Callable[[Page], Iterable[LineEdit]]
 """One kind of repair: what it would change on the page as it stands."""
 
 
-def blank(index: int, what: str, *, is_page_text: bool = False) -> Edit:
+def blank(index: int, what: str, *, is_page_text: bool = False) -> LineEdit:
     """The line taken away: it stays as an empty line."""
-    return Edit(index, "", what, sets_aside=True, is_page_text=is_page_text)
+    return LineEdit(index, "", what, sets_aside=True, is_page_text=is_page_text)
 
 
 def as_comment(pasted: str) -> str:
@@ -169,7 +169,7 @@ def as_comment(pasted: str) -> str:
     return "# " + pasted.replace("\0", "").rstrip(" \t")
 
 
-def aside(page: Page, index: int, what: str, *, is_page_text: bool = False) -> Edit:
+def aside(page: Page, index: int, what: str, *, is_page_text: bool = False) -> LineEdit:
     """The line kept as a comment, in the words that were pasted."""
     text = as_comment(page.pasted[index])
-    return Edit(index, text, what, sets_aside=True, is_page_text=is_page_text)
+    return LineEdit(index, text, what, sets_aside=True, is_page_text=is_page_text)

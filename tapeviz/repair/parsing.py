@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class SyntaxFailure:
     """Python's own complaint: 1-based line and column, and its message."""
 
     line: int
@@ -16,7 +16,7 @@ class Failure:
     message: str
 
 
-def parse(text: str) -> ast.Module | Failure:
+def parse(text: str) -> ast.Module | SyntaxFailure:
     """The tree of a text, or why it has none."""
     # A pasted "\d" is worth a warning when it runs, not here.
     with warnings.catch_warnings():
@@ -29,7 +29,7 @@ def parse(text: str) -> ast.Module | Failure:
             return _unreadable(text, error)
 
 
-def compile_failure(text: str) -> Failure | None:
+def compile_failure(text: str) -> SyntaxFailure | None:
     """Why a text that parses does not compile (``return`` outside a function), or None."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -43,17 +43,17 @@ def compile_failure(text: str) -> Failure | None:
     return None
 
 
-def _failure(error: SyntaxError) -> Failure:
-    return Failure(max(error.lineno or 1, 1), max(error.offset or 1, 1), error.msg or "")
+def _failure(error: SyntaxError) -> SyntaxFailure:
+    return SyntaxFailure(max(error.lineno or 1, 1), max(error.offset or 1, 1), error.msg or "")
 
 
-def _unreadable(text: str, error: Exception) -> Failure:
+def _unreadable(text: str, error: Exception) -> SyntaxFailure:
     """For what is not a SyntaxError: a NUL, half a surrogate pair, nesting without end."""
     if isinstance(error, (RecursionError, MemoryError, OverflowError)):
-        return Failure(1, 1, "too deeply nested")
+        return SyntaxFailure(1, 1, "too deeply nested")
     at = next((i for i, char in enumerate(text) if char == "\0" or "\ud800" <= char <= "\udfff"), 0)
     line_start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     line = text.count("\n", 0, at) + text.replace("\r\n", "  ").count("\r", 0, at) + 1
-    return Failure(
+    return SyntaxFailure(
         line, at - line_start + 1, f"invalid character U+{ord(text[at : at + 1] or ' '):04X}"
     )

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from tapeviz.repair.page import Page, SyntaxProblem
-from tapeviz.repair.parsing import Failure
+from tapeviz.repair.parsing import SyntaxFailure
 from tapeviz.repair.scanning import scan
 from tapeviz.repair.sentences import mistyped_keyword
 from tapeviz.repair.statements import read_statements
@@ -82,7 +82,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
 _PAIR = dict(zip("([{)]}", ")]}([{", strict=True))
 
 
-def find_problem(page: Page, failure: Failure, lines_before: int = 0) -> SyntaxProblem:
+def find_problem(page: Page, failure: SyntaxFailure, lines_before: int = 0) -> SyntaxProblem:
     """What keeps ``page`` from being read: the first statement that is wrong by itself.
 
     ``lines_before``: how many lines of the pasted text stand above the first one of ``page``.
@@ -94,14 +94,14 @@ def find_problem(page: Page, failure: Failure, lines_before: int = 0) -> SyntaxP
         own = statement.failure
         if own is not None and own.line <= statement.text.count("\n") + 1:
             margin = statement.indent if own.line == 1 else 0
-            failure = Failure(statement.first + own.line, own.column + margin, own.message)
+            failure = SyntaxFailure(statement.first + own.line, own.column + margin, own.message)
             break
     line = min(failure.line, len(page.lines))
     column = _pasted_column(page, line, failure.column)
     return SyntaxProblem(line + lines_before, column, _say(page, failure, lines_before))
 
 
-def _say(page: Page, failure: Failure, lines_before: int) -> str:
+def _say(page: Page, failure: SyntaxFailure, lines_before: int) -> str:
     message = re.sub(
         r"on line (\d+)",
         lambda found: f"on line {int(found[1]) + lines_before}",
@@ -118,7 +118,7 @@ def _say(page: Page, failure: Failure, lines_before: int) -> str:
     return f"Python cannot read this: {failure.message}."
 
 
-def _say_near(page: Page, failure: Failure) -> str:
+def _say_near(page: Page, failure: SyntaxFailure) -> str:
     line = page.lines[min(failure.line, len(page.lines)) - 1]
     opened = scan(line[: failure.column - 1]).after.brackets
     near = re.match(r"\w+|\S", line[failure.column - 1 :])

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tapeviz.repair.page import Edit, Page, aside, blank
-from tapeviz.repair.parsing import Failure, parse
+from tapeviz.repair.page import LineEdit, Page, aside, blank
+from tapeviz.repair.parsing import SyntaxFailure, parse
 from tapeviz.repair.scanning import scan_lines
 
 _PROMPT = re.compile(r"^\s*(?P<name>>>>(?!>)|In\s?\[[\d\s*]*\]:)(?P<gap> ?)(?P<code>.*)$")
@@ -33,13 +33,13 @@ class _Session:
     def may_answer(self) -> bool:
         """Whether the statement typed last shows its value, or its output cannot be foreseen."""
         tree = parse("\n".join(self.entered).strip())
-        if isinstance(tree, Failure) or not tree.body:
+        if isinstance(tree, SyntaxFailure) or not tree.body:
             return bool(self.entered)
         quiet = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)
         return not isinstance(tree.body[-1], quiet)
 
 
-def drop_prompts(page: Page) -> Iterator[Edit]:
+def drop_prompts(page: Page) -> Iterator[LineEdit]:
     """``>>>``, ``...``, ``In [3]:``, ``Out[3]:`` and the answers that follow them."""
     if not any(map(_is_session_line, page.lines)):
         return
@@ -87,11 +87,11 @@ def _is_session_line(line: str) -> bool:
     return any(pattern.match(line) for pattern in (_PROMPT, _ANSWER, _CELL))
 
 
-def _unprompted(index: int, prompt: re.Match[str]) -> Edit:
-    return Edit(index, prompt["code"], f"removed the prompt {prompt['name']}")
+def _unprompted(index: int, prompt: re.Match[str]) -> LineEdit:
+    return LineEdit(index, prompt["code"], f"removed the prompt {prompt['name']}")
 
 
-def _answered(page: Page, index: int, value: str) -> Edit:
+def _answered(page: Page, index: int, value: str) -> LineEdit:
     if value.strip():
         return aside(page, index, _WHAT)
     return blank(index, f"removed the prompt {page.lines[index].strip()}")
@@ -100,7 +100,7 @@ def _answered(page: Page, index: int, value: str) -> Edit:
 def _is_answer(session: _Session, line: str) -> bool:
     """Whether a line behind a typed statement is its output, not code without a prompt."""
     tree = parse(line.strip())
-    if isinstance(tree, Failure):
+    if isinstance(tree, SyntaxFailure):
         # `with …:` or the first line of a long call: code, if it looks like it.
         return session.may_answer() and not _STARTS_CODE.match(line)
     if not all(isinstance(node, ast.Expr) for node in tree.body):

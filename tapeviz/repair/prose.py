@@ -8,17 +8,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tapeviz.repair.facts import read_facts
-from tapeviz.repair.page import Edit, Page, aside
+from tapeviz.repair.page import LineEdit, Page, aside
 from tapeviz.repair.scanning import CLOSED, Open, scan
 from tapeviz.repair.sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword
-from tapeviz.repair.statements import Statement, read_statements
+from tapeviz.repair.statements import PastedStatement, read_statements
 
 _WHAT = "not Python: kept as a comment"
 _BUILTINS = frozenset(dir(builtins))
 _CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
 
 
-def set_aside_prose(page: Page) -> Iterator[Edit]:
+def set_aside_prose(page: Page) -> Iterator[LineEdit]:
     """Sentences in any script. A line that may be mistyped code is never taken."""
     statements = read_statements(page.lines)
     if all(statement.tree for statement in statements):
@@ -39,7 +39,7 @@ def set_aside_prose(page: Page) -> Iterator[Edit]:
                 yield aside(page, index, _WHAT, is_page_text=True)
 
 
-def _outside_brackets(statements: Iterable[Statement]) -> Iterator[Statement]:
+def _outside_brackets(statements: Iterable[PastedStatement]) -> Iterator[PastedStatement]:
     """Statements that do not parse and do not stand in a bracket that such a one left open."""
     left: Open = CLOSED
     next_line = -1
@@ -62,7 +62,7 @@ def _is_stray_sign(pasted: str) -> bool:
     return bool(text) and not text.isascii() and not re.search(r"\w", text)
 
 
-def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
+def _reads_as_words(statement: PastedStatement, known: frozenset[str]) -> bool:
     """Whether a statement does nothing but name things that are not there: ``so``, ``- 用法``."""
     match statement.node:
         case ast.Expr(value=value):
@@ -87,7 +87,7 @@ def _reads_as_words(statement: Statement, known: frozenset[str]) -> bool:
     )
 
 
-def _formulas(page: Page, statements: Sequence[Statement]) -> Iterator[Statement]:
+def _formulas(page: Page, statements: Sequence[PastedStatement]) -> Iterator[PastedStatement]:
     """``      = 0.5 * grads`` under the ``=`` that it goes on with: written mathematics."""
     sign, last = -1, -1
     for statement in statements:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tapeviz.repair.page import Edit, Page
+from tapeviz.repair.page import LineEdit, Page
 from tapeviz.repair.scanning import Scan, map_code, scan_lines
 
 _DOUBLE = "“”„‟«»＂〝〞″"
@@ -29,7 +29,7 @@ _STRING = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 _TRIPLE = re.compile(f"[\"{_DOUBLE}]{{3}}|['{_SINGLE}]{{3}}")
 
 
-def plain_punctuation(page: Page) -> Iterator[Edit]:
+def plain_punctuation(page: Page) -> Iterator[LineEdit]:
     """Quotes and signs outside strings; what stands between the quotes stays as it is."""
     if not _ODD.search(page.text):
         return
@@ -37,7 +37,7 @@ def plain_punctuation(page: Page) -> Iterator[Edit]:
     for index, (line, found) in enumerate(zip(lines, scan_lines(lines), strict=True)):
         if _ODD.search(page.lines[index]):
             text = fold_line(line, found)
-            yield Edit(index, text, _what(page.lines[index], text))
+            yield LineEdit(index, text, _what(page.lines[index], text))
 
 
 def fold_line(line: str, found: Scan) -> str:

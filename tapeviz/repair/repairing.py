@@ -19,7 +19,7 @@ from tapeviz.repair.levels import restore_indentation
 from tapeviz.repair.line_numbers import drop_line_numbers
 from tapeviz.repair.output import set_aside_output, set_aside_tracebacks
 from tapeviz.repair.page import Page, Pass, Repaired, Skipped
-from tapeviz.repair.parsing import Failure, compile_failure, parse
+from tapeviz.repair.parsing import SyntaxFailure, compile_failure, parse
 from tapeviz.repair.problems import find_problem
 from tapeviz.repair.prompts import accidental_prompt, drop_prompts
 from tapeviz.repair.prose import set_aside_prose
@@ -85,7 +85,9 @@ def repair(text: str) -> Repaired:
     return Repaired(page.text, page.repairs, None, tuple(skipped), len(blocks) or 1)
 
 
-def _after(one: Pass, page: Page, failure: Failure | None) -> tuple[Page, Failure | None]:
+def _after(
+    one: Pass, page: Page, failure: SyntaxFailure | None
+) -> tuple[Page, SyntaxFailure | None]:
     """The page after a pass, and why it cannot be read yet."""
     mended = page.apply(one(page))
     if mended.lines == page.lines:
@@ -95,9 +97,9 @@ def _after(one: Pass, page: Page, failure: Failure | None) -> tuple[Page, Failur
     return (page, None) if left and failure is None else (mended, left)
 
 
-def _failure(page: Page) -> Failure | None:
+def _failure(page: Page) -> SyntaxFailure | None:
     tree = parse(page.text)
-    if isinstance(tree, Failure):
+    if isinstance(tree, SyntaxFailure):
         return tree
     line = accidental_prompt(tree)
-    return Failure(line, 1, "invalid syntax") if line else None
+    return SyntaxFailure(line, 1, "invalid syntax") if line else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tapeviz.repair.parsing import Failure, parse
+from tapeviz.repair.parsing import SyntaxFailure, parse
 from tapeviz.repair.scanning import CLOSED, Open, scan
 
 TAB = 8
@@ -34,7 +34,7 @@ _SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PastedStatement:
     """A simple statement, or the header of a compound one, from line ``first`` to ``last``.
 
     ``tree`` is None when it does not parse; a header's holds ``pass`` as its body, a clause's
@@ -50,7 +50,7 @@ class Statement:
     """``with``, ``else``, ``@`` … of a header or clause, else empty."""
     opens: bool = False
     """Whether an indented body must follow."""
-    failure: Failure | None = None
+    failure: SyntaxFailure | None = None
     """Why it does not parse, at the lines and columns of ``text``."""
 
     @property
@@ -65,7 +65,7 @@ class Statement:
 
 
 @lru_cache(maxsize=1)  # most passes change nothing, and the next one asks for the same again
-def read_statements(lines: tuple[str, ...]) -> tuple[Statement, ...]:
+def read_statements(lines: tuple[str, ...]) -> tuple[PastedStatement, ...]:
     """All statements; blank lines and comments are left out."""
     return tuple(_read(lines))
 
@@ -84,7 +84,7 @@ def indent_of(line: str) -> int:
     return len(margin.replace("\f", "").expandtabs(TAB))
 
 
-def _read(lines: Sequence[str]) -> Iterator[Statement]:
+def _read(lines: Sequence[str]) -> Iterator[PastedStatement]:
     # Lines read ahead in vain, in all: an open bracket on every line must not cost n² steps.
     patience = 4 * len(lines) + 1_000
     at = 0
@@ -117,10 +117,10 @@ def _read_ahead(lines: Sequence[str], first: int, most: int) -> tuple[int, bool]
     return index + 1, False
 
 
-def _parse(lines: Sequence[str], first: int, last: int) -> Statement:
+def _parse(lines: Sequence[str], first: int, last: int) -> PastedStatement:
     indent = indent_of(lines[first])
     text = "\n".join([lines[first].strip(" \t\f"), *lines[first + 1 : last + 1]])
-    found = Statement(first, last, indent, text, None)
+    found = PastedStatement(first, last, indent, text, None)
     clause = _CLAUSE.match(text)
     if clause:
         return _parse_clause(found, clause[1])
@@ -138,7 +138,7 @@ def _parse(lines: Sequence[str], first: int, last: int) -> Statement:
     return _framed(replace(found, keyword="", opens=False), text)
 
 
-def _parse_clause(found: Statement, keyword: str) -> Statement:
+def _parse_clause(found: PastedStatement, keyword: str) -> PastedStatement:
     opens = _ends_with_colon(found.text)
     body = "\n  pass" if opens else ""
     clause = replace(found, keyword=keyword, opens=opens)
@@ -148,11 +148,11 @@ def _parse_clause(found: Statement, keyword: str) -> Statement:
     return framed
 
 
-def _framed(found: Statement, source: str, frame: str = "") -> Statement:
+def _framed(found: PastedStatement, source: str, frame: str = "") -> PastedStatement:
     tree = parse(frame + source)
-    if isinstance(tree, Failure):
+    if isinstance(tree, SyntaxFailure):
         line = max(tree.line - frame.count("\n"), 1)
-        return replace(found, failure=Failure(line, tree.column, tree.message))
+        return replace(found, failure=SyntaxFailure(line, tree.column, tree.message))
     return replace(found, tree=tree) if tree.body else found
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeviz.repair.page import Edit, Page
-from tapeviz.repair.parsing import Failure, parse
+from tapeviz.repair.page import LineEdit, Page
+from tapeviz.repair.parsing import SyntaxFailure, parse
 from tapeviz.repair.scanning import scan_lines
 
 _WIDTHS = (4, 8, 2)
 
 
-def expand_tabs(page: Page) -> Iterator[Edit]:
+def expand_tabs(page: Page) -> Iterator[LineEdit]:
     """Margins of spaces only."""
     tabbed = [
         index
@@ -22,14 +22,14 @@ def expand_tabs(page: Page) -> Iterator[Edit]:
         return
     width = next((width for width in _WIDTHS if _parses(page, tabbed, width)), _WIDTHS[0])
     for index in tabbed:
-        yield Edit(index, _expand(page.lines[index], width), "replaced tabs by spaces")
+        yield LineEdit(index, _expand(page.lines[index], width), "replaced tabs by spaces")
 
 
 def _parses(page: Page, tabbed: list[int], width: int) -> bool:
     lines = list(page.lines)
     for index in tabbed:
         lines[index] = _expand(lines[index], width)
-    return not isinstance(parse("\n".join(lines)), Failure)
+    return not isinstance(parse("\n".join(lines)), SyntaxFailure)
 
 
 def _margin(line: str) -> str:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ..layout.model import Rect
 from .geometry import circle, grown, line, rounded
 from .model import Change, ChangeKind, Heading
-from .primitives import Group, Path, Primitive, Style, TextRun
+from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
 from .text import clean, fit
 from .theme import Theme
 
@@ -26,7 +26,7 @@ SIGNS: Mapping[str, ChangeKind] = MappingProxyType(
 """What a legend may explain by a sign. Each has its own shape besides its own colour."""
 
 
-def change_group(change: Change, theme: Theme) -> Group:
+def change_group(change: Change, theme: Theme) -> PrimitiveGroup:
     """A frame around the box, dashed for what is gone, and the sign on its upper right corner."""
     colour, _ = change_colours(change.kind, theme)
     frame = frame_rect(change)
@@ -34,7 +34,9 @@ def change_group(change: Change, theme: Theme) -> Group:
     outline = rounded(frame, min(14.0, frame.height / 2))
     path = Path(f"change-{change.kind}", outline, Style(None, colour, 1.8, dash))
     corner = frame.right - 4, frame.top + 4
-    return Group("change", change.node, (path, *sign(change.kind, *corner, theme)), change.tooltip)
+    return PrimitiveGroup(
+        "change", change.node, (path, *sign(change.kind, *corner, theme)), change.tooltip
+    )
 
 
 def frame_rect(change: Change) -> Rect:
@@ -63,7 +65,7 @@ def change_colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
     }[kind]
 
 
-def heading_group(heading: Heading, theme: Theme) -> Group:
+def heading_group(heading: Heading, theme: Theme) -> PrimitiveGroup:
     x, y = heading.x, heading.y
     text, note = (
         fit(clean(words), "mono", size, heading.width, "end")
@@ -73,4 +75,4 @@ def heading_group(heading: Heading, theme: Theme) -> Group:
     if note:
         below = y + NOTE_DROP
         runs.append(TextRun("heading-note", x, below, note, "mono", NOTE_SIZE, theme.text_muted))
-    return Group("heading", "", tuple(runs))
+    return PrimitiveGroup("heading", "", tuple(runs))

@@ -11,7 +11,7 @@ from ..graph.model import Frame
 from ..layout.model import Layout, Point, Rect
 from .geometry import line, rounded
 from .model import FrameBox
-from .primitives import Group, Path, Primitive, Style, TextRun
+from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
 from .text import cap_height, fit, text_width
 from .theme import Theme
 
@@ -98,14 +98,14 @@ def button_at(frames: tuple[FrameBox, ...], point: Point) -> tuple[FrameBox, Fra
     return None
 
 
-def frame_group(frame: FrameBox, theme: Theme) -> Group:
+def frame_group(frame: FrameBox, theme: Theme) -> PrimitiveGroup:
     """The border: a stack of sheets for a repeat. Wires lie over it."""
-    return Group("frame", frame.path, tuple(_border(frame, theme)), frame.tooltip)
+    return PrimitiveGroup("frame", frame.path, tuple(_border(frame, theme)), frame.tooltip)
 
 
-def header_group(frame: FrameBox, theme: Theme) -> Group:
+def header_group(frame: FrameBox, theme: Theme) -> PrimitiveGroup:
     """Title, line, picker and minus; they lie over the wires that come in there."""
-    return Group("frame-header", frame.path, tuple(_header(frame, theme)), frame.tooltip)
+    return PrimitiveGroup("frame-header", frame.path, tuple(_header(frame, theme)), frame.tooltip)
 
 
 def _border(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:

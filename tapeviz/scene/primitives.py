@@ -60,7 +60,7 @@ Primitive = Path | TextRun
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PrimitiveGroup:
     """The primitives of one box, wire or mark, in drawing order.
 
     ``kind``: ``node``, ``edge``, ``mark``, ``legend``, ``title``; ``name``: of the node or edge.

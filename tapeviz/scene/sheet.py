@@ -9,7 +9,7 @@ from ..layout.model import Rect
 from .changes import SIGNS, sign
 from .geometry import arrow, line, rounded
 from .model import LegendEntry, Scene
-from .primitives import Group, Path, Primitive, Style, TextRun
+from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
 from .strokes import groups, look_colour, look_dash
 from .text import cap_height, clean, fit, text_width
 from .theme import Theme
@@ -32,7 +32,7 @@ class Sheet:
     """``bounds``: what the picture covers, margins included; ``groups``: back to front."""
 
     bounds: Rect
-    groups: tuple[Group, ...]
+    groups: tuple[PrimitiveGroup, ...]
 
 
 def lay_sheet(
@@ -63,11 +63,11 @@ def lay_sheet(
     return Sheet(bounds, tuple(drawn))
 
 
-def title_group(title: str, theme: Theme, left: float, top: float, width: float) -> Group:
+def title_group(title: str, theme: Theme, left: float, top: float, width: float) -> PrimitiveGroup:
     text = fit(clean(title), "mono", TITLE_SIZE, width, "end")
     baseline = top + cap_height("mono", TITLE_SIZE)
     run = TextRun("picture-title", left, baseline, text, "mono", TITLE_SIZE, theme.text, 600)
-    return Group("title", "", (run,))
+    return PrimitiveGroup("title", "", (run,))
 
 
 def legend_extent(entries: Sequence[LegendEntry], width: float) -> tuple[float, float]:
@@ -81,7 +81,7 @@ def legend_extent(entries: Sequence[LegendEntry], width: float) -> tuple[float, 
 
 def legend_group(
     entries: Sequence[LegendEntry], theme: Theme, left: float, top: float, width: float
-) -> Group:
+) -> PrimitiveGroup:
     """The legend with its upper left corner at ``left, top``, in rows of at most ``width`` px."""
     extent = legend_extent(entries, width)
     ground = Rect(left + extent[0] / 2, top + extent[1] / 2, *extent)
@@ -107,7 +107,7 @@ def legend_group(
             )
             x += _entry_width(entry) + _ENTRY_GAP
         y += LEGEND_HEIGHT - 8
-    return Group("legend", "", tuple(made))
+    return PrimitiveGroup("legend", "", tuple(made))
 
 
 def legend_sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:

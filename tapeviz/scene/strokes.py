@@ -10,7 +10,7 @@ from .frames import frame_group, header_group
 from .geometry import arrow, circle, curve, cut_back, end_direction
 from .model import Box, Mark, Scene, Wire
 from .plates import plate
-from .primitives import Group, Path, Primitive, Style
+from .primitives import Path, Primitive, PrimitiveGroup, Style
 from .scissors import scissors
 from .theme import Theme
 
@@ -25,7 +25,7 @@ def strokes(scene: Scene, theme: Theme) -> list[Primitive]:
     return [primitive for group in groups(scene, theme) for primitive in group.primitives]
 
 
-def groups(scene: Scene, theme: Theme) -> Iterator[Group]:
+def groups(scene: Scene, theme: Theme) -> Iterator[PrimitiveGroup]:
     """One group for each wire, box and mark, back to front."""
     for frame in scene.frames:
         yield frame_group(frame, theme)
@@ -46,11 +46,11 @@ def groups(scene: Scene, theme: Theme) -> Iterator[Group]:
         yield heading_group(heading, theme)
 
 
-def box_group(box: Box, theme: Theme) -> Group:
-    return Group("node", box.node, tuple(box_primitives(box, theme)), box.tooltip)
+def box_group(box: Box, theme: Theme) -> PrimitiveGroup:
+    return PrimitiveGroup("node", box.node, tuple(box_primitives(box, theme)), box.tooltip)
 
 
-def wire_group(wire: Wire, theme: Theme) -> Group:
+def wire_group(wire: Wire, theme: Theme) -> PrimitiveGroup:
     """The curve and its arrow head."""
     role = f"wire-{wire_look(wire)}"
     colour = wire_colour(wire, theme)
@@ -61,7 +61,7 @@ def wire_group(wire: Wire, theme: Theme) -> Group:
     width = min(wire.width, _CARRIED_WIDTH) if wire.is_carried else wire.width
     style = Style(None, colour, width, dash_of(wire))
     name = "{} → {}".format(*wire.edge[:2])
-    return Group(
+    return PrimitiveGroup(
         "edge",
         name,
         (Path(role, line, style), Path(f"{role}-head", head, Style(colour))),
@@ -96,18 +96,18 @@ def look_dash(look: str, width: float) -> tuple[float, ...]:
     return _CUT_DASH if look == "cut" else ()
 
 
-def label_group(wire: Wire, theme: Theme) -> Group:
+def label_group(wire: Wire, theme: Theme) -> PrimitiveGroup:
     """A gradient's value in a small plate on its wire."""
     x, y = wire.label_at or wire.points[0]
-    return Group("label", "", tuple(plate(x, y, wire.label, theme)))
+    return PrimitiveGroup("label", "", tuple(plate(x, y, wire.label, theme)))
 
 
-def mark_group(mark: Mark, theme: Theme) -> Group:
+def mark_group(mark: Mark, theme: Theme) -> PrimitiveGroup:
     """Scissors in a disc."""
     name = "{} → {}".format(*mark.edge[:2])
     disc = Style(theme.trouble_fill, theme.trouble, 1.3)
     stroked, filled = scissors(mark.x, mark.y, 14.0)
-    return Group(
+    return PrimitiveGroup(
         "mark",
         name,
         (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from . import events as e
-from .expansion import EagerRun, Expansion, Places, Told
+from .expansion import EagerRun, Expansion, InlinedSites, Told
 from .model import Site
 from .opening import FirstCalls, Opening
 from .traced_graphs import TracedGraphs, runs_graphs
@@ -32,7 +32,7 @@ class Bodies:
     ) -> None:
         self.opening = opening if opening is not None else FirstCalls()
         self.graphs = TracedGraphs()
-        self._places = Places(sites)
+        self._places = InlinedSites(sites)
         self._copy_tensor = copy_tensor
         self._pending: dict[int, e.BodiesRun] = {}
         self._counts: dict[int, int] = {}

@@ -18,7 +18,7 @@ Agreement = Literal["equal", "differs", "unchecked"]
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class RerunOutcome:
     """What came of running an opened call of a compiled function again.
 
     ``state``: ``equal``: its outputs came out bit for bit as in the run; ``differs``;

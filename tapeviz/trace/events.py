@@ -177,7 +177,7 @@ class Watched(_Event, frozen=True, tag="watch"):
     site: int = 0
 
 
-class Operand(msgspec.Struct, frozen=True, omit_defaults=True):
+class RawOperand(msgspec.Struct, frozen=True, omit_defaults=True):
     """One target, source or output gradient of a call, in flat order.
 
     ``tensor``: its id (a variable's handle id; 0: not a tensor or None). ``kind``: ``tensor``,
@@ -202,9 +202,9 @@ class CallBegan(_Event, frozen=True, tag="call"):
     id: int
     method: str
     tape: int
-    targets: list[Operand]
-    sources: list[Operand]
-    output_gradients: list[Operand] = []
+    targets: list[RawOperand]
+    sources: list[RawOperand]
+    output_gradients: list[RawOperand] = []
     unconnected: str = "none"
     site: int = 0
     direct: bool = True

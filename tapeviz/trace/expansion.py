@@ -19,8 +19,8 @@ from . import events as e
 from .body_events import Path
 from .compiled import Loop
 from .ids import OpId, SiteId, TensorId
-from .model import Frame, Site
-from .traced_graphs import CONDITIONALS, LOOPS, TracedGraph, Write, runs_graphs
+from .model import Site, StackFrame
+from .traced_graphs import CONDITIONALS, LOOPS, GraphWrite, TracedGraph, runs_graphs
 
 _FIRST = 1 << 48
 _PER_CALL = 20
@@ -56,13 +56,13 @@ class EagerRun:
 
     graph: TracedGraph
     round: int
-    writes: Sequence[Write] = ()
+    writes: Sequence[GraphWrite] = ()
     inside: e.InsideComputed | None = None
     words: Mapping[int, str] = field(default_factory=dict)
     copies: Mapping[int, int] = field(default_factory=dict)
 
 
-class Places:
+class InlinedSites:
     """The places of a recording, to which those inside of further calls are added."""
 
     def __init__(self, sites: dict[int, Site]) -> None:
@@ -81,7 +81,7 @@ class Places:
             self._sites[number] = Site(SiteId(number), frames)
         return self._called[key]
 
-    def _frames(self, site: int) -> tuple[Frame, ...]:
+    def _frames(self, site: int) -> tuple[StackFrame, ...]:
         return self._sites[site].frames if site in self._sites else ()
 
 
@@ -175,7 +175,7 @@ class Expansion:
     def __init__(
         self,
         graphs: Mapping[int, TracedGraph],
-        places: Places,
+        places: InlinedSites,
         copy_tensor: Callable[[int, int], None],
         is_told: Callable[[int], bool],
         inside: e.InsideComputed | None,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
-from .model import Frame
+from .model import StackFrame
 
 _TARGET_NAMES = ("target", "ys", "targets")
 _LONGEST_WORDS = 30
@@ -75,7 +75,7 @@ class SourceText:
         ]
         return min(covering, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
 
-    def call_at(self, frame: Frame, method: str) -> ast.Call | None:
+    def call_at(self, frame: StackFrame, method: str) -> ast.Call | None:
         """The call that ran there: by its columns, else the line's only call of that name."""
         name = method.rsplit(".", 1)[-1]
         candidates = self._calls.get(frame.line, [])
@@ -93,7 +93,7 @@ class SourceText:
         named = [n for n in inside if isinstance(n, ast.Call) and _called_name(n) == name]
         return named[0] if len(named) == 1 else None
 
-    def words_at(self, frame: Frame) -> str:
+    def words_at(self, frame: StackFrame) -> str:
         """What the snippet calls the op that ran there: ``tf.argmax``, ``x // 2``."""
         if frame.column < 0 or not 0 < frame.line <= len(self.lines):
             return ""
@@ -123,7 +123,7 @@ class SourceText:
                 names |= {one.asname or one.name for one in node.names if one.name == "tensorflow"}
         return frozenset(names)
 
-    def _bytes(self, frame: Frame) -> int:
+    def _bytes(self, frame: StackFrame) -> int:
         """The frame's end column in UTF-8 bytes, as ``ast`` counts."""
         if not 0 < frame.end_line <= len(self.lines):
             return -1

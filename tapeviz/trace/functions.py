@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from . import events as e
 from .bodies import Bodies
-from .compiled import Agreement, Inside, Loop, TracedFunction, Word
+from .compiled import Agreement, Loop, RerunOutcome, TracedFunction, Word
 from .expansion import EagerRun, Told
 from .model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
-from .state import States
+from .state import VersionTracker
 
 _Known = TypeVar("_Known")
 
@@ -26,7 +26,7 @@ class Functions:
         self,
         ops: dict[OpId, Op],
         producers: dict[TensorId, OpId],
-        states: States,
+        states: VersionTracker,
         handles: Set[TensorId],
         bodies: Bodies,
     ) -> None:
@@ -150,12 +150,12 @@ def _word(word: str) -> Word:
     return "beside" if word == "beside" else "unknown"
 
 
-def _inside(run: EagerRun) -> Inside | None:
+def _inside(run: EagerRun) -> RerunOutcome | None:
     event = run.inside
     if event is None:
         return None
     known: dict[str, Agreement] = {"equal": "equal", "differs": "differs"}
-    return Inside(known.get(event.state, "unchecked"), event.why)
+    return RerunOutcome(known.get(event.state, "unchecked"), event.why)
 
 
 def copying(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from .compiled import Inside, Loop, TracedFunction, Word
+from .compiled import Loop, RerunOutcome, TracedFunction, Word
 from .ids import CallId as CallId
 from .ids import OpId as OpId
 from .ids import SiteId as SiteId
@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class StackFrame:
     """One Python frame of the snippet; columns 0-based in characters, -1 unknown."""
 
     function: str
@@ -36,7 +36,7 @@ class Site:
     """Where in the snippet something happened: its frames, innermost first."""
 
     id: SiteId
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[StackFrame, ...] = ()
 
     @property
     def line(self) -> int:
@@ -127,7 +127,7 @@ class Op:
     runs: int = 0
     round: int = 0
     ran_as: OpId | None = None
-    inside: Inside | None = None
+    inside: RerunOutcome | None = None
     is_open: bool = False
     derived: tuple[bool, ...] | None = None
 

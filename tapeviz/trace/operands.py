@@ -25,7 +25,7 @@ class OperandWords:
         self._names = names
         self._variables = variable_names(variables, names)
 
-    def operand(self, operand: e.Operand, expression: ast.expr | None) -> Operand:
+    def operand(self, operand: e.RawOperand, expression: ast.expr | None) -> Operand:
         """The expression itself where it names one thing, else the name of what it gave."""
         tensor = TensorId(operand.tensor) if operand.tensor else None
         written = self._text.element(expression, operand.keys)

@@ -22,13 +22,13 @@ from .model import (
     Check,
     Ending,
     Failure,
-    Frame,
     Leave,
     Op,
     OpId,
     Replay,
     Site,
     SiteId,
+    StackFrame,
     Stats,
     Step,
     Tape,
@@ -42,8 +42,8 @@ from .model import (
 from .nouns import call_of, entry_of, ids_of, op_of, variable_of
 from .opening import Opening, choose
 from .operands import OperandWords
-from .state import States, writes_state
-from .tapes import Tapes
+from .state import VersionTracker, writes_state
+from .tapes import TapeTracker
 
 
 def read(
@@ -84,8 +84,8 @@ class Reader:
         self._stats: dict[TensorId, Stats] = {}
         self._ops: dict[OpId, Op] = {}
         self._producers: dict[TensorId, OpId] = {}
-        self._states = States()
-        self._tapes = Tapes()
+        self._states = VersionTracker()
+        self._tapes = TapeTracker()
         self._calls: dict[CallId, Call] = {}
         self._begun: dict[CallId, e.CallBegan] = {}
         self._steps: dict[CallId, list[Step]] = {}
@@ -177,7 +177,7 @@ class Reader:
         self._facts["seed"] = event.seed
 
     def _site_seen(self, event: e.SiteSeen) -> None:
-        frames = tuple(Frame(*frame) for frame in event.frames)
+        frames = tuple(StackFrame(*frame) for frame in event.frames)
         caller = self._sites.get(event.caller, NOWHERE)
         self._sites[event.id] = Site(SiteId(event.id), frames + caller.frames)
 

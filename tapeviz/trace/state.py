@@ -47,7 +47,7 @@ class _Open:
     touched_by: list[OpId] = field(default_factory=list)
 
 
-class States:
+class VersionTracker:
     """Follows every variable's state through the ops, in their order."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ class _Open:
     site: Site | None = None
 
 
-class Tapes:
+class TapeTracker:
     """Follows every tape through its life."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ _BELONGING = (
 _NOT_ENDED = e.BodyTraced(on=False)
 
 
-class Write(NamedTuple):
+class GraphWrite(NamedTuple):
     """An op in a graph that writes to a variable. ``handle``: by its name in that graph."""
 
     handle: int
@@ -44,7 +44,7 @@ class TracedGraph:
     ended: e.BodyTraced = _NOT_ENDED
     runs: set[int] = field(default_factory=set)
     size: int = 0
-    writes: list[Write] = field(default_factory=list)
+    writes: list[GraphWrite] = field(default_factory=list)
 
     @cached_property
     def returned(self) -> dict[int, int]:
@@ -128,7 +128,7 @@ class TracedGraphs:
                         )
                     pending = ()
                 elif writes_state(event.type) and event.inputs:
-                    graph.writes.append(Write(event.inputs[0], event.type, event.site))
+                    graph.writes.append(GraphWrite(event.inputs[0], event.type, event.site))
 
 
 def runs_graphs(op: e.OpRan) -> bool:

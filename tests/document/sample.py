@@ -40,12 +40,12 @@ from tapeviz.trace.model import (
     Call,
     CallId,
     Ending,
-    Frame,
     Op,
     Operand,
     OpId,
     Site,
     SiteId,
+    StackFrame,
     Tensor,
     TensorId,
     Trace,
@@ -87,7 +87,7 @@ VALUES: dict[int, Any] = {
 
 
 def site(line: int) -> Site:
-    return Site(SiteId(line), (Frame("<module>", line),))
+    return Site(SiteId(line), (StackFrame("<module>", line),))
 
 
 def op(id_: int, type_: str, inputs: list[int], outputs: list[int], line: int) -> Op:

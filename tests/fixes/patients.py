@@ -11,13 +11,13 @@ from tapeviz.fixes.source import Source
 from tapeviz.trace.model import (
     Call,
     CallId,
-    Frame,
     Interval,
     Op,
     Operand,
     OpId,
     Site,
     SiteId,
+    StackFrame,
     Tape,
     TapeId,
     Tensor,
@@ -101,7 +101,7 @@ def _is_asking(node: ast.Call) -> bool:
 
 
 def _site(line: int, column: int = -1) -> Site:
-    return Site(SiteId(line), (Frame("<module>", line, column),))
+    return Site(SiteId(line), (StackFrame("<module>", line, column),))
 
 
 def _tape(name: str, line: int) -> Tape:

@@ -149,8 +149,11 @@ class Script:
                 self._calls,
                 "gradient",
                 tape,
-                [e.Operand(one) for one in targets],
-                [e.Operand(one, "variable" if one in variables else "tensor") for one in sources],
+                [e.RawOperand(one) for one in targets],
+                [
+                    e.RawOperand(one, "variable" if one in variables else "tensor")
+                    for one in sources
+                ],
                 site=self.site(line),
             )
         )

@@ -8,7 +8,7 @@ import pytest
 from tapeviz.graph.build import build
 from tapeviz.graph.fold import fold, group_id, path_of
 from tapeviz.graph.model import Edge, Frame, Node
-from tapeviz.graph.opening import MOST_BOXES, Opening, choose_open
+from tapeviz.graph.opening import MOST_BOXES, OpenGroups, choose_open
 from tapeviz.graph.tree import GROUPINGS, Group, Tree, grow, upwards
 from tapeviz.trace.model import EMPTY_TRACE, Trace
 
@@ -52,7 +52,7 @@ def test_folding_stretches_of_the_order_leaves_no_cycle_and_loses_no_edge(seed: 
         closed = frozenset(path for path in tree.groups if rng.random() < share)
         if len(set(home.values())) != len({h.split("/")[1] for h in home.values()}):
             continue  # a stretch across two groups is none
-        folded = fold(graph, tree, Opening(closed, {}))
+        folded = fold(graph, tree, OpenGroups(closed, {}))
         homes = {
             member: name
             for name, node in folded.nodes(data="node")
@@ -65,7 +65,7 @@ def test_folding_stretches_of_the_order_leaves_no_cycle_and_loses_no_edge(seed: 
 
 def test_a_group_node_sums_up_its_members() -> None:
     graph = drawn(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
-    folded = fold(graph, grouped({"1": "a", "2": "a"}), Opening(frozenset("a"), {}))
+    folded = fold(graph, grouped({"1": "a", "2": "a"}), OpenGroups(frozenset("a"), {}))
     node = folded.nodes[group_id("a")]["node"]
     assert (node.role, node.members, node.lines, node.line) == ("group", ("1", "2"), (2, 3), 2)
     merged = folded.edges["0", group_id("a"), 0]["edge"]
@@ -268,4 +268,4 @@ def test_what_is_pinned_is_never_inside_of_a_fold() -> None:
 
 def test_nothing_folds_to_nothing() -> None:
     empty = build(EMPTY_TRACE)
-    assert len(fold(empty, grow(empty, EMPTY_TRACE), Opening(frozenset(), {}))) == 0
+    assert len(fold(empty, grow(empty, EMPTY_TRACE), OpenGroups(frozenset(), {}))) == 0

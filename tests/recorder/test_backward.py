@@ -25,7 +25,7 @@ def test_a_call_has_operands_a_result_and_steps(record: Record) -> None:
     )
     call = seen.one(e.CallBegan)
     assert (call.method, call.direct, call.unconnected) == ("gradient", True, "none")
-    assert call.targets == [e.Operand(seen.bound("loss")[0], keys=["l"])]
+    assert call.targets == [e.RawOperand(seen.bound("loss")[0], keys=["l"])]
     handle = seen.bound("w")[0]
     assert [one.tensor for one in call.sources] == [handle, handle]
     assert [one.keys for one in call.sources] == [[0], [1, "again"]]

@@ -16,12 +16,12 @@ from tapeviz.trace.model import (
     NOWHERE,
     Call,
     CallId,
-    Frame,
     Op,
     Operand,
     OpId,
     Site,
     SiteId,
+    StackFrame,
     Tensor,
     TensorId,
     Trace,
@@ -62,7 +62,7 @@ def make_trace(values: dict[TensorId, Any]) -> Trace:
         blob += raw.tobytes()
 
     def op(id_: OpId, kind: str, line: int, inputs: tuple, outputs: tuple) -> Op:
-        site = Site(SiteId(line), (Frame("<module>", line),))
+        site = Site(SiteId(line), (StackFrame("<module>", line),))
         return Op(id_, kind, inputs, outputs, {}, site, "", None, False, 0, line)
 
     ops = (

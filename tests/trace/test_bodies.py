@@ -167,7 +167,7 @@ def test_the_entry_of_a_tape_takes_the_place_of_the_call() -> None:
 ASKED: list[e.Event] = [
     e.TapeOpened(1, site=2),
     e.TapeTurned(1, True, "enter", site=2),
-    e.CallBegan(1, "gradient", 1, [e.Operand(-4)], [e.Operand(-1)], site=2),
+    e.CallBegan(1, "gradient", 1, [e.RawOperand(-4)], [e.RawOperand(-1)], site=2),
     e.StepRan(1, 3, "Mul", [-4], [-2, 0]),
     e.CallEnded(1, [-5]),
 ]
@@ -329,7 +329,7 @@ def test_a_loop_that_ran_no_turn_hands_on_what_it_was_given() -> None:
 
 def test_calls_that_an_eager_gradient_may_have_gone_through_are_opened() -> None:
     taped: list[e.Event] = [e.TapeOpened(1, site=1), e.TapeTurned(1, True, "enter", site=1)]
-    asked = e.CallBegan(1, "gradient", 1, [e.Operand(3)], [e.Operand(1)], site=1)
+    asked = e.CallBegan(1, "gradient", 1, [e.RawOperand(3)], [e.RawOperand(1)], site=1)
     third: list[e.Event] = [
         e.BodiesRun([1], call=3),
         e.OpRan(8, "__inference_f_3", [3, 9], [4], site=3),

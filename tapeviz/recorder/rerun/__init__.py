@@ -17,8 +17,8 @@ from .. import private
 from ..kept_calls import KeptCall
 from ..recording import Recording
 from .readings import Known, Readings
-from .states import States, Unknown
-from .walk import Attributes, Inside, Walk
+from .states import RerunVariables, Unknown
+from .walk import Attributes, InsideReport, Walk
 
 
 class Rerun:
@@ -26,7 +26,7 @@ class Rerun:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._states = States(recording)
+        self._states = RerunVariables(recording)
         self._attributes = Attributes()
 
     def is_slow(self, call: KeptCall) -> bool:
@@ -35,7 +35,7 @@ class Rerun:
             return self._states.program(call).has_xla
         return False
 
-    def look(self, call: KeptCall, *, turns: Sequence[int] = ()) -> Inside:
+    def look(self, call: KeptCall, *, turns: Sequence[int] = ()) -> InsideReport:
         """What is told of a call.
 
         ``turns``: of loops, those that are wanted besides the first and the last.

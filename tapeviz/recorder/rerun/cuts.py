@@ -33,7 +33,7 @@ _DRAWN_FROM_VARIABLES = ("Rng", "StatefulStandard", "StatefulUniform", "Stateful
 _OPAQUE = (functions.VARIANT, functions.RESOURCE)
 
 
-class Source(NamedTuple):
+class CutOutput(NamedTuple):
     """An output of an op that was left out. ``path``: the calls that lead to the op; all by the
     names of the graphs that were traced."""
 
@@ -51,7 +51,7 @@ class Cut(NamedTuple):
     """
 
     definition: Any
-    sources: list[Source]
+    sources: list[CutOutput]
     is_changed: bool
     spoiled: list[int]
 
@@ -145,7 +145,9 @@ class _Cut:
         spoiled = [place for place, one in enumerate(arguments) if one.name in self._spoiled]
         return Cut(function.proto, sources, is_changed=True, spoiled=spoiled)
 
-    def _leave_out(self, function: Edited, inner: list[str]) -> tuple[list[Source], dict[str, str]]:
+    def _leave_out(
+        self, function: Edited, inner: list[str]
+    ) -> tuple[list[CutOutput], dict[str, str]]:
         """Drop the nodes; what stands for their outputs from now on."""
         proto, removed = function.proto, self._removed
         needed = {ref for node in proto.node_def for ref in node.input if node.name not in removed}
@@ -156,7 +158,7 @@ class _Cut:
                 if port.ref in needed or port.dtype not in _OPAQUE:
                     refs[port.ref] = function.add_input(port.dtype)
                     name = op_name(self._definition, node)
-                    sources.append(Source((), name, place, port.dtype))
+                    sources.append(CutOutput((), name, place, port.dtype))
         kept = [node for node in self._definition.node_def if node.name not in removed]
         del proto.node_def[:]
         proto.node_def.extend(kept)
@@ -169,9 +171,9 @@ class _Cut:
         return sources, refs
 
 
-def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[Source]:
+def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[CutOutput]:
     """Let a node run the copies of its functions; what they take besides is taken from outside."""
-    found: list[Source] = []
+    found: list[CutOutput] = []
     for runs, own in zip(functions_of(node), inner, strict=True):
         if own.is_changed:
             functions.register(own.definition)

@@ -29,7 +29,7 @@ WHICH = -1
 """The output of a conditional's probe for the branch that it takes."""
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One level down: the op and the part of it, empty for a call, ``then``, ``body`` …
 
     ``node``: its name in the ``FunctionDef``.
@@ -40,7 +40,7 @@ class Step(NamedTuple):
     node: str
 
 
-Path = tuple[Step, ...]
+Path = tuple[PathStep, ...]
 
 
 class Probe(NamedTuple):
@@ -106,7 +106,7 @@ class Prober:
     def _inner(
         self, name: str, around: Path, op: str, node: Any, part: str, *, in_xla: bool
     ) -> tuple[Edited, _Found] | None:
-        path = (*around, Step(op, part, node.name))
+        path = (*around, PathStep(op, part, node.name))
         definition = functions.definition(name) if len(path) < _DEEPEST else None
         if definition is None:
             return None
@@ -145,7 +145,7 @@ class Prober:
         if inner is None or asks is None:
             return []
         (body, found), asking = inner, Edited(asks)
-        depth, within = len(path), (*path, Step(op, "body", node.name))
+        depth, within = len(path), (*path, PathStep(op, "body", node.name))
         found += [
             (Probe(within, "", index, argument.type), argument.name)
             for index, argument in enumerate(body.proto.signature.input_arg)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..private import functions
-from .cuts import Source, cut, written_arguments
+from .cuts import CutOutput, cut, written_arguments
 from .definitions import RUN_FUNCTIONS, Edited, functions_of, is_xla
 from .probes import Path, Probe, Probed, Prober, inlined_name
 
@@ -40,7 +40,7 @@ class Ran(NamedTuple):
 class Program:
     """The copies of one function. They take its arguments and then the sources of its cut."""
 
-    def __init__(self, definition: Any, shape_of: Callable[[Source], Any]) -> None:
+    def __init__(self, definition: Any, shape_of: Callable[[CutOutput], Any]) -> None:
         """``shape_of``: the shape that a source has in the graph, a proto."""
         self._count = len(definition.signature.output_arg)
         self.cut = cut(definition)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from ..private import functions
-from .probes import WHICH, Probe, Step
+from .probes import WHICH, PathStep, Probe
 from .programs import Value
 
 _TURNS_AT_EITHER_END = 8
@@ -43,7 +43,7 @@ class Readings:
             word = best if value.word == "exact" else value.word
             self._read(value.probe, value.probe.path, value.tensor, (), word)
 
-    def _read(self, probe: Probe, path: Sequence[Step], tensor: Any, at: At, word: str) -> None:
+    def _read(self, probe: Probe, path: Sequence[PathStep], tensor: Any, at: At, word: str) -> None:
         if not path:
             if probe.output == WHICH:
                 self.conditions[at, probe.op] = tensor

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .cuts import Source, cut
+from .cuts import CutOutput, cut
 from .probes import Path, Prober
 
 
@@ -36,7 +36,7 @@ def tap(definition: Any) -> Tapped | None:
 
     probed = Prober(is_wanted).probe(definition)
     places = {
-        Source(tuple(step.op for step in probe.path), probe.op, probe.output, probe.dtype): place
+        CutOutput(tuple(step.op for step in probe.path), probe.op, probe.output, probe.dtype): place
         for place, probe in enumerate(probed.probes)
     }
     order = [places[source] for source in left.sources]

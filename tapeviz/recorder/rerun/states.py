@@ -18,7 +18,7 @@ from .. import private
 from ..kept_calls import Handle, KeptCall
 from ..private import functions
 from ..recording import Recording
-from .cuts import Source
+from .cuts import CutOutput
 from .programs import Program
 
 _SECONDS = 20.0
@@ -28,7 +28,7 @@ class Unknown(Exception):
     """Why the state before a call is not known, in words."""
 
 
-class States:
+class RerunVariables:
     """Variables of our own, which are brought to the state before a call."""
 
     def __init__(self, recording: Recording) -> None:
@@ -102,7 +102,7 @@ class States:
             self._dtypes[handle.id] = dtype
         return self._own[handle.id]
 
-    def _shape_of(self, graph: Any, source: Source) -> Any:
+    def _shape_of(self, graph: Any, source: CutOutput) -> Any:
         symbols = self._recording.symbols
         for op in source.path:
             (graph,) = self._recording.runs[symbols.graph(graph), op]

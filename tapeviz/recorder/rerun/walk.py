@@ -26,7 +26,7 @@ _ids = itertools.count(_FIRST_ID)
 
 
 @dataclass(slots=True)
-class Inside:
+class InsideReport:
     """What is told of one call's inside.
 
     ``event``: the fields of the ``inside`` event but for the numbers of ops; ``tensors``: the
@@ -85,9 +85,9 @@ class Walk:
         self._readings = readings
         self._attributes = attributes
         self._is_whole = True
-        self.inside = Inside({"values": [], "branches": [], "turns": []})
+        self.inside = InsideReport({"values": [], "branches": [], "turns": []})
 
-    def tell(self, arguments: Sequence[Any]) -> Inside:
+    def tell(self, arguments: Sequence[Any]) -> InsideReport:
         """``arguments``: those of the call, as tensors."""
         call, graph = self._call, self._call.graph
         scope = _Scope(graph, (), None)
