@@ -79,7 +79,7 @@ class Connection:
         return self._execute(_SERVE, request)
 
     def acknowledge(self) -> None:
-        """Answer a farewell: everything sent before it has arrived."""
+        """Answer the last message of a process that ends: everything sent before it has arrived."""
         self._session.send(self._stdin, "input_reply", {"value": ""})
 
     def receive(self, timeout: float | None) -> Iterator[Message]:

@@ -125,7 +125,7 @@ class LiveKernel:
         except TapevizError as error:
             self._trouble = str(error)
         finally:
-            self._bury()
+            self._reap()
 
     def _turn(self, process: KernelProcess, connection: Connection) -> None:
         self._obey()
@@ -191,7 +191,7 @@ class LiveKernel:
                 run.hear_output(content["name"], content["text"])
             case "tapeviz_events":
                 run.hear_events(*message.buffers)
-            case "tapeviz_farewell":
+            case "tapeviz_exiting":
                 run.note_line(content["line"])
                 assert self._connection is not None
                 self._connection.acknowledge()
@@ -257,7 +257,7 @@ class LiveKernel:
             self._trouble = self._trouble or said or "the kernel ended before it was ready"
         self._stage = "gone"
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
         if self._run is not None:
             self._run.end_closed()
         process, connection = self._process, self._connection

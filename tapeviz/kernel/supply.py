@@ -19,10 +19,10 @@ from tapeviz.errors import TapevizError
 from .choices import check_interpreter, trouble_with_version
 from .confinement import without_network
 from .environment import environment_to_restore, kernel_environment
+from .fork_server import ForkServerProcess
 from .imports import IF_THERE, REQUIRED
 from .live_kernel import LiveKernel
 from .model import Confinement, KernelChoice, PoolState, PoolStatus, Versions
-from .nursery import Nursery
 from .package_text import read_package
 from .process import KernelProcess
 from .run import Run
@@ -43,7 +43,7 @@ LOST = "the folder for temporary files was gone and was made anew: something had
 
 
 class Supply:
-    """Kernels of one choice, forked from a nursery where that is possible and launched elsewhere.
+    """Kernels of one choice, forked from a fork server where that works, else launched.
 
     ``on_change()`` is called, without a lock held, whenever :attr:`status` or the number of kernels
     changed; ``on_declined(run)`` when a kernel had died before it could run it.
@@ -71,7 +71,7 @@ class Supply:
         self._on_declined = on_declined
         self._lock = threading.RLock()
         self._way: Literal["none", "fork", "launch"] = "none"
-        self._nursery: Nursery | None = None
+        self._fork_server: ForkServerProcess | None = None
         self._starter: threading.Thread | None = None
         self._starting: set[LiveKernel] = set()
         self._ready: deque[LiveKernel] = deque()
@@ -102,7 +102,7 @@ class Supply:
             return self._ready.popleft() if self._ready else None
 
     def close(self) -> None:
-        """End every kernel and the nursery; nothing of them is left when this returns."""
+        """End every kernel and the fork server; nothing of them is left when this returns."""
         with self._lock:
             self._set("closed")
             kernels, starter = list(self._kernels), self._starter
@@ -112,8 +112,8 @@ class Supply:
             starter.join()
         for kernel in kernels:
             kernel.join()
-        if self._nursery is not None:
-            self._nursery.close()
+        if self._fork_server is not None:
+            self._fork_server.close()
         self._scratch.remove()
 
     def _start(self) -> None:
@@ -123,17 +123,17 @@ class Supply:
             if self._choice.python is None or not CAN_FORK:
                 self._open("launch")
                 return
-            if self._nursery is not None:
-                self._nursery.close()
+            if self._fork_server is not None:
+                self._fork_server.close()
             with self._lock:
                 if self.status.state != "closed":
-                    self._nursery = Nursery(
+                    self._fork_server = ForkServerProcess(
                         self._choice.python,
                         self._environment,
                         self._scratch,
                         self._prefix,
-                        on_ready=self._open_nursery,
-                        on_failed=self._lose_nursery,
+                        on_ready=self._open_fork_server,
+                        on_failed=self._lose_fork_server,
                     )
             # Takes half a second to load: meanwhile, not first.
             importlib.import_module("tapeviz.kernel.connection")
@@ -143,7 +143,7 @@ class Supply:
             _log.exception("no kernels can be started")
             self._fail(self._missing() or f"no kernel can be started: {error}")
 
-    def _open_nursery(self, versions: Versions) -> None:
+    def _open_fork_server(self, versions: Versions) -> None:
         trouble = trouble_with_version(self._choice, versions)
         if trouble:
             self._fail(trouble)
@@ -182,16 +182,16 @@ class Supply:
 
         from .connection import Connection
 
-        nursery = self._nursery
-        if nursery is None:
-            raise TapevizError("the nursery is gone")
+        fork_server = self._fork_server
+        if fork_server is None:
+            raise TapevizError("the fork server is gone")
         write_connection_file(
             str(files.connection_file),
             transport="ipc",
             ip=str(files.address),
             key=secrets.token_hex(32).encode(),
         )
-        process = nursery.fork(files, on_exit)
+        process = fork_server.fork(files, on_exit)
         return process, Connection(self._context(), files.connection_file)
 
     def _launch(
@@ -250,10 +250,10 @@ class Supply:
             self._way = "none"
             self._set("failed", trouble or "the kernel does not start")
 
-    def _lose_nursery(self, detail: str) -> None:
+    def _lose_fork_server(self, detail: str) -> None:
         with self._lock:
             had_opened = self._way == "fork"
-            self._way, self._nursery = "none", None
+            self._way, self._fork_server = "none", None
             if had_opened:  # killed from outside, perhaps for want of memory: make another
                 self._set("cold")
         if had_opened:

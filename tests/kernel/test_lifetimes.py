@@ -27,7 +27,7 @@ from tapeviz.kernel import (
 )
 from tapeviz.kernel import pool as pool_module
 from tapeviz.kernel.confinement import without_network
-from tapeviz.kernel.nursery import Nursery
+from tapeviz.kernel.fork_server import ForkServerProcess
 from tapeviz.kernel.scratch import Scratch
 from tapeviz.kernel.supply import Supply
 
@@ -140,8 +140,8 @@ def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
     (tmp_path / "light" / "tensorflow.py").write_text("import time; time.sleep(60)")
     pool = make_pool()
     pool.warm()
-    wait_until(lambda: only(pool)._nursery)
-    pid = only(pool)._nursery.pid
+    wait_until(lambda: only(pool)._fork_server)
+    pid = only(pool)._fork_server.pid
     begun = time.monotonic()
     pool.close()
     assert time.monotonic() - begun < 2
@@ -150,7 +150,7 @@ def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
 
 @pytest.mark.parametrize("ending", ["sum(range(10**12))", "import time; time.sleep(300)"])
 def test_when_we_are_killed_all_goes(ending):
-    """Our process, killed without a word: nursery, kernel and the snippet's child go, too."""
+    """Our process, killed without a word: fork server, kernel and the snippet's child go, too."""
     program = (
         "import sys, time\n"
         "from pathlib import Path\n"
@@ -189,8 +189,8 @@ def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(tmp_path):
         "from tapeviz.kernel import KernelPool, own_interpreter\n"
         "pool = KernelPool(own_interpreter())\n"
         "pool.warm()\n"
-        "while pool._current._nursery is None: time.sleep(0.01)\n"
-        "print(pool._current._nursery.pid, *pool._current._scratch.folders, flush=True)\n"
+        "while pool._current._fork_server is None: time.sleep(0.01)\n"
+        "print(pool._current._fork_server.pid, *pool._current._scratch.folders, flush=True)\n"
         "time.sleep(60)\n"
     )
     path = os.pathsep.join([os.environ["PYTHONPATH"], str(Path(__file__).parents[2])])
@@ -208,11 +208,11 @@ def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(tmp_path):
     assert not any(map(os.path.exists, folders))
 
 
-def test_a_killed_nursery_is_replaced(make_pool):
+def test_a_killed_fork_server_is_replaced(make_pool):
     pool = make_pool()
     running = begin(pool, CHILD + "import time; time.sleep(60)")
-    kernel, nursery, child = running.told("pids")[0]["pids"]
-    os.kill(nursery, signal.SIGKILL)
+    kernel, fork_server, child = running.told("pids")[0]["pids"]
+    os.kill(fork_server, signal.SIGKILL)
     assert running.run.wait(10).reason == "died"
     assert play(pool, "print('again')").text() == "again\n"
     wait_until(lambda: not is_alive(kernel) and not is_alive(child), 3)
@@ -245,9 +245,9 @@ def test_where_forking_fails_kernels_are_launched(make_pool, monkeypatch):
     def broken(self, files, on_exit):
         raise TapevizError("no fork today")
 
-    monkeypatch.setattr(Nursery, "fork", broken)
+    monkeypatch.setattr(ForkServerProcess, "fork", broken)
     pool = make_pool()
-    heard = play(pool, "import sys; print('launched', '_tapeviz_nursery' in sys.modules)")
+    heard = play(pool, "import sys; print('launched', '_tapeviz_fork_server' in sys.modules)")
     assert heard.text() == "launched False\n"
 
 

@@ -1,5 +1,5 @@
 """What runs inside the user's interpreter: stdlib and ipykernel only, sent there as text.
 
-``nursery`` is executed by itself (``python -c``). ``boot`` is executed in a kernel and loads the
-rest under the private name ``_tapeviz_inside``, so nothing here may import ``tapeviz``.
+``fork_server`` is executed by itself (``python -c``). ``boot`` is executed in a kernel and loads
+the rest under the private name ``_tapeviz_inside``, so nothing here may import ``tapeviz``.
 """

@@ -2,7 +2,7 @@
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
 line. What goes out are ``iopub`` messages: ``stream`` for output, ``tapeviz_events`` with two
-buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_farewell``, ``tapeviz_ended``.
+buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_exiting``, ``tapeviz_ended``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import zmq
 
-from .farewell import deliver_before_ending, line_in, note_crashes
+from .before_exit import deliver_before_ending, line_in, note_crashes
 from .outlet import STREAMS, Outlet, own_pipes
 from .plain_python import plain_python, restore_environment
 from .script_end import end_script
@@ -99,8 +99,8 @@ class Wire:
     def capture_output(self) -> None:
         """Read descriptors 1 and 2, and what IPython's streams are given."""
         if sys.platform != "win32":
-            nursery = sys.modules.get("_tapeviz_nursery")
-            self._outlet.capture(nursery.pipes if nursery else own_pipes())
+            fork_server = sys.modules.get("_tapeviz_fork_server")
+            self._outlet.capture(fork_server.pipes if fork_server else own_pipes())
         for name in STREAMS:
             stream: Any = getattr(sys, name)
             stream.write = lambda text, name=name: self._write(name, text)
@@ -176,7 +176,7 @@ class Wire:
         """Send what there is and wait until the other side says it has it."""
         line = line_in(self._filename)
         self._outlet.close_budgets()
-        self.publish("tapeviz_farewell", {"line": line})
+        self.publish("tapeviz_exiting", {"line": line})
         if threading.current_thread() is not threading.main_thread():
             time.sleep(0.2)  # the socket of the answer belongs to the main thread
             return

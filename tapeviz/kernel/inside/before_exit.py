@@ -1,4 +1,4 @@
-"""A process about to end in; its last words delivered before it does.
+"""A process about to end in; its last messages delivered before it does.
 
 ``os._exit`` and ``os.abort`` end a process at once, and a crash even without a call. The first two
 wait here until the other side has everything; for a crash ``faulthandler`` writes the line into a

@@ -16,16 +16,16 @@ from .imports import IF_THERE, REQUIRED
 from .model import Exit, Versions
 from .scratch import KernelFiles, Scratch
 
-_PROGRAM = Path(__file__).parent / "inside" / "nursery.py"
+_PROGRAM = Path(__file__).parent / "inside" / "fork_server.py"
 _LOG_LINES = 3
 _SIGKILL = 9  # not named in signal on Windows, where this module is imported and not used
 
 
-class Nursery:
-    """The other end of ``inside/nursery.py``.
+class ForkServerProcess:
+    """The other end of ``inside/fork_server.py``.
 
     ``on_ready(versions)`` or ``on_failed(detail)`` is called once, on the thread that listens;
-    ``on_failed`` also when the nursery goes later. Forking is possible after ``on_ready``.
+    ``on_failed`` also when the fork server goes later. Forking is possible after ``on_ready``.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Nursery:
         self._kernels: dict[int, ForkedKernel] = {}
         self._closing = False
         self._gone = False
-        self._log = scratch.sockets / "nursery.log"
+        self._log = scratch.sockets / "fork_server.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [*prefix, str(python), str(_PROGRAM), *map(str, scratch.folders)],
@@ -55,7 +55,9 @@ class Nursery:
                 cwd=scratch.work,
                 start_new_session=True,
             )
-        self._thread = threading.Thread(target=self._listen, name="tapeviz-nursery", daemon=True)
+        self._thread = threading.Thread(
+            target=self._listen, name="tapeviz-fork-server", daemon=True
+        )
         self._thread.start()
         self._order(imports=REQUIRED, if_there=IF_THERE)
 
@@ -80,7 +82,7 @@ class Nursery:
         return kernel
 
     def close(self) -> None:
-        """End the nursery and every kernel of it; nothing of them is left when this returns."""
+        """End the fork server and every kernel of it; nothing of them is left when this returns."""
         self._closing = True
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
@@ -142,7 +144,7 @@ class Nursery:
         kernel.note_exit(Exit(report["exit_code"], report["signal"], report["words"]))
 
     def _log_end(self) -> str:
-        """The last lines the nursery wrote to standard error: why it is gone."""
+        """The last lines the fork server wrote to standard error: why it is gone."""
         with contextlib.suppress(OSError):
             lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n")
             said = " / ".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
@@ -157,7 +159,7 @@ def _kill_group(pid: int) -> None:
 
 
 class ForkedKernel:
-    """One kernel that the nursery forked."""
+    """One kernel that the fork server forked."""
 
     checks_every = None
 

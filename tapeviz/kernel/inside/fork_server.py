@@ -1,7 +1,8 @@
 """Orders, a JSON object a line, in; kernels forked from a process that has TensorFlow loaded out.
 
-Executed by itself (``python nursery.py FOLDER…``) in the user's interpreter; standard library only
-until the imports that the first order asks for. Orders come on standard input:
+Executed by itself (``python fork_server.py FOLDER…``) in the user's interpreter; it uses the
+standard library only until the imports that the first order asks for. Orders come on standard
+input:
 ``{"imports": […], "if_there": […]}`` first, then
 ``{"fork": id, "connection_file": …, "folder": …, "ipython": …}`` and
 ``{"signal": id, "number": …}``. Reports go to what was standard output: ``ready``, ``failed``,
@@ -52,7 +53,7 @@ class Child:
         return words
 
 
-class Nursery:
+class ForkServer:
     """Forks kernels on order and reports what becomes of them."""
 
     def __init__(self, orders: int, reports: int, folders: list[str]) -> None:
@@ -156,7 +157,7 @@ class Nursery:
         self._report(forked=order["fork"], pid=pid)
 
     def _be_born(self, order: dict[str, Any], pipes: dict[str, Any], parent: int) -> NoReturn:
-        """In the child: leave everything of the nursery behind and become a kernel."""
+        """In the child: leave everything of the fork server behind and become a kernel."""
         try:
             _die_with(parent)
             os.setsid()
@@ -206,9 +207,9 @@ def _be_kernel(order: dict[str, Any], pipes: dict[str, int], parent: int) -> Non
     _reseed()
     os.chdir(order["folder"])
     # The wire looks here for the reading ends of descriptors 1 and 2.
-    here = types.ModuleType("_tapeviz_nursery")
+    here = types.ModuleType("_tapeviz_fork_server")
     here.pipes = pipes  # type: ignore[attr-defined]
-    sys.modules["_tapeviz_nursery"] = here
+    sys.modules["_tapeviz_fork_server"] = here
     sys.argv = [""]
     from ipykernel import kernelapp
 
@@ -241,7 +242,7 @@ def _without_port(kernelapp: Any) -> None:
 
 
 def _reseed() -> None:
-    """Random numbers as in a fresh process: a fork would repeat the nursery's."""
+    """Random numbers as in a fresh process: a fork would repeat the fork server's."""
     random.seed()
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -257,7 +258,7 @@ def _reset_signals() -> None:
 
 
 def _die_with(parent: int) -> None:
-    """On Linux the kernel goes at once when the nursery is killed; elsewhere ipykernel polls."""
+    """On Linux the kernel ends when its fork server is killed; elsewhere ipykernel polls."""
     if sys.platform.startswith("linux"):
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -305,7 +306,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    Nursery(orders, reports, sys.argv[1:]).run()
+    ForkServer(orders, reports, sys.argv[1:]).run()
 
 
 if __name__ == "__main__":
