@@ -9,11 +9,11 @@ import libcst as cst
 
 from .assigns import new_name, stem
 from .blocks import Block, block_of_call
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
 from .regions import Region, region_after
 from .renaming import rename_reads
-from .source import Source, Statement, all_of, called_name, sole
+from .source import ParsedSource, Statement, all_of, called_name, sole
 from .weights import call_with_weights, model_of_weights
 from .writes import METHODS, Write, new_value, write_of, writes_on
 
@@ -31,36 +31,36 @@ class _Spread:
     """What each further name runs through."""
 
 
-def use_new_list(patient: Patient) -> Iterator[Edit]:
+def use_new_list(case: FixCase) -> Iterator[Edit]:
     """The written values are collected in a list of their own, which later reads use."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
-    for write in writes_on(source, patient.cause.line):
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    for write in writes_on(source, case.cause.line):
         if isinstance(write.receiver, cst.Subscript):
-            yield from _by_subscript(patient, write, block)
+            yield from _by_subscript(case, write, block)
             continue
         spread = _spread(source, write)
         if spread is None:
             continue
         if isinstance(spread.runner, cst.For):
-            yield from _by_loop(patient, spread, block)
+            yield from _by_loop(case, spread, block)
         else:
-            yield from _by_expression(patient, spread, block)
+            yield from _by_expression(case, spread, block)
 
 
-def _by_subscript(patient: Patient, write: Write, block: Block | None) -> Iterator[Edit]:
+def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[Edit]:
     """``c[i].assign(e)`` → ``c_new[i] = e`` in a copy of the list, for all its elements."""
-    source = patient.source
+    source = case.source
     assert isinstance(write.receiver, cst.Subscript)
     whole = write.receiver.value
-    lines = (one for line in sorted(patient.lines("assign")) for one in writes_on(source, line))
+    lines = (one for line in sorted(case.lines("assign")) for one in writes_on(source, line))
     first = next((one for one in lines if _is_element(one.receiver, whole)), write)
     region = region_after(source, first.statement, block)
     new = source.free_name(new_name(stem(whole)))
     plan = Plan(source)
     rename_reads(plan, whole, new, region.statements)
     for one in (first, *_further(source, first, whole, region)):
-        if not _into_copy(patient, plan, one, new):
+        if not _into_copy(case, plan, one, new):
             return
     kind = "dict" if isinstance(_key(write.receiver), cst.SimpleString) else "list"
     plan.before(region.loop or first.statement, f"{new} = {kind}({source.code(whole)})")
@@ -77,7 +77,7 @@ def _key(element: cst.Subscript) -> cst.BaseExpression | None:
 
 
 def _further(
-    source: Source, first: Write, whole: cst.BaseExpression, region: Region
+    source: ParsedSource, first: Write, whole: cst.BaseExpression, region: Region
 ) -> Iterator[Write]:
     """Writes to other elements, or again to the same."""
     for statement in region.statements:
@@ -87,13 +87,13 @@ def _further(
                 yield one
 
 
-def _into_copy(patient: Patient, plan: Plan, write: Write, new: str) -> bool:
+def _into_copy(case: FixCase, plan: Plan, write: Write, new: str) -> bool:
     """``c_new[i] = e``, and what the variable holds follows."""
-    source, element = patient.source, write.receiver
+    source, element = case.source, write.receiver
     assert isinstance(element, cst.Subscript)
     key = source.code(element)[len(source.code(element.value)) :]
     small = sole(write.statement)
-    value = new_value(source, write, f"{new}{key}", patient.trace)
+    value = new_value(source, write, f"{new}{key}", case.trace)
     if value is None or not isinstance(small, cst.Expr) or small.value is not write.call:
         return False
     plan.after(write.statement, f"{source.code(element)}.assign({new}{key})")
@@ -102,14 +102,14 @@ def _into_copy(patient: Patient, plan: Plan, write: Write, new: str) -> bool:
     return True
 
 
-def _by_loop(patient: Patient, spread: _Spread, block: Block | None) -> Iterator[Edit]:
+def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
     """``for v in vs: v.assign(e)`` → the same loop collects ``e`` in a list."""
-    source, write, loop = patient.source, spread.write, spread.runner
+    source, write, loop = case.source, spread.write, spread.runner
     assert isinstance(loop, cst.For)
     name = source.code(write.receiver)
     one = source.free_name(new_name(name))
     new = _list_name(source, spread.variables)
-    value = new_value(source, write, name, patient.trace)
+    value = new_value(source, write, name, case.trace)
     small = sole(write.statement)
     if value is None or not isinstance(small, cst.Expr) or small.value is not write.call:
         return
@@ -120,23 +120,23 @@ def _by_loop(patient: Patient, spread: _Spread, block: Block | None) -> Iterator
     plan.after(write.statement, f"{name}.assign({one})", f"{new}.append({one})")
     rename_reads(plan, write.receiver, one, source.after(write.statement))
     behind = region_after(source, loop, block)
-    used = _use(patient, plan, spread.variables, new, behind)
+    used = _use(case, plan, spread.variables, new, behind)
     if used is not None:
         yield Edit(f"Keep the tensors in {new}, and compute with those{used}", plan.text())
 
 
-def _by_expression(patient: Patient, spread: _Spread, block: Block | None) -> Iterator[Edit]:
+def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
     """``map_structure`` or a comprehension that writes → one that gives the tensors."""
-    source, write = patient.source, spread.write
+    source, write = case.source, spread.write
     small = sole(write.statement)
     region = region_after(source, write.statement, block)
-    value = new_value(source, write, source.code(write.receiver), patient.trace)
+    value = new_value(source, write, source.code(write.receiver), case.trace)
     if value is None or not isinstance(small, cst.Expr):
         return
     given = spread.partners.get(value.value) if isinstance(value, cst.Name) else None
     if isinstance(given, cst.Name) and isinstance(write.statement, cst.SimpleStatementLine):
         plan = Plan(source)
-        used = _use(patient, plan, spread.variables, given.value, region)
+        used = _use(case, plan, spread.variables, given.value, region)
         if used is not None:
             if region.block is not None and region.loop is None:
                 plan.remove(write.statement)
@@ -147,19 +147,21 @@ def _by_expression(patient: Patient, spread: _Spread, block: Block | None) -> It
     new = _list_name(source, spread.variables)
     plan = Plan(source)
     plan.before(write.statement, f"{new} = {_without_write(source, write, small, value)}")
-    used = _use(patient, plan, spread.variables, new, region)
+    used = _use(case, plan, spread.variables, new, region)
     if used is not None:
         yield Edit(f"Keep the tensors in {new}, and compute with those{used}", plan.text())
 
 
-def _without_write(source: Source, write: Write, small: cst.Expr, value: cst.BaseExpression) -> str:
+def _without_write(
+    source: ParsedSource, write: Write, small: cst.Expr, value: cst.BaseExpression
+) -> str:
     """The code of the expression, with the value in place of the call that writes it."""
     changed = small.value.deep_replace(write.call, value)
     return source.code(changed)
 
 
 def _use(
-    patient: Patient, plan: Plan, variables: cst.BaseExpression, new: str, region: Region
+    case: FixCase, plan: Plan, variables: cst.BaseExpression, new: str, region: Region
 ) -> str | None:
     """Make the region use the new list; words for how, None if it does not use it at all."""
     count = rename_reads(plan, variables, new, region.statements)
@@ -169,7 +171,7 @@ def _use(
     return "" if count else None
 
 
-def _spread(source: Source, write: Write) -> _Spread | None:
+def _spread(source: ParsedSource, write: Write) -> _Spread | None:
     """What the written name runs through."""
     if not isinstance(write.receiver, cst.Name):
         return None
@@ -193,7 +195,7 @@ def _spread(source: Source, write: Write) -> _Spread | None:
     return None
 
 
-def _mapping(source: Source, function: cst.Lambda) -> cst.Call | None:
+def _mapping(source: ParsedSource, function: cst.Lambda) -> cst.Call | None:
     call = source.enclosing(function, cst.Call)
     return call if call is not None and called_name(call) in _MAPPINGS else None
 
@@ -216,7 +218,7 @@ def _pairs(
     return {target.value: iterable} if isinstance(target, cst.Name) else {}
 
 
-def _list_name(source: Source, variables: cst.BaseExpression) -> str:
+def _list_name(source: ParsedSource, variables: cst.BaseExpression) -> str:
     name = stem(variables)
     is_weights = "weight" in name or "variable" in name
     return source.free_name("new_weights" if is_weights else new_name(name))

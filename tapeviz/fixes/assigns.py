@@ -7,39 +7,39 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from .blocks import TAPES, Block, block_of_call, gradient_call
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
 from .regions import Region, region_after
 from .renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
-from .source import Source, all_of, argument, called_name, sole
+from .source import ParsedSource, all_of, argument, called_name, sole
 from .weights import call_with_one_weight
 from .writes import Write, new_value, writes_on, writes_to
 
 SLICE_OP = "ResourceStridedSliceAssign"
 
 
-def use_new_tensor(patient: Patient) -> Iterator[Edit]:
+def use_new_tensor(case: FixCase) -> Iterator[Edit]:
     """``c.assign(e)`` → ``c_new = e``, which later reads use; the variable is stored afterwards."""
-    lines = patient.lines("assign")
+    lines = case.lines("assign")
     for chosen in dict.fromkeys((lines, lines[:1])):
         for afterwards in (True, False):
-            edit = _edited(patient, chosen, afterwards)
+            edit = _edited(case, chosen, afterwards)
             if edit is not None:
                 yield edit
 
 
-def _edited(patient: Patient, lines: Iterable[int], afterwards: bool) -> Edit | None:
+def _edited(case: FixCase, lines: Iterable[int], afterwards: bool) -> Edit | None:
     """``afterwards``: store when the tape is done, if nothing else can read the state before."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
     plan = Plan(source)
     titles: list[str] = []
     done: list[cst.BaseExpression] = []
     for line in sorted(lines):
-        for write in writes_on(source, line, patient.cause.op == SLICE_OP):
+        for write in writes_on(source, line, case.cause.op == SLICE_OP):
             if any(write.receiver.deep_equals(one) for one in done):
                 continue
-            new = _replace_state(patient, plan, write, block, afterwards)
+            new = _replace_state(case, plan, write, block, afterwards)
             if new:
                 done.append(write.receiver)
                 titles.append(f"{new} in place of {source.code(write.receiver)}")
@@ -49,10 +49,10 @@ def _edited(patient: Patient, lines: Iterable[int], afterwards: bool) -> Edit | 
 
 
 def _replace_state(
-    patient: Patient, plan: Plan, write: Write, block: Block | None, afterwards: bool
+    case: FixCase, plan: Plan, write: Write, block: Block | None, afterwards: bool
 ) -> str:
     """Change one variable into a tensor; the tensor's name, or empty if it cannot be done."""
-    source, receiver = patient.source, write.receiver
+    source, receiver = case.source, write.receiver
     is_weight = isinstance(receiver, cst.Subscript) and not isinstance(receiver.value, cst.Name)
     is_named = isinstance(receiver, (cst.Name, cst.Attribute))
     if not (is_named or is_weight) or _is_own(source, write):
@@ -73,28 +73,28 @@ def _replace_state(
     following = [write, *_others(source, write, region)]
     for place, one in enumerate(following):
         is_first = place == 0 and region.loop is None
-        if not _compute(patient, plan, one, name if is_first else new, new):
+        if not _compute(case, plan, one, name if is_first else new, new):
             return ""
         if not stored_later:
             plan.after(one.statement, f"{name}.assign({new})")
     if stored_later and region.block is not None:
         plan.after(region.block.node, f"{name}.assign({new})")
     if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
-        _ask_for(patient, plan, block, receiver, new)
+        _ask_for(case, plan, block, receiver, new)
     return new
 
 
-def _others(source: Source, write: Write, region: Region) -> list[Write]:
+def _others(source: ParsedSource, write: Write, region: Region) -> list[Write]:
     """Further writes to the same variable."""
     is_slice = write.subscript is not None
     found = writes_to(source, write.receiver, region.statements, is_slice)
     return [one for one in found if one.call is not write.call]
 
 
-def _compute(patient: Patient, plan: Plan, write: Write, now: str, new: str) -> bool:
+def _compute(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> bool:
     """Make the statement bind the new state; one that does more gets a line in front."""
-    source = patient.source
-    value = new_value(source, write, now, patient.trace)
+    source = case.source
+    value = new_value(source, write, now, case.trace)
     if value is None:
         return False
     small = sole(write.statement)
@@ -104,7 +104,7 @@ def _compute(patient: Patient, plan: Plan, write: Write, now: str, new: str) -> 
             changed = sole(updated)
             call = changed.value if isinstance(changed, cst.Expr) else None
             same = write.in_call(call) if isinstance(call, cst.Call) else write
-            state = new_value(source, same, now, patient.trace)
+            state = new_value(source, same, now, case.trace)
             target = cst.AssignTarget(cst.Name(new))
             return updated.with_changes(body=[cst.Assign([target], state or value)])
 
@@ -118,19 +118,19 @@ def _compute(patient: Patient, plan: Plan, write: Write, now: str, new: str) -> 
 
 
 def _ask_for(
-    patient: Patient, plan: Plan, block: Block | None, receiver: cst.BaseExpression, new: str
+    case: FixCase, plan: Plan, block: Block | None, receiver: cst.BaseExpression, new: str
 ) -> None:
     """A gradient of the variable as read after the write is now the gradient of the tensor."""
-    call = gradient_call(patient.source, patient.call)
+    call = gradient_call(case.source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    statement = patient.source.statement_of(call) if call is not None else None
+    statement = case.source.statement_of(call) if call is not None else None
     if asked is None or statement is None:
         return
-    if block is not None and patient.source.beside(statement, block.node) is not None:
+    if block is not None and case.source.beside(statement, block.node) is not None:
         rename_reads(plan, receiver, new, [asked.value])
 
 
-def _is_own(source: Source, write: Write) -> bool:
+def _is_own(source: ParsedSource, write: Write) -> bool:
     """Whether the receiver is a name of the loop, lambda or comprehension around the write."""
     if not isinstance(write.receiver, cst.Name):
         return False
@@ -175,13 +175,13 @@ def watch_in_inner_tapes(
                     plan.first(inner, f"{name}.watch({new})")
 
 
-def rebind_name(patient: Patient) -> Iterator[Edit]:
+def rebind_name(case: FixCase) -> Iterator[Edit]:
     """``c.assign(e)`` → ``c = e``, for functions that read ``c``; later ``c`` is as before."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
     if block is None:
         return
-    for write in writes_on(source, patient.cause.line, patient.cause.op == SLICE_OP):
+    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
         receiver = write.receiver
         if not isinstance(receiver, cst.Name) or _is_own(source, write):
             continue
@@ -191,17 +191,17 @@ def rebind_name(patient: Patient) -> Iterator[Edit]:
             continue
         name, stored = receiver.value, source.free_name(f"{receiver.value}_variable")
         plan = Plan(source)
-        if not _compute(patient, plan, write, name, name):
+        if not _compute(case, plan, write, name, name):
             continue
         plan.before(block.node, f"{stored} = {name}")
         plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
         yield Edit(f"Let {name} mean the tensor itself while the tape records", plan.text())
 
 
-def rebind_attribute(patient: Patient) -> Iterator[Edit]:
+def rebind_attribute(case: FixCase) -> Iterator[Edit]:
     """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state."""
-    source = patient.source
-    for write in writes_on(source, patient.cause.line, patient.cause.op == SLICE_OP):
+    source = case.source
+    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
         receiver = write.receiver
         if not isinstance(receiver, cst.Attribute):
             continue
@@ -210,7 +210,7 @@ def rebind_attribute(patient: Patient) -> Iterator[Edit]:
         plan = Plan(source)
         every = list(writes_to(source, receiver, [source.module], is_slice))
         for one in every:
-            value = new_value(source, one, name, patient.trace)
+            value = new_value(source, one, name, case.trace)
             small = sole(one.statement)
             if value is None or not isinstance(small, cst.Expr) or small.value is not one.call:
                 return
@@ -220,12 +220,12 @@ def rebind_attribute(patient: Patient) -> Iterator[Edit]:
             yield Edit(f"Keep the tensor itself as {name}, in place of a variable", plan.text())
 
 
-def return_tensor(patient: Patient) -> Iterator[Edit]:
+def return_tensor(case: FixCase) -> Iterator[Edit]:
     """A function that only writes a variable returns the tensor, and its caller uses that."""
-    source, trace = patient.source, patient.trace
-    block = block_of_call(source, trace, patient.call)
-    op = trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
-    for write in writes_on(source, patient.cause.line, patient.cause.op == SLICE_OP):
+    source, trace = case.source, case.trace
+    block = block_of_call(source, trace, case.call)
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
         function = source.enclosing(write.statement, cst.FunctionDef)
         small = sole(write.statement)
         if function is None or op is None or not isinstance(small, cst.Expr):
@@ -235,15 +235,15 @@ def return_tensor(patient: Patient) -> Iterator[Edit]:
         if all_of(function.body, cst.Return):
             continue
         for frame in op.site.frames[1:2]:
-            edit = _returned(patient, write, function, frame.line, block)
+            edit = _returned(case, write, function, frame.line, block)
             if edit is not None:
                 yield edit
 
 
 def _returned(
-    patient: Patient, write: Write, function: cst.FunctionDef, line: int, block: Block | None
+    case: FixCase, write: Write, function: cst.FunctionDef, line: int, block: Block | None
 ) -> Edit | None:
-    source, receiver = patient.source, write.receiver
+    source, receiver = case.source, write.receiver
     caller = source.statement(line)
     small = sole(caller)
     if caller is None or not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
@@ -253,7 +253,7 @@ def _returned(
     new = source.free_name(new_name(stem(receiver)))
     name = source.code(receiver)
     plan = Plan(source)
-    if not _compute(patient, plan, write, name, new):
+    if not _compute(case, plan, write, name, new):
         return None
     plan.after(write.statement, f"{name}.assign({new})")
     plan.last(function, f"return {new}")

@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..trace.model import Call, StackFrame, Tape, Trace
 from .plan import Plan
-from .source import Source, Statement, called_name, sole
+from .source import ParsedSource, Statement, called_name, sole
 
 TAPES = ("GradientTape", "ForwardAccumulator")
 
@@ -27,7 +27,7 @@ class Block:
         return bool(self.name)
 
 
-def blocks_on(source: Source, line: int) -> Iterator[Block]:
+def blocks_on(source: ParsedSource, line: int) -> Iterator[Block]:
     """The tape blocks whose heading covers the line, one for each tape."""
     for statement in source.statements:
         if not isinstance(statement, cst.With):
@@ -37,7 +37,7 @@ def blocks_on(source: Source, line: int) -> Iterator[Block]:
                 yield Block(statement, item, _name(source, item))
 
 
-def block_of(source: Source, tape: Tape | None) -> Block | None:
+def block_of(source: ParsedSource, tape: Tape | None) -> Block | None:
     """Where the tape records, if that is a ``with`` of this text."""
     if tape is None:
         return None
@@ -50,11 +50,11 @@ def block_of(source: Source, tape: Tape | None) -> Block | None:
     return None
 
 
-def block_of_call(source: Source, trace: Trace, call: Call) -> Block | None:
+def block_of_call(source: ParsedSource, trace: Trace, call: Call) -> Block | None:
     return block_of(source, trace.tapes.get(call.tape) if call.tape is not None else None)
 
 
-def _best(source: Source, found: list[Block], tape: Tape, frame: StackFrame) -> Block:
+def _best(source: ParsedSource, found: list[Block], tape: Tape, frame: StackFrame) -> Block:
     named = [one for one in found if one.name == tape.name]
     return named[0] if named else found[0]
 
@@ -66,13 +66,13 @@ def _may_be_tape(item: cst.WithItem) -> bool:
     return isinstance(expression, (cst.Name, cst.Attribute))
 
 
-def _name(source: Source, item: cst.WithItem) -> str:
+def _name(source: ParsedSource, item: cst.WithItem) -> str:
     if item.asname is not None:
         return source.code(item.asname.name)
     return "" if isinstance(item.item, cst.Call) else source.code(item.item)
 
 
-def tape_call(source: Source, tape: Tape | None) -> cst.Call | None:
+def tape_call(source: ParsedSource, tape: Tape | None) -> cst.Call | None:
     """The expression that made the tape."""
     for frame in tape.site.frames if tape is not None else ():
         made = source.calls(frame.line, *TAPES)
@@ -88,7 +88,7 @@ def tape_call(source: Source, tape: Tape | None) -> cst.Call | None:
     return None
 
 
-def gradient_call(source: Source, call: Call) -> cst.Call | None:
+def gradient_call(source: ParsedSource, call: Call) -> cst.Call | None:
     """The expression that asked for the gradient."""
     method = call.method.rsplit(".", 1)[-1]
     for frame in call.site.frames:
@@ -99,7 +99,7 @@ def gradient_call(source: Source, call: Call) -> cst.Call | None:
     return None
 
 
-def _is_at(source: Source, call: cst.Call, frame: StackFrame) -> bool:
+def _is_at(source: ParsedSource, call: cst.Call, frame: StackFrame) -> bool:
     return source.covers(call, frame.line) and source.column(call) == frame.column
 
 

@@ -7,9 +7,9 @@ from functools import partial
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan, enclosed, fitting
-from .source import Source, all_of, argument, called_name, dotted, header_nodes
+from .source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
 
 _STEPS = ("round", "rint", "floor", "ceil", "sign", "clip_by_value", "fake_quant_with_min_max_args")
 _COMPARED = {cst.GreaterThan: "{a} - {b}", cst.GreaterThanEqual: "{a} - {b}"}
@@ -18,12 +18,12 @@ _COMPARE_CALLS = {"greater": "{a} - {b}", "greater_equal": "{a} - {b}"}
 _COMPARE_CALLS |= {"less": "{b} - {a}", "less_equal": "{b} - {a}"}
 
 
-def straight_through(patient: Patient) -> Iterator[Edit]:
+def straight_through(case: FixCase) -> Iterator[Edit]:
     """``tf.round(x)`` → ``x + tf.stop_gradient(tf.round(x) - x)``: its value, the slope of x."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     names: list[str] = []
-    for line in patient.lines():
+    for line in case.lines():
         for call in source.calls(line, *_STEPS):
             given = argument(call, 0, "x", "t", "input", "inputs")
             if given is not None and dotted(call.func) != called_name(call):
@@ -34,19 +34,19 @@ def straight_through(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _estimated(source: Source, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
+def _estimated(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
     code = source.code(call.with_changes(lpar=[], rpar=[]))
     x = source.code(enclosed(call.args[0].value))
     estimate = cst.parse_expression(f"{x} + {source.tf}.stop_gradient({code} - {x})")
     return fitting(source, place, estimate)
 
 
-def divide_exactly(patient: Patient) -> Iterator[Edit]:
+def divide_exactly(case: FixCase) -> Iterator[Edit]:
     """``x // 2`` → ``x / 2``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for line in patient.lines():
+    for line in case.lines():
         statement = source.statement(line)
         for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
             if isinstance(node.operator, cst.FloorDivide):
@@ -64,12 +64,12 @@ def divide_exactly(patient: Patient) -> Iterator[Edit]:
         yield Edit("Estimate: divide without rounding down", plan.text(), is_estimate=True)
 
 
-def soften_comparison(patient: Patient) -> Iterator[Edit]:
+def soften_comparison(case: FixCase) -> Iterator[Edit]:
     """``x > 0.5`` → ``tf.sigmoid(x - 0.5)``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for line in patient.lines():
+    for line in case.lines():
         statement = source.statement(line)
         for node in header_nodes(statement, cst.Comparison) if statement else ():
             if len(node.comparisons) == 1:
@@ -101,13 +101,13 @@ def _soften(
     return 1
 
 
-def soften_argmax(patient: Patient) -> Iterator[Edit]:
+def soften_argmax(case: FixCase) -> Iterator[Edit]:
     """The largest's position → an average by softmax: of what it picks, or of positions."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
-    for line in patient.lines():
+    for line in case.lines():
         for call in source.calls(line, "argmax", "argmin", "categorical"):
-            if _soften_argmax(patient, plan, call):
+            if _soften_argmax(case, plan, call):
                 name = called_name(call)
                 what = "the draw" if name == "categorical" else f"the {name}"
                 title = f"Estimate: a softmax average in place of {what}"
@@ -115,8 +115,8 @@ def soften_argmax(patient: Patient) -> Iterator[Edit]:
                 return
 
 
-def _soften_argmax(patient: Patient, plan: Plan, call: cst.Call) -> bool:
-    source = patient.source
+def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
+    source = case.source
     given = argument(call, 0, "input", "logits")
     if given is None:
         return False
@@ -125,7 +125,7 @@ def _soften_argmax(patient: Patient, plan: Plan, call: cst.Call) -> bool:
     sign = "-" if called_name(call) == "argmin" else ""
     axis = argument(call, 1, "axis", "dimension") if not is_draw else None
     axis_code = source.code(axis.value) if axis is not None else "-1" if is_draw else "0"
-    shape = _shape(patient)
+    shape = _shape(case)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
     users = list(_users(source, call))
@@ -155,22 +155,22 @@ def _soften_argmax(patient: Patient, plan: Plan, call: cst.Call) -> bool:
     return True
 
 
-def _shape(patient: Patient) -> tuple[int | None, ...]:
+def _shape(case: FixCase) -> tuple[int | None, ...]:
     """The shape of what the op took."""
-    trace = patient.trace
-    op = trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
+    trace = case.trace
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
     tensor = trace.tensors.get(op.inputs[0]) if op is not None and op.inputs else None
     return tensor.shape or () if tensor is not None else ()
 
 
-def _is_result(source: Source, node: cst.BaseExpression, call: cst.Call) -> bool:
+def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.Call) -> bool:
     """Whether an expression holds the call, or is the name that its result is bound to."""
     if isinstance(node, cst.Name) and source.bound_to(node.value) is call:
         return True
     return any(one is call for one in all_of(node, cst.Call))
 
 
-def _users(source: Source, call: cst.Call) -> Iterator[cst.Call]:
+def _users(source: ParsedSource, call: cst.Call) -> Iterator[cst.Call]:
     """Calls that take the result: around it, or by the name that it is bound to."""
     for above in source.ancestors(call):
         if isinstance(above, cst.Call):
@@ -184,7 +184,7 @@ def _users(source: Source, call: cst.Call) -> Iterator[cst.Call]:
             yield user
 
 
-def _subscripts(source: Source, call: cst.Call) -> Iterator[cst.Subscript]:
+def _subscripts(source: ParsedSource, call: cst.Call) -> Iterator[cst.Subscript]:
     """``values[i]``: what the result picks as the only subscript."""
     assign = source.enclosing(call, cst.Assign)
     name = assign.targets[0].target if assign is not None and assign.value is call else None
@@ -196,17 +196,17 @@ def _subscripts(source: Source, call: cst.Call) -> Iterator[cst.Subscript]:
             yield node
 
 
-def smooth_activation(patient: Patient) -> Iterator[Edit]:
+def smooth_activation(case: FixCase) -> Iterator[Edit]:
     """A ReLU that is flat here → a smooth or a leaky one."""
-    source = patient.source
-    new = "softplus" if patient.cause.kind == "flat-op" else "leaky_relu"
-    lines = patient.lines()
+    source = case.source
+    new = "softplus" if case.cause.kind == "flat-op" else "leaky_relu"
+    lines = case.lines()
     for edit in (_activation(source, lines, new), _activation(source, None, new)):
         if edit is not None:
             yield edit
 
 
-def _activation(source: Source, lines: Iterable[int] | None, new: str) -> Edit | None:
+def _activation(source: ParsedSource, lines: Iterable[int] | None, new: str) -> Edit | None:
     plan = Plan(source)
     count = 0
     if lines is None:
@@ -225,12 +225,12 @@ def _activation(source: Source, lines: Iterable[int] | None, new: str) -> Edit |
     return Edit(title, plan.text(), is_estimate=True) if count else None
 
 
-def smooth_maximum(patient: Patient) -> Iterator[Edit]:
+def smooth_maximum(case: FixCase) -> Iterator[Edit]:
     """``tf.reduce_max`` → ``tf.reduce_logsumexp``; ``tf.sign`` → ``tf.tanh``."""
-    source = patient.source
+    source = case.source
     for old, new in (("reduce_max", "reduce_logsumexp"), ("sign", "tanh")):
         plan = Plan(source)
-        calls = [one for line in patient.lines() for one in source.calls(line, old)]
+        calls = [one for line in case.lines() for one in source.calls(line, old)]
         for call in calls:
             plan.replace(call.func, f"{source.tf}.{new}")
         if calls:

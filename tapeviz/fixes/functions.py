@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
-from .source import Source, all_of, called_name, dotted, sole
+from .source import ParsedSource, all_of, called_name, dotted, sole
 
 
-def differentiate_itself(patient: Patient) -> Iterator[Edit]:
+def differentiate_itself(case: FixCase) -> Iterator[Edit]:
     """Without the decorator and the gradient function TensorFlow differentiates the body."""
-    source = patient.source
-    function = _decorated(patient)
+    source = case.source
+    function = _decorated(case)
     if function is None:
         return
     plan = Plan(source)
@@ -35,10 +35,10 @@ def differentiate_itself(patient: Patient) -> Iterator[Edit]:
                 return
 
 
-def return_computed(patient: Patient) -> Iterator[Edit]:
+def return_computed(case: FixCase) -> Iterator[Edit]:
     """A gradient function that computes something and forgets to return it."""
-    source = patient.source
-    function = _decorated(patient)
+    source = case.source
+    function = _decorated(case)
     for inner in all_of(function.body, cst.FunctionDef) if function is not None else ():
         body = inner.body.body
         last = body[-1] if body else None
@@ -55,10 +55,10 @@ def return_computed(patient: Patient) -> Iterator[Edit]:
         yield Edit(f"Return what {inner.name.value} computes", plan.text())
 
 
-def pass_upstream(patient: Patient) -> Iterator[Edit]:
+def pass_upstream(case: FixCase) -> Iterator[Edit]:
     """``return None`` in the gradient function → the upstream gradient, as through the identity."""
-    source = patient.source
-    statement = source.statement(patient.cause.line)
+    source = case.source
+    statement = source.statement(case.cause.line)
     small = sole(statement)
     if not isinstance(small, cst.Return) or small.value is None:
         return
@@ -82,27 +82,27 @@ def pass_upstream(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _decorated(patient: Patient) -> cst.FunctionDef | None:
-    name = patient.cause.detail.get("function", "")
-    for function in all_of(patient.source.module, cst.FunctionDef):
+def _decorated(case: FixCase) -> cst.FunctionDef | None:
+    name = case.cause.detail.get("function", "")
+    for function in all_of(case.source.module, cst.FunctionDef):
         has_decorator = any(
             dotted(one.decorator).endswith("custom_gradient") for one in function.decorators
         )
-        if has_decorator and (function.name.value == name or _covers(patient, function)):
+        if has_decorator and (function.name.value == name or _covers(case, function)):
             return function
     return None
 
 
-def _covers(patient: Patient, function: cst.FunctionDef) -> bool:
-    return patient.source.covers(function, patient.cause.line)
+def _covers(case: FixCase, function: cst.FunctionDef) -> bool:
+    return case.source.covers(function, case.cause.line)
 
 
-def keep_written(patient: Patient) -> Iterator[Edit]:
+def keep_written(case: FixCase) -> Iterator[Edit]:
     """``array.write(i, v)`` → ``array = array.write(i, v)``."""
-    source: Source = patient.source
+    source: ParsedSource = case.source
     plan = Plan(source)
     count = 0
-    for line in patient.lines():
+    for line in case.lines():
         for call in source.calls(line, "write", "unstack", "scatter", "split"):
             statement = source.statement_of(call)
             small = sole(statement)
@@ -118,9 +118,9 @@ def keep_written(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_value=True)
 
 
-def start_random(patient: Patient) -> Iterator[Edit]:
+def start_random(case: FixCase) -> Iterator[Edit]:
     """Weights that start as zeros → small random numbers."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
     for call in all_of(source.module, cst.Call):
@@ -143,7 +143,7 @@ def start_random(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _shape_of_zeros(source: Source, initial: cst.BaseExpression) -> str:
+def _shape_of_zeros(source: ParsedSource, initial: cst.BaseExpression) -> str:
     """The shape of ``tf.zeros(s)``, ``np.zeros(s)``, ``[0.0, 0.0]`` or ``0.0``, as code."""
     if isinstance(initial, cst.Call) and called_name(initial) == "zeros" and initial.args:
         return source.code(initial.args[0].value)

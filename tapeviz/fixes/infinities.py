@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan, enclosed
-from .source import Source, all_of, argument, called_name, header_nodes, read_names
+from .source import ParsedSource, all_of, argument, called_name, header_nodes, read_names
 
 _TINY = "1e-12"
 
 
-def safe_where(patient: Patient) -> Iterator[Edit]:
+def safe_where(case: FixCase) -> Iterator[Edit]:
     """``tf.where(c, f(x), 0)`` → the branch not taken computes with a harmless number."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for call in source.calls(patient.cause.line, "where"):
+    for call in source.calls(case.cause.line, "where"):
         condition = argument(call, 0, "condition")
         branches = (argument(call, 1, "x"), argument(call, 2, "y"))
         if condition is None:
@@ -48,12 +48,12 @@ def _guard(
     return count
 
 
-def safe_norm(patient: Patient) -> Iterator[Edit]:
+def safe_norm(case: FixCase) -> Iterator[Edit]:
     """``tf.norm(x)`` → ``tf.sqrt(tf.reduce_sum(tf.square(x)) + 1e-12)``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for call in source.calls(patient.cause.line, "norm"):
+    for call in source.calls(case.cause.line, "norm"):
         given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
         if given is None or order is not None:
             continue
@@ -66,11 +66,11 @@ def safe_norm(patient: Patient) -> Iterator[Edit]:
         yield Edit("A norm that is smooth at zero", plan.text())
 
 
-def safe_deviation(patient: Patient) -> Iterator[Edit]:
+def safe_deviation(case: FixCase) -> Iterator[Edit]:
     """``tf.math.reduce_std(x)`` → ``tf.sqrt(tf.math.reduce_variance(x) + 1e-12)``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
-    calls = source.calls(patient.cause.line, "reduce_std")
+    calls = source.calls(case.cause.line, "reduce_std")
     for call in calls:
         given = ", ".join(source.code(one).rstrip(", ") for one in call.args)
         variance = f"{source.tf}.math.reduce_variance({given})"
@@ -79,17 +79,17 @@ def safe_deviation(patient: Patient) -> Iterator[Edit]:
         yield Edit("A deviation that is smooth at zero", plan.text())
 
 
-def stable_log(patient: Patient) -> Iterator[Edit]:
+def stable_log(case: FixCase) -> Iterator[Edit]:
     """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for call in source.calls(patient.cause.line, "log", "log1p"):
+    for call in source.calls(case.cause.line, "log", "log1p"):
         raised = _of_one_and_exp(source, call)
         if raised:
             plan.replace(call, f"{source.tf}.math.softplus({raised})")
             count += 1
-    for call in source.calls(patient.cause.line, "log"):
+    for call in source.calls(case.cause.line, "log"):
         given = _meant(source, call.args[0].value) if call.args else None
         if isinstance(given, cst.Call) and called_name(given) in ("softmax", "sigmoid"):
             name = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}[called_name(given)]
@@ -100,7 +100,7 @@ def stable_log(patient: Patient) -> Iterator[Edit]:
         yield Edit("Take the logarithm and what is inside it in one step", plan.text())
 
 
-def _of_one_and_exp(source: Source, call: cst.Call) -> str:
+def _of_one_and_exp(source: ParsedSource, call: cst.Call) -> str:
     """``x`` of ``log(1 + exp(x))`` and of ``log1p(exp(x))``; else empty."""
     inside = _meant(source, call.args[0].value) if call.args else None
     terms = [inside]
@@ -118,7 +118,7 @@ def _of_one_and_exp(source: Source, call: cst.Call) -> str:
     return ""
 
 
-def _meant(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
+def _meant(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
     """What a name was given, if that is written in one place."""
     if not isinstance(node, cst.Name):
         return node
@@ -133,10 +133,10 @@ def _meant(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
     return given[0] if len(given) == 1 else node
 
 
-def shifted_exponential(patient: Patient) -> Iterator[Edit]:
+def shifted_exponential(case: FixCase) -> Iterator[Edit]:
     """``tf.exp(x)`` → ``tf.exp(x - its largest)``: a quotient of such sums stays as it is."""
-    source = patient.source
-    statement = source.statement(patient.cause.line)
+    source = case.source
+    statement = source.statement(case.cause.line)
     if statement is None:
         return
     near = [_meant(source, name) for name in header_nodes(statement, cst.Name)]
@@ -152,9 +152,9 @@ def shifted_exponential(patient: Patient) -> Iterator[Edit]:
         yield Edit("Subtract the largest before the exponential, as softmax does", plan.text())
 
 
-def away_from_edge(patient: Patient) -> Iterator[Edit]:
+def away_from_edge(case: FixCase) -> Iterator[Edit]:
     """``sqrt``, ``log`` and powers kept off 0, inverse sines off ±1, ``exp`` off overflow."""
-    source = patient.source
+    source = case.source
     tf = source.tf
     forms = {
         "sqrt": f"{tf}.maximum({{x}}, {_TINY})",
@@ -167,13 +167,13 @@ def away_from_edge(patient: Patient) -> Iterator[Edit]:
     }
     plan = Plan(source)
     names: list[str] = []
-    for call in source.calls(patient.cause.line, *forms):
+    for call in source.calls(case.cause.line, *forms):
         if call.args:
             form = forms[called_name(call)]
             given = call.args[0].value
             _keep_off(plan, given, form)
             names.append(called_name(call))
-    statement = source.statement(patient.cause.line)
+    statement = source.statement(case.cause.line)
     for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
         if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
             _keep_off(plan, node.left, forms["pow"])
@@ -193,17 +193,17 @@ def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:
     plan.replace(node, kept)
 
 
-def safe_division(patient: Patient) -> Iterator[Edit]:
+def safe_division(case: FixCase) -> Iterator[Edit]:
     """``a / b`` → ``tf.math.divide_no_nan(a, b)``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    statement = source.statement(patient.cause.line)
+    statement = source.statement(case.cause.line)
     for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
         if isinstance(node.operator, cst.Divide):
             plan.replace(node, lambda old: _divided(source, old))
             count += 1
-    for call in source.calls(patient.cause.line, "divide", "truediv", "reciprocal"):
+    for call in source.calls(case.cause.line, "divide", "truediv", "reciprocal"):
         if called_name(call) == "reciprocal" and call.args:
             plan.replace(
                 call, f"{source.tf}.math.divide_no_nan(1.0, {source.code(call.args[0].value)})"
@@ -215,16 +215,16 @@ def safe_division(patient: Patient) -> Iterator[Edit]:
         yield Edit("Divide so that a division by zero gives 0", plan.text(), is_estimate=True)
 
 
-def _divided(source: Source, node: cst.BinaryOperation) -> cst.BaseExpression:
+def _divided(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpression:
     above, below = source.code(node.left), source.code(node.right)
     if isinstance(node.left, cst.BaseNumber):
         above = f"{source.tf}.ones_like({below})" if above in ("1", "1.0") else above
     return cst.parse_expression(f"{source.tf}.math.divide_no_nan({above}, {below})")
 
 
-def wider_floats(patient: Patient) -> Iterator[Edit]:
+def wider_floats(case: FixCase) -> Iterator[Edit]:
     """``tf.float16`` → ``tf.float32``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
     for node in all_of(source.module, cst.Attribute):

@@ -7,9 +7,9 @@ from functools import partial
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
-from .source import Source, Statement, all_of, argument, called_name, dotted, header_nodes
+from .source import ParsedSource, Statement, all_of, argument, called_name, dotted, header_nodes
 from .stopping import inner
 
 _MAKERS = (
@@ -21,21 +21,21 @@ _INTEGERS = frozenset(
 ) | frozenset(("int", "bool"))
 
 
-def write_floats(patient: Patient) -> Iterator[Edit]:
+def write_floats(case: FixCase) -> Iterator[Edit]:
     """``tf.Variable(3)`` → ``tf.Variable(3.0)``, ``dtype=tf.int32`` → ``dtype=tf.float32``."""
-    statement = _statement(patient)
+    statement = _statement(case)
     if statement is None:
         return
-    plan = Plan(patient.source)
+    plan = Plan(case.source)
     count = _float_dtypes(plan, statement) or _float_literals(plan, statement)
     if count:
         yield Edit("Write the numbers as floats", plan.text())
 
 
-def make_float(patient: Patient) -> Iterator[Edit]:
+def make_float(case: FixCase) -> Iterator[Edit]:
     """A dtype for the variable, or a cast around what makes the tensor."""
-    source = patient.source
-    statement = _statement(patient)
+    source = case.source
+    statement = _statement(case)
     if not isinstance(statement, cst.SimpleStatementLine):
         return
     for call in header_nodes(statement, cst.Call):
@@ -53,12 +53,12 @@ def make_float(patient: Patient) -> Iterator[Edit]:
         yield Edit("Cast it to float32 where it is made", plan.text())
 
 
-def take_cast_away(patient: Patient) -> Iterator[Edit]:
+def take_cast_away(case: FixCase) -> Iterator[Edit]:
     """``tf.cast(x, tf.int32)`` → ``x``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for line in patient.lines("integer"):
+    for line in case.lines("integer"):
         for call in source.calls(line, "cast", "to_int32", "to_int64", "saturate_cast"):
             dtype = argument(call, 1, "dtype")
             if dtype is None or _is_integer(dtype.value):
@@ -68,8 +68,8 @@ def take_cast_away(patient: Patient) -> Iterator[Edit]:
         yield Edit("Stay with floats: take the cast away", plan.text(), is_estimate=True)
 
 
-def _statement(patient: Patient) -> Statement | None:
-    return patient.source.statement(patient.cause.line)
+def _statement(case: FixCase) -> Statement | None:
+    return case.source.statement(case.cause.line)
 
 
 def _float_dtypes(plan: Plan, statement: Statement) -> int:
@@ -87,7 +87,7 @@ def _is_integer(node: cst.BaseExpression) -> bool:
     return dotted(node).rsplit(".", 1)[-1] in _INTEGERS
 
 
-def _float_of(source: Source, node: cst.BaseExpression) -> str:
+def _float_of(source: ParsedSource, node: cst.BaseExpression) -> str:
     if isinstance(node, cst.SimpleString):
         return f"{node.quote}float32{node.quote}"
     if isinstance(node, cst.Attribute):

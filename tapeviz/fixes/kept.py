@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
 from .renaming import reads_of
-from .source import Source, Statement, all_of, dotted, sole
+from .source import ParsedSource, Statement, all_of, dotted, sole
 
 _CACHES = frozenset({"cache", "lru_cache", "cached_property"})
 _PREPARING = frozenset({"__init__", "build"})
 
 
-def compute_anew(patient: Patient) -> Iterator[Edit]:
+def compute_anew(case: FixCase) -> Iterator[Edit]:
     """``if key not in cache: cache[key] = e`` → ``cache[key] = e``; or without ``lru_cache``."""
-    source = patient.source
-    for statement in _statements(patient):
+    source = case.source
+    for statement in _statements(case):
         around = source.enclosing(statement, cst.If)
         if around is not None and around.orelse is None and _is_guard(source, around):
             plan = Plan(source)
@@ -37,16 +37,16 @@ def compute_anew(patient: Patient) -> Iterator[Edit]:
                 yield Edit("Compute it anew for each tape, without the cache", plan.text())
 
 
-def _is_guard(source: Source, around: cst.If) -> bool:
+def _is_guard(source: ParsedSource, around: cst.If) -> bool:
     """Whether it asks if something is there yet."""
     test = source.code(around.test)
     return " not in " in test or " is None" in test or test.startswith("not ")
 
 
-def compute_in_call(patient: Patient) -> Iterator[Edit]:
+def compute_in_call(case: FixCase) -> Iterator[Edit]:
     """``self.a = e`` in ``__init__`` → the first line of each method that reads ``self.a``."""
-    source = patient.source
-    for statement in _statements(patient):
+    source = case.source
+    for statement in _statements(case):
         function = source.enclosing(statement, cst.FunctionDef)
         owner = source.enclosing(statement, cst.ClassDef)
         small = sole(statement)
@@ -73,8 +73,8 @@ def compute_in_call(patient: Patient) -> Iterator[Edit]:
             )
 
 
-def _statements(patient: Patient) -> Iterator[Statement]:
-    for line in patient.lines():
-        statement = patient.source.statement(line)
+def _statements(case: FixCase) -> Iterator[Statement]:
+    for line in case.lines():
+        statement = case.source.statement(line)
         if statement is not None:
             yield statement

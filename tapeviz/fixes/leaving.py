@@ -9,7 +9,7 @@ from functools import partial
 import libcst as cst
 
 from .blocks import block_of_call
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .numpy_words import (
     DRAWS,
     ENTERING,
@@ -23,7 +23,7 @@ from .numpy_words import (
 from .plan import Plan, bare, enclosed, fitting
 from .regions import region_after
 from .source import (
-    Source,
+    ParsedSource,
     all_of,
     argument,
     bound_names,
@@ -36,12 +36,12 @@ from .source import (
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
 
 
-def call_model(patient: Patient) -> Iterator[Edit]:
+def call_model(case: FixCase) -> Iterator[Edit]:
     """``model.predict(x)`` → ``model(x)``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for line in patient.lines():
+    for line in case.lines():
         for call in source.calls(line, *PREDICTING):
             if isinstance(call.func, cst.Attribute):
                 model, given = source.code(call.func.value), argument(call, 0, "x")
@@ -52,10 +52,10 @@ def call_model(patient: Patient) -> Iterator[Edit]:
         yield Edit("Call the model itself in place of predict", plan.text())
 
 
-def stay_in_tensorflow(patient: Patient) -> Iterator[Edit]:
+def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
     """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
     for whole in (False, True):
-        translated = _Translated(patient, set(_region(patient, whole)))
+        translated = _Translated(case, set(_region(case, whole)))
         if translated.count and translated.cuts_digits:
             title = "Estimate: compute with TensorFlow, and keep the digits that text cuts off"
             yield Edit(title, translated.text(), is_estimate=True)
@@ -63,10 +63,10 @@ def stay_in_tensorflow(patient: Patient) -> Iterator[Edit]:
             yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
 
 
-def call_directly(patient: Patient) -> Iterator[Edit]:
+def call_directly(case: FixCase) -> Iterator[Edit]:
     """``tf.numpy_function(f, [x], T)`` → ``f(x)``, with ``f`` said in TensorFlow."""
-    source = patient.source
-    for line in patient.lines():
+    source = case.source
+    for line in case.lines():
         for call in source.calls(line, "numpy_function", "py_function", "py_func"):
             function, given = argument(call, 0, "func"), argument(call, 1, "inp")
             if function is None or given is None:
@@ -76,7 +76,7 @@ def call_directly(patient: Patient) -> Iterator[Edit]:
             inside: cst.CSTNode | None = function.value
             if not isinstance(inside, cst.Lambda):
                 inside = _function_named(source, source.code(function.value))
-            translated = _Translated(patient, set(nodes_in(inside)) if inside else set())
+            translated = _Translated(case, set(nodes_in(inside)) if inside else set())
             names = [cst.Arg(one.value) for one in given.value.elements]
             name = source.code(function.value) if inside is not function.value else "the lambda"
             place = 0 if call.args[0] is function else list(call.args).index(function)
@@ -91,18 +91,18 @@ def _called(place: int, given: list[cst.Arg], call: cst.Call) -> cst.Call:
     return cst.Call(enclosed(call.args[place].value), given)
 
 
-def _function_named(source: Source, name: str) -> cst.CSTNode | None:
+def _function_named(source: ParsedSource, name: str) -> cst.CSTNode | None:
     for function in all_of(source.module, cst.FunctionDef):
         if function.name.value == name:
             return function.body
     return None
 
 
-def _region(patient: Patient, whole: bool) -> Iterator[cst.CSTNode]:
+def _region(case: FixCase, whole: bool) -> Iterator[cst.CSTNode]:
     """The statement where the value leaves, and those after it that read what was made from it."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
-    for line in patient.lines():
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    for line in case.lines():
         statement = source.statement(line)
         if statement is None:
             continue
@@ -150,8 +150,8 @@ def _is_print(statement: cst.CSTNode) -> bool:
 class _Translated:
     """A plan in which calls among ``nodes`` are said in TensorFlow."""
 
-    def __init__(self, patient: Patient, nodes: Iterable[cst.CSTNode]) -> None:
-        self.source = patient.source
+    def __init__(self, case: FixCase, nodes: Iterable[cst.CSTNode]) -> None:
+        self.source = case.source
         self.plan = Plan(self.source)
         self.count = 0
         self.cuts_digits = False
@@ -344,7 +344,7 @@ def _dtype_of(call: cst.Call) -> cst.Arg | None:
     return argument(call, 1, "dtype") if len(call.args) == 2 else None
 
 
-def _is_draw(source: Source, call: cst.Call) -> bool:
+def _is_draw(source: ParsedSource, call: cst.Call) -> bool:
     """A draw of NumPy's whose parameters are no plain numbers."""
     root = dotted(call.func).partition(".")[0]
     if called_name(call) not in DRAWS or root in ("", source.tf, "random"):
@@ -353,7 +353,7 @@ def _is_draw(source: Source, call: cst.Call) -> bool:
     return any(not isinstance(one.value, cst.BaseNumber) for one in given[:2])
 
 
-def _drawn(source: Source, call: cst.Call) -> cst.BaseExpression:
+def _drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
     """``rng.normal(m, s)`` → ``m + s * rng.standard_normal()``: the same draw, with a slope."""
     form, names, defaults = DRAWS[called_name(call)]
     function, size = call.func, argument(call, 2, "size")
@@ -380,7 +380,7 @@ def _sole_expression(node: cst.FormattedString) -> cst.BaseExpression | None:
     return part.expression if isinstance(part, cst.FormattedStringExpression) else None
 
 
-def _picked(source: Source, node: cst.Subscript) -> str:
+def _picked(source: ParsedSource, node: cst.Subscript) -> str:
     """``k`` of ``q[np.arange(n), k]``, which takes one element of each row; else empty."""
     if len(node.slice) != 2 or not all(isinstance(one.slice, cst.Index) for one in node.slice):
         return ""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan, enclosed
-from .source import Source, all_of, called_name, dotted
+from .source import ParsedSource, all_of, called_name, dotted
 
 _FORMS = {
     "Mean": "{tf}.reduce_mean({a})",
@@ -25,10 +25,10 @@ _LOSSES = frozenset(
 _TITLE = "Compute the loss from the tensors; the metric only reports"
 
 
-def compute_beside_metric(patient: Patient) -> Iterator[Edit]:
+def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
     """``loss = metric.result()``, or ``metric(y, p)`` → the same mean of the tensors themselves."""
-    source = patient.source
-    for line in patient.lines():
+    source = case.source
+    for line in case.lines():
         for call in source.calls(line, "update_state"):
             metric = dotted(call.func).rsplit(".", 1)[0]
             yield from _collected(source, metric, call)
@@ -51,7 +51,7 @@ def compute_beside_metric(patient: Patient) -> Iterator[Edit]:
                 yield Edit(_TITLE, plan.text())
 
 
-def _collected(source: Source, metric: str, call: cst.Call) -> Iterator[Edit]:
+def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Edit]:
     """Updates in a loop: their values are collected in a list in place of the metric."""
     loop = source.enclosing(call, cst.For) or source.enclosing(call, cst.While)
     made = _made(source, metric)
@@ -71,7 +71,7 @@ def _collected(source: Source, metric: str, call: cst.Call) -> Iterator[Edit]:
     yield Edit(_TITLE, plan.text())
 
 
-def _value(source: Source, metric: str, call: cst.Call) -> str:
+def _value(source: ParsedSource, metric: str, call: cst.Call) -> str:
     """What the metric is of these values, as code; empty if it is not known."""
     made = _made(source, metric)
     name = called_name(made) if made is not None else ""
@@ -89,7 +89,7 @@ def _value(source: Source, metric: str, call: cst.Call) -> str:
     return f"{loss}({settings})({', '.join(source.code(one.value) for one in call.args)})"
 
 
-def _made(source: Source, name: str) -> cst.Call | None:
+def _made(source: ParsedSource, name: str) -> cst.Call | None:
     """The call that a name was made with, where it is bound."""
     for assign in all_of(source.module, cst.Assign):
         is_it = any(_is_same(dotted(one.target), name) for one in assign.targets)
@@ -105,10 +105,10 @@ def _is_same(bound: str, name: str) -> bool:
     return bound == name
 
 
-def unstack_values(patient: Patient) -> Iterator[Edit]:
+def unstack_values(case: FixCase) -> Iterator[Edit]:
     """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``."""
-    source = patient.source
-    for line in patient.lines():
+    source = case.source
+    for line in case.lines():
         for call in source.calls(line, "from_tensor_slices", "from_tensors"):
             if len(call.args) != 1:
                 continue

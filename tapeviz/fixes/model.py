@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..analysis.model import Cause, Finding
 from ..trace.model import Call, Trace
-from .source import Source
+from .source import ParsedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class FixCase:
     """A gradient that is not there: what ran, which call, why, and the source to be edited."""
 
     trace: Trace
     call: Call
     finding: Finding
     cause: Cause
-    source: Source
+    source: ParsedSource
 
     def lines(self, *kinds: str) -> tuple[int, ...]:
         """The lines of the cause and of the further cuts of its kind (or of these kinds)."""
@@ -45,5 +45,5 @@ class Patient:
         return tuple(dict.fromkeys(one.line for one in causes if one.kind in wanted))
 
 
-FixFunction = Callable[[Patient], Iterator[Edit]]
-ErrorFixFunction = Callable[[Trace, Source], Iterator[Edit]]
+FixFunction = Callable[[FixCase], Iterator[Edit]]
+ErrorFixFunction = Callable[[Trace, ParsedSource], Iterator[Edit]]

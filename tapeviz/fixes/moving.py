@@ -8,28 +8,37 @@ import libcst as cst
 
 from ..trace.model import StackFrame
 from .blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
-from .source import Source, Statement, all_of, argument, bound_names, called_name, read_names, sole
+from .source import (
+    ParsedSource,
+    Statement,
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    read_names,
+    sole,
+)
 
 
-def move_in(patient: Patient) -> Iterator[Edit]:
+def move_in(case: FixCase) -> Iterator[Edit]:
     """What ran before or after the block becomes its first or last statements."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
     if block is None:
         return
-    outside = _outside(patient, block)
+    outside = _outside(case, block)
     if outside is None:
         return
     siblings = source.siblings(block.node)
     if _place(siblings, outside) < _place(siblings, block.node):
         yield from _from_before(source, block, outside)
     else:
-        yield from _from_after(patient, block, outside)
+        yield from _from_after(case, block, outside)
 
 
-def _from_before(source: Source, block: Block, outside: Statement) -> Iterator[Edit]:
+def _from_before(source: ParsedSource, block: Block, outside: Statement) -> Iterator[Edit]:
     siblings = source.siblings(block.node)
     between = siblings[_place(siblings, outside) : _place(siblings, block.node)]
     moved = _dependents(between, outside)
@@ -42,11 +51,11 @@ def _from_before(source: Source, block: Block, outside: Statement) -> Iterator[E
     yield Edit(f"Move {_lines(source, moved)} into the tape's block", plan.text())
 
 
-def _from_after(patient: Patient, block: Block, outside: Statement) -> Iterator[Edit]:
+def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edit]:
     """Up to the call; with what they need, and without what does not need them."""
-    source = patient.source
+    source = case.source
     siblings = source.siblings(block.node)
-    asked = gradient_call(source, patient.call)
+    asked = gradient_call(source, case.call)
     beside = source.beside(asked, block.node) if asked is not None else None
     end = _place(siblings, beside) if beside is not None else len(siblings)
     between = siblings[_place(siblings, block.node) + 1 : end]
@@ -83,15 +92,15 @@ def _split(plan: Plan, block: Block, moved: Sequence[Statement]) -> str:
     return block.name
 
 
-def compute_target_inside(patient: Patient) -> Iterator[Edit]:
+def compute_target_inside(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(tf.reduce_sum(y), x)`` → the target is computed in the block's last line."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
-    asked = gradient_call(source, patient.call)
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    asked = gradient_call(source, case.call)
     target = argument(asked, 0, "target", "ys") if asked is not None else None
     if block is None or asked is None or target is None or isinstance(target.value, cst.Name):
         return
-    if not source.covers(asked, patient.cause.line):
+    if not source.covers(asked, case.cause.line):
         return
     if source.beside(asked, block.node) in (None, block.node):
         return
@@ -102,12 +111,12 @@ def compute_target_inside(patient: Patient) -> Iterator[Edit]:
     yield Edit("Compute the target inside the tape's block", plan.text())
 
 
-def record_again(patient: Patient) -> Iterator[Edit]:
+def record_again(case: FixCase) -> Iterator[Edit]:
     """Take the statements out of ``with tape.stop_recording():``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     found = False
-    for statement in _statements_of_cause(patient):
+    for statement in _statements_of_cause(case):
         for around in (statement, *source.ancestors(statement)):
             if isinstance(around, cst.With) and _stops_recording(around):
                 plan.unwrap(around)
@@ -116,20 +125,20 @@ def record_again(patient: Patient) -> Iterator[Edit]:
         yield Edit("Let the tape record these lines", plan.text())
 
 
-def forget_nothing(patient: Patient) -> Iterator[Edit]:
+def forget_nothing(case: FixCase) -> Iterator[Edit]:
     """Move ``tape.reset()`` to the block's start, or take it away."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
-    if block is None or patient.cause.detail.get("where") != "reset":
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    if block is None or case.cause.detail.get("where") != "reset":
         return
     plan = Plan(source)
     resets = [
         statement
         for statement in source.statements
         if is_method_statement(statement, block.name, "reset")
-        and patient.cause.line <= source.line(statement) < patient.call.line
+        and case.cause.line <= source.line(statement) < case.call.line
     ]
-    small = sole(at_cause := source.statement(patient.cause.line))
+    small = sole(at_cause := source.statement(case.cause.line))
     if not resets and at_cause is not None and isinstance(small, cst.Expr):
         is_reset = isinstance(small.value, cst.Call) and called_name(small.value) == "reset"
         resets = [at_cause] * is_reset
@@ -140,20 +149,20 @@ def forget_nothing(patient: Patient) -> Iterator[Edit]:
         yield Edit("Do not reset the tape in between", plan.text())
 
 
-def _outside(patient: Patient, block: Block) -> Statement | None:
+def _outside(case: FixCase, block: Block) -> Statement | None:
     """The statement beside the block that ran what the tape did not see."""
-    for statement in _statements_of_cause(patient):
-        beside = patient.source.beside(statement, block.node)
+    for statement in _statements_of_cause(case):
+        beside = case.source.beside(statement, block.node)
         if beside is not None and beside is not block.node:
             return beside
     return None
 
 
-def _statements_of_cause(patient: Patient) -> Iterator[Statement]:
-    op = patient.trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
+def _statements_of_cause(case: FixCase) -> Iterator[Statement]:
+    op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
     frames: tuple[StackFrame, ...] = op.site.frames if op is not None else ()
-    for line in (patient.cause.line, *(frame.line for frame in frames)):
-        statement = patient.source.statement(line)
+    for line in (case.cause.line, *(frame.line for frame in frames)):
+        statement = case.source.statement(line)
         if statement is not None:
             yield statement
 
@@ -196,7 +205,7 @@ def _stops_recording(statement: cst.With) -> bool:
     )
 
 
-def _lines(source: Source, moved: Sequence[Statement]) -> str:
+def _lines(source: ParsedSource, moved: Sequence[Statement]) -> str:
     lines = [source.line(one) for one in moved]
     if len(lines) == 1:
         return f"line {lines[0]}"

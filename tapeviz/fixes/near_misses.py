@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 import libcst as cst
 
 from .blocks import gradient_call
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan, enclosed
 from .renaming import reads_of
 from .source import Statement, argument, bound_names, nodes_in, sole
@@ -17,26 +17,26 @@ _ALIKE = 0.5
 """A ``difflib`` ratio: ``l_score`` and ``r_score`` have 0.86, ``mse`` and ``reg`` 0.33."""
 
 
-def use_the_unused(patient: Patient) -> Iterator[Edit]:
+def use_the_unused(case: FixCase) -> Iterator[Edit]:
     """``margin = f(l_score, l_score)`` → ``f(l_score, r_score)``, where ``r_score`` goes nowhere.
 
     The tensor taken out has the dtype and shape of the one put in. Names that are alike come first,
     then the use nearest after the unused tensor was made. The last of several reads in a statement
     comes first: the first was written, the next copied from it.
     """
-    name, made = _unused(patient)
+    name, made = _unused(case)
     if made is None:
         return
-    source = patient.source
+    source = case.source
     uses = [
         (-_likeness(name, other), place, other, read)
         for place, statement in enumerate(source.after(made))
-        for other in _names_like(patient, name)
+        for other in _names_like(case, name)
         if not isinstance(statement, (cst.FunctionDef, cst.ClassDef))
         for read in reversed(list(reads_of(source, cst.Name(other), [statement])))
     ]
     alike = [use for use in uses if -use[0] >= _ALIKE]
-    adding = [] if alike else list(_added(patient, name, made))
+    adding = [] if alike else list(_added(case, name, made))
     yield from adding
     for _, _, other, read in sorted(alike or uses, key=lambda use: use[:2]):
         plan = Plan(source)
@@ -45,29 +45,29 @@ def use_the_unused(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_value=True)
 
 
-def _unused(patient: Patient) -> tuple[str, Statement | None]:
+def _unused(case: FixCase) -> tuple[str, Statement | None]:
     """The name that the way from the source ends in, and the statement that binds it."""
-    name, line = patient.cause.detail.get("reaches", ""), patient.cause.detail.get("reaches_line")
+    name, line = case.cause.detail.get("reaches", ""), case.cause.detail.get("reaches_line")
     if not name.isidentifier() or not line:
         return "", None
-    made = patient.source.statement(int(line))
+    made = case.source.statement(int(line))
     return name, made if made is not None and name in bound_names(made) else None
 
 
-def _names_like(patient: Patient, name: str) -> list[str]:
+def _names_like(case: FixCase, name: str) -> list[str]:
     """Names that were bound to tensors of the same dtype and shape before the call."""
-    wanted = _forms(patient, name)
-    bound = {text for one in patient.trace.bindings for _, text in one.tensors}
+    wanted = _forms(case, name)
+    bound = {text for one in case.trace.bindings for _, text in one.tensors}
     names = filter(str.isidentifier, bound)
-    return [other for other in sorted(names) if other != name and _forms(patient, other) & wanted]
+    return [other for other in sorted(names) if other != name and _forms(case, other) & wanted]
 
 
-def _forms(patient: Patient, name: str) -> set[tuple[str, tuple[int | None, ...] | None]]:
+def _forms(case: FixCase, name: str) -> set[tuple[str, tuple[int | None, ...] | None]]:
     """The dtypes and shapes of the tensors that a name was bound to before the call."""
     known = [
-        patient.trace.tensors.get(tensor)
-        for binding in patient.trace.bindings
-        if binding.when < patient.call.when
+        case.trace.tensors.get(tensor)
+        for binding in case.trace.bindings
+        if binding.when < case.call.when
         for tensor, text in binding.tensors
         if text == name
     ]
@@ -78,16 +78,16 @@ def _likeness(name: str, other: str) -> float:
     return SequenceMatcher(None, name, other).ratio()
 
 
-def _added(patient: Patient, name: str, made: Statement) -> Iterator[Edit]:
+def _added(case: FixCase, name: str, made: Statement) -> Iterator[Edit]:
     """``loss = mse`` → ``loss = mse + reg``, of two scalars."""
-    source = patient.source
-    call = gradient_call(source, patient.call)
+    source = case.source
+    call = gradient_call(source, case.call)
     given = argument(call, 0, "target", "ys") if call is not None else None
-    target = patient.call.targets[0] if len(patient.call.targets) == 1 else None
+    target = case.call.targets[0] if len(case.call.targets) == 1 else None
     if given is None or not isinstance(given.value, cst.Name) or target is None:
         return
-    forms = _forms(patient, name)
-    is_scalar = forms == _forms(patient, target.text) and {shape for _, shape in forms} == {()}
+    forms = _forms(case, name)
+    is_scalar = forms == _forms(case, target.text) and {shape for _, shape in forms} == {()}
     for statement in source.after(made) if is_scalar else ():
         small = sole(statement)
         if isinstance(small, cst.Assign) and small.targets[0].target.deep_equals(given.value):
@@ -97,14 +97,14 @@ def _added(patient: Patient, name: str, made: Statement) -> Iterator[Edit]:
             yield Edit(title, plan.text(), has_other_value=True)
 
 
-def swap(patient: Patient) -> Iterator[Edit]:
+def swap(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(x, y)`` → ``tape.gradient(y, x)``."""
-    call = gradient_call(patient.source, patient.call)
-    if call is None or patient.cause.detail.get("how") != "swapped":
+    call = gradient_call(case.source, case.call)
+    if call is None or case.cause.detail.get("how") != "swapped":
         return
     target, asked = argument(call, 0, "target"), argument(call, 1, "sources")
     if target is not None and asked is not None:
-        plan = Plan(patient.source)
+        plan = Plan(case.source)
         plan.replace(target.value, asked.value)
         plan.replace(asked.value, target.value)
         yield Edit(
@@ -112,13 +112,13 @@ def swap(patient: Patient) -> Iterator[Edit]:
         )
 
 
-def ask_for_used(patient: Patient) -> Iterator[Edit]:
+def ask_for_used(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(loss, w_old)`` → ``w``: a variable with a name like it that was used."""
-    source, asked_text = patient.source, patient.finding.source
-    call = gradient_call(source, patient.call)
+    source, asked_text = case.source, case.finding.source
+    call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    made_from = patient.cause.detail.get("variables", "").split(", ")
-    if asked is None or patient.cause.detail.get("reaches") or not made_from[0]:
+    made_from = case.cause.detail.get("variables", "").split(", ")
+    if asked is None or case.cause.detail.get("reaches") or not made_from[0]:
         return
     places = [
         node

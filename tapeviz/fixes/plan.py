@@ -7,15 +7,15 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from .source import Source, Statement
+from .source import ParsedSource, Statement
 
 Change: TypeAlias = "Callable[[Any], cst.CSTNode]"
 
 
 class Plan:
-    """Collects changes, keyed by the nodes of one :class:`Source`, and carries them out at once."""
+    """Collects changes by nodes of a :class:`ParsedSource` and applies them all at once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ParsedSource) -> None:
         self.source = source
         self.changes: dict[cst.CSTNode, Change] = {}
         self.removed: set[cst.CSTNode] = set()
@@ -65,12 +65,12 @@ class Plan:
 
     def text(self) -> str:
         """The text with all changes made."""
-        changed = self.source.module.visit(_Carpenter(self))
+        changed = self.source.module.visit(_EditTransformer(self))
         assert isinstance(changed, cst.Module)
         return changed.code
 
 
-class _Carpenter(cst.CSTTransformer):
+class _EditTransformer(cst.CSTTransformer):
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         self.plan = plan
@@ -146,7 +146,9 @@ def as_term(node: cst.BaseExpression) -> cst.BaseExpression:
     return node if is_product else enclosed(node)
 
 
-def fitting(source: Source, place: cst.CSTNode, node: cst.BaseExpression) -> cst.BaseExpression:
+def fitting(
+    source: ParsedSource, place: cst.CSTNode, node: cst.BaseExpression
+) -> cst.BaseExpression:
     """``node`` to stand where ``place`` stood, in parentheses if others pull at it there."""
     return node if isinstance(source.parent(place), _ROOMY) else enclosed(node)
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
 from .regions import region_after
 from .renaming import rename_reads
-from .source import Source, argument, dotted, header_nodes, sole
+from .source import ParsedSource, argument, dotted, header_nodes, sole
 
 _VALUES = {
     "argmax": "reduce_max",
@@ -19,10 +19,10 @@ _VALUES = {
 }
 
 
-def take_values(patient: Patient) -> Iterator[Edit]:
+def take_values(case: FixCase) -> Iterator[Edit]:
     """``tf.argsort(x)`` → ``tf.sort(x)``; the second of ``tf.math.top_k`` → the first."""
-    source = patient.source
-    for line in patient.lines():
+    source = case.source
+    for line in case.lines():
         for old, new in _VALUES.items():
             plan = Plan(source)
             calls = [one for one in source.calls(line, old) if dotted(one.func).count(".") < 3]
@@ -39,7 +39,7 @@ def _edit(plan: Plan, what: str) -> Edit:
     return Edit(title, plan.text(), is_estimate=True)
 
 
-def _renamed(source: Source, call: cst.Call, name: str) -> cst.BaseExpression:
+def _renamed(source: ParsedSource, call: cst.Call, name: str) -> cst.BaseExpression:
     """With the input and the axis; what else says how positions are given goes."""
     given = argument(call, 0, "input", "values")
     axis = argument(call, 1, "axis", "dimension")
@@ -51,7 +51,7 @@ def _renamed(source: Source, call: cst.Call, name: str) -> cst.BaseExpression:
     return cst.parse_expression(f"{source.tf}.{name}({source.code(given.value)}{along})")
 
 
-def _of_top_k(source: Source, line: int) -> Iterator[Edit]:
+def _of_top_k(source: ParsedSource, line: int) -> Iterator[Edit]:
     """``values, indices = tf.math.top_k(…)``: later reads of the second name read the first."""
     for call in source.calls(line, "top_k"):
         statement = source.statement_of(call)
@@ -73,7 +73,7 @@ def _of_top_k(source: Source, line: int) -> Iterator[Edit]:
             yield _edit(plan, "top_k")
 
 
-def _of_where(source: Source, line: int) -> Iterator[Edit]:
+def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
     """``tf.where(x > 0)`` → ``tf.boolean_mask(x, x > 0)``."""
     for call in source.calls(line, "where"):
         if len(call.args) != 1:
@@ -87,10 +87,10 @@ def _of_where(source: Source, line: int) -> Iterator[Edit]:
             yield _edit(plan, "where")
 
 
-def soft_accuracy(patient: Patient) -> Iterator[Edit]:
+def soft_accuracy(case: FixCase) -> Iterator[Edit]:
     """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``."""
-    source = patient.source
-    for line in patient.lines():
+    source = case.source
+    for line in case.lines():
         for call in source.calls(line, "equal"):
             around = source.enclosing(call, cst.Call)
             if around is None or dotted(around.func) != f"{source.tf}.cast":

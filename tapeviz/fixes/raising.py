@@ -11,10 +11,10 @@ from ..trace.model import Trace
 from .blocks import TAPES, block_of_call, gradient_call
 from .model import Edit
 from .plan import Plan, bare, fitting
-from .source import Source, all_of, argument, called_name
+from .source import ParsedSource, all_of, argument, called_name
 
 
-def make_persistent(trace: Trace, source: Source) -> Iterator[Edit]:
+def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """A tape asked twice: ``persistent=True``."""
     failure = trace.failure
     if failure is None or "non-persistent" not in failure.message.lower():
@@ -32,12 +32,12 @@ def make_persistent(trace: Trace, source: Source) -> Iterator[Edit]:
                 return
 
 
-def _asked_on(source: Source, lines: tuple[int, ...]) -> Iterator[cst.Call]:
+def _asked_on(source: ParsedSource, lines: tuple[int, ...]) -> Iterator[cst.Call]:
     for line in lines:
         yield from source.calls(line, "gradient", "jacobian", "batch_jacobian")
 
 
-def _named(source: Source, tape: cst.Call) -> str:
+def _named(source: ParsedSource, tape: cst.Call) -> str:
     parent = source.parent(tape)
     if isinstance(parent, cst.WithItem) and parent.asname is not None:
         return source.code(parent.asname.name)
@@ -46,7 +46,7 @@ def _named(source: Source, tape: cst.Call) -> str:
     return ""
 
 
-def give_pairs(trace: Trace, source: Source) -> Iterator[Edit]:
+def give_pairs(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``."""
     failure = trace.failure
     for line in (failure.lines or (failure.line,)) if failure is not None else ():
@@ -59,7 +59,7 @@ def give_pairs(trace: Trace, source: Source) -> Iterator[Edit]:
                 yield Edit("Give the optimizer pairs of gradient and variable", plan.text())
 
 
-def watch_value(trace: Trace, source: Source) -> Iterator[Edit]:
+def watch_value(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """A Keras variable given to ``watch``: give its value."""
     failure = trace.failure
     for line in (failure.lines or (failure.line,)) if failure is not None else ():
@@ -74,7 +74,7 @@ def watch_value(trace: Trace, source: Source) -> Iterator[Edit]:
                 yield Edit("Watch the tensor in the Keras variable", plan.text())
 
 
-def keep_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
+def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """A target or source that is a NumPy value already: leave ``.numpy()`` off."""
     failure = trace.failure
     if failure is None or not re.search(r"numpy|ndarray|'float'|_id|float object", failure.message):
@@ -94,7 +94,7 @@ def keep_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
         yield Edit("Keep the tensor: take its number only to show it", plan.text())
 
 
-def ask_for_given(trace: Trace, source: Source) -> Iterator[Edit]:
+def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``model.input`` as a source, which is symbolic → the tensor that the model was given."""
     failure = trace.failure
     if failure is None or "KerasTensor" not in failure.message:
@@ -114,7 +114,7 @@ def ask_for_given(trace: Trace, source: Source) -> Iterator[Edit]:
                 break
 
 
-def use_jacobian(trace: Trace, source: Source) -> Iterator[Edit]:
+def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``batch_jacobian`` of tensors without a common first axis → ``jacobian``."""
     failure = trace.failure
     for line in (failure.lines or (failure.line,)) if failure is not None else ():
@@ -125,7 +125,7 @@ def use_jacobian(trace: Trace, source: Source) -> Iterator[Edit]:
                 yield Edit("Ask for the whole jacobian: these have no batch in common", plan.text())
 
 
-def make_tensor(trace: Trace, source: Source) -> Iterator[Edit]:
+def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """A source that is an array or a number: make it a tensor in front of the block, and watch."""
     failure = trace.failure
     call = trace.calls[-1] if trace.calls and not trace.calls[-1].ended else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from .blocks import Block
-from .source import Source, Statement
+from .source import ParsedSource, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Region:
         return self.loop
 
 
-def region_after(source: Source, statement: Statement, block: Block | None) -> Region:
+def region_after(source: ParsedSource, statement: Statement, block: Block | None) -> Region:
     """The region of a statement in a tape's block, or in a function that runs there."""
     around = list(source.ancestors(statement))
     function = source.function_of(statement)

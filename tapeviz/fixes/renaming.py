@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from .plan import Plan
-from .source import Source, all_of, bound_names, called_name, nodes_in
+from .source import ParsedSource, all_of, bound_names, called_name, nodes_in
 from .writes import METHODS
 
 # Of a variable alone: a tensor in its place would not have them.
@@ -22,7 +22,7 @@ _READS = ("value", "read_value")
 
 
 def reads_of(
-    source: Source, receiver: cst.BaseExpression, region: Iterable[cst.CSTNode]
+    source: ParsedSource, receiver: cst.BaseExpression, region: Iterable[cst.CSTNode]
 ) -> Iterator[cst.CSTNode]:
     """Where the region reads the variable that ``receiver`` spells, as nodes to be replaced."""
     for statement in region:
@@ -49,7 +49,7 @@ def rename_reads(
     return count
 
 
-def _read_at(source: Source, node: cst.CSTNode) -> cst.CSTNode | None:
+def _read_at(source: ParsedSource, node: cst.CSTNode) -> cst.CSTNode | None:
     parent = source.parent(node)
     if isinstance(parent, cst.Arg) and parent.keyword is node:
         return None
@@ -70,7 +70,7 @@ def _read_at(source: Source, node: cst.CSTNode) -> cst.CSTNode | None:
     return node
 
 
-def _is_target(source: Source, element: cst.CSTNode) -> bool:
+def _is_target(source: ParsedSource, element: cst.CSTNode) -> bool:
     for above in source.ancestors(element):
         if isinstance(above, (cst.AssignTarget, cst.CompFor, cst.For)):
             value = above.target
@@ -80,7 +80,9 @@ def _is_target(source: Source, element: cst.CSTNode) -> bool:
     return False
 
 
-def _shadowed(source: Source, receiver: cst.BaseExpression, statement: cst.CSTNode) -> set[int]:
+def _shadowed(
+    source: ParsedSource, receiver: cst.BaseExpression, statement: cst.CSTNode
+) -> set[int]:
     """Nodes inside functions and comprehensions that have a name of their own for it."""
     if not isinstance(receiver, cst.Name):
         return set()
@@ -109,7 +111,7 @@ def is_rebound(receiver: cst.BaseExpression, region: Iterable[cst.CSTNode]) -> b
     return any(receiver.value in bound_names(statement) for statement in region)
 
 
-def functions_that_read(source: Source, receiver: cst.BaseExpression) -> frozenset[str]:
+def functions_that_read(source: ParsedSource, receiver: cst.BaseExpression) -> frozenset[str]:
     """Functions of the text in whose bodies the variable occurs."""
     return frozenset(
         function.name.value

@@ -13,7 +13,7 @@ Statement: TypeAlias = "cst.SimpleStatementLine | cst.BaseCompoundStatement"
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 
 
-class Source:
+class ParsedSource:
     """Parsed text with places. Raises ``ValueError`` for text that libcst cannot parse."""
 
     def __init__(self, text: str) -> None:

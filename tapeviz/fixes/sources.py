@@ -9,19 +9,19 @@ import libcst as cst
 from ..trace.expressions import is_plain_path
 from ..trace.model import TensorId
 from .blocks import Block, block_of_call, gradient_call
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
 from .regions import region_after
 from .renaming import rename_reads
-from .source import Source, all_of, argument, bound_names, dotted, sole
+from .source import ParsedSource, all_of, argument, bound_names, dotted, sole
 
 
-def ask_for_whole(patient: Patient) -> Iterator[Edit]:
+def ask_for_whole(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(y, x[0])`` → ``tape.gradient(y, x)[0]``."""
-    source = patient.source
-    call = gradient_call(source, patient.call)
+    source = case.source
+    call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    if call is None or asked is None or patient.cause.detail.get("how") != "copy":
+    if call is None or asked is None or case.cause.detail.get("how") != "copy":
         return
     if isinstance(asked.value, cst.Subscript) and is_plain_path(source.code(asked.value.value)):
         whole = source.code(asked.value.value)
@@ -32,18 +32,18 @@ def ask_for_whole(patient: Patient) -> Iterator[Edit]:
         yield Edit(f"Ask for the gradient of {whole}, and slice the result", plan.text(), part=part)
 
 
-def ask_for_original(patient: Patient) -> Iterator[Edit]:
+def ask_for_original(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(y, copy)`` → the gradient of what it is a copy, or a slice, of."""
-    source = patient.source
-    call = gradient_call(source, patient.call)
+    source = case.source
+    call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    original = _original(patient)
+    original = _original(case)
     if call is None or asked is None or not original:
         return
-    if patient.cause.detail.get("how") != "copy":
+    if case.cause.detail.get("how") != "copy":
         return
     if isinstance(asked.value, (cst.Name, cst.Attribute, cst.Call)):
-        small = sole(source.statement(patient.cause.line))
+        small = sole(source.statement(case.cause.line))
         made = small.value if isinstance(small, cst.Assign) else None
         plan = Plan(source)
         plan.replace(asked.value, original)
@@ -57,12 +57,12 @@ def ask_for_original(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_shape=True)
 
 
-def ask_for_called(patient: Patient) -> Iterator[Edit]:
+def ask_for_called(case: FixCase) -> Iterator[Edit]:
     """``second.trainable_variables`` → those of what the tape's block calls."""
-    source = patient.source
-    call = gradient_call(source, patient.call)
+    source = case.source
+    call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    block = block_of_call(source, patient.trace, patient.call)
+    block = block_of_call(source, case.trace, case.call)
     if asked is None or block is None or not isinstance(asked.value, cst.Attribute):
         return
     weights = asked.value
@@ -84,10 +84,10 @@ def ask_for_called(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_shape=True)
 
 
-def _original(patient: Patient) -> str:
+def _original(case: FixCase) -> str:
     """The name of the tensor or variable that the source is a copy of."""
-    trace = patient.trace
-    source = next((one for one in patient.call.sources if one.text == patient.finding.source), None)
+    trace = case.trace
+    source = next((one for one in case.call.sources if one.text == case.finding.source), None)
     producer = trace.producers.get(source.tensor) if source and source.tensor is not None else None
     for tensor in trace.ops[producer].inputs if producer is not None else ():
         read = trace.reads.get(tensor)
@@ -97,30 +97,30 @@ def _original(patient: Patient) -> str:
     return ""
 
 
-def use_copy_inside(patient: Patient) -> Iterator[Edit]:
+def use_copy_inside(case: FixCase) -> Iterator[Edit]:
     """``part = x[0]`` made before or after the block: make it inside, and compute with it."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
-    made = source.statement(patient.cause.line)
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    made = source.statement(case.cause.line)
     small = sole(made)
-    if patient.cause.detail.get("how") != "copy" or block is None or made is None:
+    if case.cause.detail.get("how") != "copy" or block is None or made is None:
         return
     if not isinstance(small, cst.Assign) or not isinstance(small.value, cst.Subscript):
         return
     if source.beside(made, block.node) in (None, block.node):
         return
     plan = Plan(source)
-    if rename_reads(plan, small.value, patient.finding.source, [block.node.body]):
+    if rename_reads(plan, small.value, case.finding.source, [block.node.body]):
         plan.remove(made)
         plan.first(block.node, made)
-        yield Edit(f"Compute with {patient.finding.source} in the tape's block", plan.text())
+        yield Edit(f"Compute with {case.finding.source} in the tape's block", plan.text())
 
 
-def keep_variable(patient: Patient) -> Iterator[Edit]:
+def keep_variable(case: FixCase) -> Iterator[Edit]:
     """``w = w - step`` → ``w.assign(w - step)``: the name goes on to mean the variable."""
-    source, name = patient.source, patient.finding.source
-    small = sole(source.statement(patient.cause.line))
-    if patient.cause.detail.get("how") != "lost":
+    source, name = case.source, case.finding.source
+    small = sole(source.statement(case.cause.line))
+    if case.cause.detail.get("how") != "lost":
         return
     if isinstance(small, cst.Assign) and len(small.targets) == 1:
         target, text = small.targets[0].target, f"{name}.assign({source.code(small.value)})"
@@ -135,36 +135,36 @@ def keep_variable(patient: Patient) -> Iterator[Edit]:
         yield Edit(f"Change {name} in place, so that it stays a variable", plan.text())
 
 
-def keep_first(patient: Patient) -> Iterator[Edit]:
+def keep_first(case: FixCase) -> Iterator[Edit]:
     """Give the first tensor a name of its own, and ask for that."""
-    source = patient.source
-    call = gradient_call(source, patient.call)
+    source = case.source
+    call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    rebinding = source.statement(patient.cause.line)
-    if asked is None or rebinding is None or patient.cause.detail.get("how") != "rebound":
+    rebinding = source.statement(case.cause.line)
+    if asked is None or rebinding is None or case.cause.detail.get("how") != "rebound":
         return
-    name = patient.finding.source
+    name = case.finding.source
     if not name.isidentifier():
         return
     first = source.free_name(f"{name}_first")
     receiver = cst.Name(name)
     plan = Plan(source)
-    block = block_of_call(source, patient.trace, patient.call)
+    block = block_of_call(source, case.trace, case.call)
     place = _before_rebinding(source, rebinding, block, name)
     plan.before(place, f"{first} = {name}")
     if rename_reads(plan, receiver, first, [asked.value]):
         yield Edit(f"Keep the first {name} as {first}, and ask for that", plan.text())
 
 
-def rename_second(patient: Patient) -> Iterator[Edit]:
+def rename_second(case: FixCase) -> Iterator[Edit]:
     """``x = x + 1`` → ``x_next = x + 1``: the name keeps its first meaning."""
-    source = patient.source
-    rebinding = source.statement(patient.cause.line)
+    source = case.source
+    rebinding = source.statement(case.cause.line)
     small = sole(rebinding)
-    name = patient.finding.source
-    if patient.cause.detail.get("how") != "rebound" or rebinding is None:
+    name = case.finding.source
+    if case.cause.detail.get("how") != "rebound" or rebinding is None:
         return
-    block = block_of_call(source, patient.trace, patient.call)
+    block = block_of_call(source, case.trace, case.call)
     region = region_after(source, rebinding, block)
     if region.loop is not None or not name.isidentifier() or region.block is None:
         return
@@ -185,7 +185,7 @@ def rename_second(patient: Patient) -> Iterator[Edit]:
     else:
         return
     rename_reads(plan, cst.Name(name), new, following)
-    call = gradient_call(source, patient.call)
+    call = gradient_call(source, case.call)
     target_given = argument(call, 0, "target") if call is not None else None
     if target_given is not None:
         rename_reads(plan, cst.Name(name), new, [target_given.value])
@@ -199,7 +199,7 @@ def _small(text: str) -> cst.CSTNode:
 
 
 def _before_rebinding(
-    source: Source, rebinding: cst.CSTNode, block: Block | None, name: str
+    source: ParsedSource, rebinding: cst.CSTNode, block: Block | None, name: str
 ) -> cst.CSTNode:
     """In front of the block if the name was bound before it, else of the rebinding."""
     if block is None or not any(one is block.node for one in source.ancestors(rebinding)):

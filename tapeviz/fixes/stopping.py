@@ -7,15 +7,15 @@ from functools import partial
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan, fitting
-from .source import Source, argument
+from .source import ParsedSource, argument
 
 
-def take_away(patient: Patient) -> Iterator[Edit]:
+def take_away(case: FixCase) -> Iterator[Edit]:
     """``tf.stop_gradient(e)`` → ``e``."""
-    source = patient.source
-    lines = patient.lines("stop-gradient")
+    source = case.source
+    lines = case.lines("stop-gradient")
     for chosen in dict.fromkeys((lines[:1], lines)):
         plan = Plan(source)
         count = 0
@@ -29,6 +29,6 @@ def take_away(patient: Patient) -> Iterator[Edit]:
             yield Edit("Let the gradient through: take tf.stop_gradient away", plan.text())
 
 
-def inner(source: Source, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
+def inner(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
     """The first argument of a call, to stand in its place."""
     return fitting(source, place, call.args[0].value)

@@ -38,7 +38,7 @@ from .integers import make_float, take_cast_away, write_floats
 from .kept import compute_anew, compute_in_call
 from .leaving import call_directly, call_model, stay_in_tensorflow
 from .metrics import compute_beside_metric, unstack_values
-from .model import Edit, ErrorFixFunction, FixFunction, Patient
+from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .moving import compute_target_inside, forget_nothing, move_in, record_again
 from .near_misses import ask_for_used, swap, use_the_unused
 from .positions import soft_accuracy, take_values
@@ -54,7 +54,7 @@ from .smooth.zeros import (
     smooth_hinge,
     sum_of_squares,
 )
-from .source import Source
+from .source import ParsedSource
 from .sources import (
     ask_for_called,
     ask_for_original,
@@ -174,16 +174,16 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
 )
 
 
-def edits_for(patient: Patient) -> Iterator[Edit]:
+def edits_for(case: FixCase) -> Iterator[Edit]:
     """The edits that may mend a finding; nothing about them is sure before they were tried."""
-    for fix in FIXES.get(patient.cause.kind, ()):
+    for fix in FIXES.get(case.cause.kind, ()):
         try:
-            yield from fix(patient)
+            yield from fix(case)
         except Exception:  # an odd text must cost a fix, not the diagnosis
             _log.exception("the fix %s failed", fix.__name__)
 
 
-def edits_for_error(trace: Trace, source: Source) -> Iterator[Edit]:
+def edits_for_error(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     for fix in ERROR_FIXES:
         try:
             yield from fix(trace, source)

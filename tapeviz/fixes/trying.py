@@ -13,21 +13,21 @@ from ..analysis.model import Diagnosis, Finding
 from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Array, Trace
-from .ailments import (
+from .crossing import cross_cuts
+from .folders import Folder
+from .goals import (
     MOST_EDITS,
     MOST_KEPT,
-    Ailment,
-    ailments_of,
+    FixGoal,
     distinct,
+    goals_of,
     part_of,
     with_fixes,
     with_words,
 )
-from .crossing import cross_cuts
-from .folders import Folder
 from .judging import Outcome, Place, has_come_out, has_same_numbers, is_repeatable
-from .model import Edit, Patient
-from .source import Source
+from .model import Edit, FixCase
+from .source import ParsedSource
 from .table import edits_for, edits_for_error
 
 MOST_RUNS = 12
@@ -61,18 +61,18 @@ def try_fixes(
     if trace.ending.seconds > _SLOWEST:
         return with_words(diagnosis, TOO_SLOW)
     diagnosis = cross_cuts(Outcome(trace, diagnosis), recorder, like)
-    ward = _Ward(Outcome(trace, diagnosis), recorder, like)
-    ward.on_progress = on_progress
-    ward.should_stop = should_stop
-    return ward.treat()
+    trials = _Trials(Outcome(trace, diagnosis), recorder, like)
+    trials.on_progress = on_progress
+    trials.should_stop = should_stop
+    return trials.run()
 
 
 @dataclass(slots=True)
 class _Trial:
-    """A text to be run, for one ailment or for several."""
+    """A text to be run, for one goal or for several."""
 
     text: str
-    edits: list[tuple[Ailment, Edit]]
+    edits: list[tuple[FixGoal, Edit]]
     depth: int = 1
     live: LiveRecording | None = None
     folder: Folder | None = None
@@ -92,7 +92,7 @@ class _Wakes(Silent):
         self._ended.set()
 
 
-class _Ward:
+class _Trials:
     def __init__(self, before: Outcome, recorder: Recorder, like: Snippet) -> None:
         self.before = before
         self.recorder = recorder
@@ -109,39 +109,39 @@ class _Ward:
         self._done = 0
         self._again: Outcome | None = None
 
-    def treat(self) -> Diagnosis:
-        ailments = list(ailments_of(self.before.diagnosis))
-        if not ailments:
+    def run(self) -> Diagnosis:
+        goals = list(goals_of(self.before.diagnosis))
+        if not goals:
             return self.before.diagnosis
         try:
-            source = Source(self.before.trace.source)
+            source = ParsedSource(self.before.trace.source)
         except ValueError:
             return self.before.diagnosis
-        for ailment in ailments:
-            ailment.edits.extend(self._edits(ailment, source))
+        for goal in goals:
+            goal.edits.extend(self._edits(goal, source))
         for rank in range(MOST_EDITS):  # the likeliest of each before the second of any
-            for ailment in ailments:
-                firsts = ailment.first_of_each_title()
+            for goal in goals:
+                firsts = goal.first_of_each_title()
                 if rank < len(firsts):
-                    self._offer(ailment, firsts[rank], 1)
+                    self._offer(goal, firsts[rank], 1)
         self._work()
-        return with_fixes(self.before, ailments)
+        return with_fixes(self.before, goals)
 
-    def _edits(self, ailment: Ailment, source: Source) -> list[Edit]:
-        if ailment.cause is None:
+    def _edits(self, goal: FixGoal, source: ParsedSource) -> list[Edit]:
+        if goal.cause is None:
             return list(distinct(edits_for_error(self.before.trace, source), source.text))
-        call, place = ailment.places[0]
+        call, place = goal.places[0]
         diagnosed = self.before.diagnosis.calls[call]
         finding = diagnosed.findings[place]
-        patient = Patient(self.before.trace, diagnosed.call, finding, ailment.cause, source)
-        return list(distinct(edits_for(patient), source.text))
+        case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source)
+        return list(distinct(edits_for(case), source.text))
 
-    def _offer(self, ailment: Ailment, edit: Edit, depth: int) -> None:
+    def _offer(self, goal: FixGoal, edit: Edit, depth: int) -> None:
         known = self._known.get(edit.new_text)
         if known is not None:
-            known.edits.append((ailment, edit))
+            known.edits.append((goal, edit))
             return
-        trial = _Trial(edit.new_text, [(ailment, edit)], depth)
+        trial = _Trial(edit.new_text, [(goal, edit)], depth)
         self._known[edit.new_text] = trial
         self._waiting.append(trial)
 
@@ -159,11 +159,11 @@ class _Ward:
                 self._look_at(trial)
 
     def _start(self, trial: _Trial) -> None:
-        wanted = [ailment for ailment, _ in trial.edits if not ailment.is_done]
+        wanted = [goal for goal, _ in trial.edits if not goal.is_done]
         if not wanted or self._runs >= MOST_RUNS or time.monotonic() > self._until:
             return
-        for ailment in wanted:
-            ailment.tried += 1
+        for goal in wanted:
+            goal.tried += 1
         self._runs += 1
         listener = _Wakes(self._woken)
         trial.folder = Folder(self.like.directory)
@@ -195,22 +195,22 @@ class _Ward:
         self._running.clear()
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
-        for ailment, edit in trial.edits:
-            if len(ailment.kept) >= MOST_KEPT:
+        for goal, edit in trial.edits:
+            if len(goal.kept) >= MOST_KEPT:
                 continue
-            if self._is_good(ailment, edit, after):
-                ailment.kept.append((edit, self._values(trial, after, ailment, edit)))
+            if self._is_good(goal, edit, after):
+                goal.kept.append((edit, self._values(trial, after, goal, edit)))
                 continue
-            similar = [one for one in ailment.edits if one.title == edit.title]
+            similar = [one for one in goal.edits if one.title == edit.title]
             if edit in similar[:-1]:
-                self._offer(ailment, similar[similar.index(edit) + 1], trial.depth)
-            elif ailment.places and trial.depth < _DEEPEST and not ailment.is_done:
-                self._follow_up(trial, ailment, edit, after)
+                self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
+            elif goal.places and trial.depth < _DEEPEST and not goal.is_done:
+                self._follow_up(trial, goal, edit, after)
 
-    def _is_good(self, ailment: Ailment, edit: Edit, after: Outcome) -> bool:
-        if not ailment.places:
+    def _is_good(self, goal: FixGoal, edit: Edit, after: Outcome) -> bool:
+        if not goal.places:
             return after.trace.failure is None and self._asked_again(after)
-        first = ailment.places[0]
+        first = goal.places[0]
         if not has_come_out(self.before, after, first, edit):
             return False
         return has_same_numbers(self.before, after, first, edit) or not self._repeats(first)
@@ -240,39 +240,39 @@ class _Ward:
         return is_repeatable(self.before, self._again, place)
 
     def _values(
-        self, trial: _Trial, after: Outcome, ailment: Ailment, edit: Edit
+        self, trial: _Trial, after: Outcome, goal: FixGoal, edit: Edit
     ) -> dict[Place, Array | None]:
         """The gradient in each place where it came out."""
         values: dict[Place, Array | None] = {}
-        for place in ailment.places:
+        for place in goal.places:
             if has_come_out(self.before, after, place, edit):
                 finding = after.finding(place)
                 assert finding is not None
                 values[place] = part_of(_fetched(trial, after, finding), edit.part)
         return values
 
-    def _follow_up(self, trial: _Trial, ailment: Ailment, edit: Edit, after: Outcome) -> None:
+    def _follow_up(self, trial: _Trial, goal: FixGoal, edit: Edit, after: Outcome) -> None:
         """The gradient meets another cut now: mend that as well."""
-        place = ailment.places[0]
+        place = goal.places[0]
         finding = after.finding(place)
         cause = finding.cause if finding is not None else None
         if finding is None or cause is None or after.trace.failure is not None:
             return
-        if ailment.cause is not None and cause.kind == ailment.cause.kind:
+        if goal.cause is not None and cause.kind == goal.cause.kind:
             old_lines = [line.strip() for line in self.before.trace.source.splitlines()]
-            if cause.code == ailment.cause.code or cause.code not in old_lines:
+            if cause.code == goal.cause.code or cause.code not in old_lines:
                 return  # the same cut, or one that this edit made
         try:
-            source = Source(trial.text)
+            source = ParsedSource(trial.text)
         except ValueError:
             return
         call = after.diagnosis.calls[place[0]].call
-        patient = Patient(after.trace, call, finding, cause, source)
-        for one in list(distinct(edits_for(patient), trial.text))[:2]:
+        case = FixCase(after.trace, call, finding, cause, source)
+        for one in list(distinct(edits_for(case), trial.text))[:2]:
             title = f"{edit.title}; {one.title[0].lower()}{one.title[1:]}"
             estimate = edit.is_estimate or one.is_estimate
             both = Edit(title, one.new_text, estimate, edit.part or one.part)
-            self._offer(ailment, both, trial.depth + 1)
+            self._offer(goal, both, trial.depth + 1)
 
 
 def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:

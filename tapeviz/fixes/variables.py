@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan
-from .source import Source, argument
+from .source import ParsedSource, argument
 
 _COMPUTED = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Subscript, cst.Attribute)
 
 
-def keep_tensor(patient: Patient) -> Iterator[Edit]:
+def keep_tensor(case: FixCase) -> Iterator[Edit]:
     """``tf.Variable(e)`` → ``e``, converted where ``e`` may be a list or a number."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for line in patient.lines("new-variable"):
+    for line in case.lines("new-variable"):
         for call in source.calls(line, "Variable"):
             initial = argument(call, 0, "initial_value", "initializer", "value")
             if initial is not None:
@@ -28,7 +28,7 @@ def keep_tensor(patient: Patient) -> Iterator[Edit]:
         yield Edit("Keep the computed value a tensor, without tf.Variable", plan.text())
 
 
-def _tensor(source: Source, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
+def _tensor(source: ParsedSource, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(value, cst.Lambda):
         value = value.body
     dtype = argument(call, 99, "dtype")

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from .blocks import block_of_call
-from .model import Edit, Patient
+from .model import Edit, FixCase
 from .plan import Plan, enclosed
 from .regions import region_after
 from .renaming import rename_reads
-from .source import Source, all_of, argument, dotted, sole
+from .source import ParsedSource, all_of, argument, dotted, sole
 
 _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 
 
-def model_of_weights(source: Source, variables: cst.BaseExpression) -> str:
+def model_of_weights(source: ParsedSource, variables: cst.BaseExpression) -> str:
     """``model`` of ``model.trainable_variables``, or of a name that was given those."""
     if isinstance(variables, cst.Attribute) and variables.attr.value in _WEIGHTS:
         return dotted(variables.value)
@@ -40,7 +40,7 @@ def call_with_weights(plan: Plan, model: str, weights: str, region: Iterable[cst
     return count
 
 
-def _stateless(source: Source, call: cst.Call, model: str, weights: str) -> cst.CSTNode:
+def _stateless(source: ParsedSource, call: cst.Call, model: str, weights: str) -> cst.CSTNode:
     given = ", ".join(source.code(one).rstrip(", ") for one in call.args)
     state = f"{weights}, {model}.non_trainable_variables"
     return cst.parse_expression(f"{model}.stateless_call({state}, {given})[0]")
@@ -65,11 +65,11 @@ def call_with_one_weight(
     return count
 
 
-def call_with_set_weights(patient: Patient) -> Iterator[Edit]:
+def call_with_set_weights(case: FixCase) -> Iterator[Edit]:
     """``model.set_weights(ws)`` → the model is called with ``ws``; they are set afterwards."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
-    for call in source.calls(patient.cause.line, "set_weights"):
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    for call in source.calls(case.cause.line, "set_weights"):
         statement = source.statement_of(call)
         given = argument(call, 0, "weights")
         if statement is None or given is None or not isinstance(call.func, cst.Attribute):
@@ -86,11 +86,11 @@ def call_with_set_weights(patient: Patient) -> Iterator[Edit]:
             yield Edit(f"Call {model} with the new weights, by stateless_call", plan.text())
 
 
-def step_by_hand(patient: Patient) -> Iterator[Edit]:
+def step_by_hand(case: FixCase) -> Iterator[Edit]:
     """``optimizer.apply_gradients`` inside the tape → a plain gradient step on tensors."""
-    source = patient.source
-    block = block_of_call(source, patient.trace, patient.call)
-    for call in source.calls(patient.cause.line, "apply_gradients"):
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    for call in source.calls(case.cause.line, "apply_gradients"):
         statement = source.statement_of(call)
         pairs = argument(call, 0, "grads_and_vars")
         is_alone = isinstance(small := sole(statement), cst.Expr) and small.value is call
@@ -101,7 +101,7 @@ def step_by_hand(patient: Patient) -> Iterator[Edit]:
             continue
         gradients, variables = parted
         optimizer = source.code(call.func).rsplit(".", 1)[0]
-        yield from _steps(patient, statement, gradients, variables, optimizer, block)
+        yield from _steps(case, statement, gradients, variables, optimizer, block)
 
 
 def _parted(
@@ -119,7 +119,7 @@ def _parted(
 
 
 def _steps(
-    patient: Patient,
+    case: FixCase,
     statement: cst.CSTNode,
     gradients: cst.BaseExpression,
     variables: cst.BaseExpression,
@@ -128,7 +128,7 @@ def _steps(
 ) -> Iterator[Edit]:
     from .blocks import Block
 
-    source = patient.source
+    source = case.source
     assert isinstance(statement, cst.SimpleStatementLine)
     region = region_after(source, statement, block if isinstance(block, Block) else None)
     plan = Plan(source)

@@ -10,7 +10,7 @@ import libcst as cst
 from ..trace.model import Trace, VariableId
 from .plan import as_term
 from .slices import axes_of, stepped, updated
-from .source import Source, Statement, all_of, argument, called_name, dotted
+from .source import ParsedSource, Statement, all_of, argument, called_name, dotted
 
 METHODS = (
     *("assign", "assign_add", "assign_sub"),
@@ -47,14 +47,17 @@ class Write:
         return self.method == "assign" and self.subscript is None
 
 
-def writes_on(source: Source, line: int, is_slice: bool = False) -> list[Write]:
+def writes_on(source: ParsedSource, line: int, is_slice: bool = False) -> list[Write]:
     """The writes on a line. ``is_slice``: a subscript is a slice of one variable, not of a list."""
     found = (write_of(source, call, is_slice) for call in source.calls(line, *METHODS, "update"))
     return [one for one in found if one is not None]
 
 
 def writes_to(
-    source: Source, receiver: cst.BaseExpression, region: Iterable[cst.CSTNode], is_slice: bool
+    source: ParsedSource,
+    receiver: cst.BaseExpression,
+    region: Iterable[cst.CSTNode],
+    is_slice: bool,
 ) -> Iterator[Write]:
     """The writes to the same variable in a region."""
     for statement in region:
@@ -65,7 +68,7 @@ def writes_to(
                     yield write
 
 
-def write_of(source: Source, call: cst.Call, is_slice: bool) -> Write | None:
+def write_of(source: ParsedSource, call: cst.Call, is_slice: bool) -> Write | None:
     statement = source.statement_of(call)
     if statement is None or not isinstance(call.func, cst.Attribute):
         return None
@@ -105,7 +108,9 @@ def _values(call: cst.Call, method: str, first: int) -> tuple[cst.BaseExpression
     return (given[0].value, given[1].value) if given[0] and given[1] else None
 
 
-def new_value(source: Source, write: Write, now: str, trace: Trace) -> cst.BaseExpression | None:
+def new_value(
+    source: ParsedSource, write: Write, now: str, trace: Trace
+) -> cst.BaseExpression | None:
     """The state after the write as an expression; ``now``: what stands for the state before it."""
     tf, code = source.tf, source.code
     last = write.values[-1]

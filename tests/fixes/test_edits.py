@@ -13,11 +13,11 @@ from tapeviz.analysis.model import Kind
 from tapeviz.examples import examples
 from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
-from tapeviz.fixes.source import Source
+from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
 
 from ..analysis.cases import CASES
-from .patients import patient
+from .fix_cases import fix_case
 
 BEFORE_AND_AFTER = [
     (
@@ -303,7 +303,7 @@ BEFORE_AND_AFTER = [
 @pytest.mark.parametrize(("kind", "line", "before", "after"), BEFORE_AND_AFTER)
 def test_the_likeliest_edit(kind: Kind, line: int, before: str, after: str) -> None:
     before, after = dedent(before).lstrip(), dedent(after).lstrip()
-    edits = list(edits_for(patient(before, kind, line, how="tensor")))
+    edits = list(edits_for(fix_case(before, kind, line, how="tensor")))
     assert edits[0].new_text == after, short_diff(after, edits[0].new_text)
 
 
@@ -322,19 +322,19 @@ SLICES = [
 @pytest.mark.parametrize(("write", "value"), SLICES)
 def test_a_slice_becomes_a_new_tensor(write: str, value: str) -> None:
     text = f"with tf.GradientTape() as tape:\n    {write}\n    y = x\ntape.gradient(y, v)\n"
-    one = patient(text, "assign", 2, op="ResourceStridedSliceAssign", shapes={"x": (3, 4)})
+    one = fix_case(text, "assign", 2, op="ResourceStridedSliceAssign", shapes={"x": (3, 4)})
     assert f"    x_new = {value}\n    y = x_new\n" in next(edits_for(one)).new_text
 
 
 def test_steps_and_new_axes_of_a_slice_are_left_alone() -> None:
     text = "with tf.GradientTape() as tape:\n    x[::2].assign(v)\n    y = x\ntape.gradient(y, v)\n"
-    one = patient(text, "assign", 2, op="ResourceStridedSliceAssign", shapes={"x": (4,)})
+    one = fix_case(text, "assign", 2, op="ResourceStridedSliceAssign", shapes={"x": (4,)})
     assert not any("concat" in edit.new_text for edit in edits_for(one))
 
 
 def test_a_nameless_tape_gets_a_name_that_is_free() -> None:
     text = "tape = 1\nwith tf.GradientTape():\n    y = x * x\ng.gradient(y, x)\n"
-    edits = list(edits_for(patient(text, "not-watched", 1, how="late")))
+    edits = list(edits_for(fix_case(text, "not-watched", 1, how="late")))
     assert "with tf.GradientTape() as tape2:\n    tape2.watch(x)\n" in edits[0].new_text
 
 
@@ -343,7 +343,7 @@ def test_the_names_of_tensorflow_and_numpy_are_the_texts_own() -> None:
         "import tensorflow as T\nimport numpy\nwith T.GradientTape() as tape:\n"
         "    a = numpy.exp(x.numpy())\ntape.gradient(a, x)\n"
     )
-    assert "a = T.exp(x)\n" in next(edits_for(patient(text, "left-tensorflow", 4))).new_text
+    assert "a = T.exp(x)\n" in next(edits_for(fix_case(text, "left-tensorflow", 4))).new_text
 
 
 def test_inner_functions_with_a_name_of_their_own_are_left_alone() -> None:
@@ -351,7 +351,7 @@ def test_inner_functions_with_a_name_of_their_own_are_left_alone() -> None:
         "with tf.GradientTape() as tape:\n    c.assign(a)\n"
         "    y = (lambda c: c + 1)(c) + sum(c for c in [1]) + (lambda: c)()\ntape.gradient(y, a)\n"
     )
-    new = next(edits_for(patient(text, "assign", 2))).new_text
+    new = next(edits_for(fix_case(text, "assign", 2))).new_text
     assert "(lambda c: c + 1)(c_new) + sum(c for c in [1]) + (lambda: c_new)()" in new
 
 
@@ -366,7 +366,7 @@ def test_any_text_gives_texts_that_parse(kind: Kind) -> None:
             continue
         lines = len(text.splitlines())
         for line in range(1 + number % 4, lines + 1, 4):
-            one = patient(text, kind, line, how="tensor", where="reset", function="f")
+            one = fix_case(text, kind, line, how="tensor", where="reset", function="f")
             for fix in FIXES.get(kind, ()):
                 for edit in itertools.islice(fix(one), 5):
                     ast.parse(edit.new_text)
@@ -375,7 +375,7 @@ def test_any_text_gives_texts_that_parse(kind: Kind) -> None:
 
 def test_nothing_planned_changes_nothing() -> None:
     for text in TEXTS:
-        assert Plan(Source(text)).text() == text
+        assert Plan(ParsedSource(text)).text() == text
 
 
 def test_each_kind_has_a_row() -> None:
@@ -402,5 +402,5 @@ def test_a_name_goes_on_to_mean_the_variable(rebinding: str, mended: str) -> Non
         "for _ in range(2):\n    with tf.GradientTape() as tape:\n        y = w * 3.0\n"
         f"    step = tape.gradient(y, w)\n    {rebinding}\n"
     )
-    edits = list(edits_for(patient(text, "replaced-source", 5, how="lost")))
+    edits = list(edits_for(fix_case(text, "replaced-source", 5, how="lost")))
     assert edits[0].new_text == text.replace(rebinding, mended)

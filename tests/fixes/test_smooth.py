@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis.model import Kind
-from tapeviz.fixes.model import Patient
+from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for
 from tapeviz.trace.model import OpId, Tensor, TensorId
 
-from .patients import OP, patient
+from .fix_cases import OP, fix_case
 
 HEAD = "with tf.GradientTape() as tape:\n"
 TAIL = "tape.gradient(loss, x)\n"
@@ -100,17 +100,17 @@ LINES: list[tuple[Kind, str, str]] = [
 @pytest.mark.parametrize(("kind", "line", "mended"), LINES, ids=lambda one: str(one)[:40])
 def test_the_line_that_is_written(kind: Kind, line: str, mended: str) -> None:
     text = f"{HEAD}    {line}\n{TAIL}"
-    edits = list(edits_for(patient(text, kind, 2)))
+    edits = list(edits_for(fix_case(text, kind, 2)))
     assert f"{HEAD}    {mended}\n{TAIL}" in [edit.new_text for edit in edits]
 
 
 def test_what_cuts_digits_off_is_an_estimate() -> None:
     text = f"{HEAD}    v = float(f'{{x:.1f}}')\n{TAIL}"
-    assert [edit.is_estimate for edit in edits_for(patient(text, "left-tensorflow", 2))] == [
+    assert [edit.is_estimate for edit in edits_for(fix_case(text, "left-tensorflow", 2))] == [
         True
     ] * 2
     text = f"{HEAD}    v = float(x)\n{TAIL}"
-    assert not any(edit.is_estimate for edit in edits_for(patient(text, "left-tensorflow", 2)))
+    assert not any(edit.is_estimate for edit in edits_for(fix_case(text, "left-tensorflow", 2)))
 
 
 def test_the_factor_that_is_zero_is_left_out() -> None:
@@ -124,9 +124,9 @@ def test_the_factor_that_is_zero_is_left_out() -> None:
         assert f"{HEAD}    {mended}\n{TAIL}" in edits, edits
 
 
-def _with_zero_factor(text: str) -> Patient:
+def _with_zero_factor(text: str) -> FixCase:
     """A product of two tensors of which the second is 0."""
-    found = patient(text, "multiplied-by-zero", 2)
+    found = fix_case(text, "multiplied-by-zero", 2)
     values = [np.array([1.0, 2.0], np.float32), np.zeros(2, np.float32)]
     blob = b"".join(one.tobytes() for one in values)
     ids = [TensorId(60), TensorId(61)]
@@ -145,7 +145,7 @@ def test_a_metric_that_is_updated_in_a_loop_becomes_a_list() -> None:
         "m = tf.keras.metrics.Mean()\nwith tf.GradientTape() as tape:\n    for a in (1.0, 2.0):\n"
         "        m.update_state(a * x)\n    loss = m.result()\ntape.gradient(loss, x)\n"
     )
-    edit = next(edits_for(patient(text, "stateful", 4)))
+    edit = next(edits_for(fix_case(text, "stateful", 4)))
     assert edit.new_text == text.replace("    for", "    m_values = []\n    for").replace(
         "m.update_state(a * x)", "m_values.append(a * x)"
     ).replace("m.result()", "tf.reduce_mean(m_values)")

@@ -12,7 +12,7 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Diagnosis, Finding
 from tapeviz.fixes import table, try_fixes
-from tapeviz.fixes.model import Edit, Patient
+from tapeviz.fixes.model import Edit, FixCase
 from tapeviz.recording import Snippet
 from tapeviz.trace.model import Trace
 
@@ -87,8 +87,8 @@ t.gradient(out, p)
 def test_what_is_not_right_is_not_shown(
     what: str, new: str, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def wrong(patient: Patient) -> Iterator[Edit]:
-        yield Edit(what, patient.source.text.replace("out = q * q", new))
+    def wrong(fix_case: FixCase) -> Iterator[Edit]:
+        yield Edit(what, fix_case.source.text.replace("out = q * q", new))
 
     monkeypatch.setattr(table, "FIXES", {"assign": (wrong,)})
     if what == "never ends":
@@ -99,7 +99,7 @@ def test_what_is_not_right_is_not_shown(
 def test_a_fix_that_fails_costs_only_itself(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(patient: Patient) -> Iterator[Edit]:
+    def broken(fix_case: FixCase) -> Iterator[Edit]:
         raise KeyError("an odd text")
         yield
 

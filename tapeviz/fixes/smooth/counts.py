@@ -10,23 +10,23 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from ..model import Edit, Patient
+from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
-from ..source import Source, argument, called_name, dotted
+from ..source import ParsedSource, argument, called_name, dotted
 
-Rewrite = Callable[[Patient, cst.Call], str]
+Rewrite = Callable[[FixCase, cst.Call], str]
 """A call in, the code in its place out; empty where the call has another form."""
 
 
-def soft_counts(patient: Patient) -> Iterator[Edit]:
+def soft_counts(case: FixCase) -> Iterator[Edit]:
     """``tf.histogram_fixed_width(x, r)`` → a soft histogram, and so for each row of the table."""
-    source = patient.source
+    source = case.source
     for name, (rewrite, what) in _REWRITES.items():
         plan = Plan(source)
         count = 0
-        for line in patient.lines():
+        for line in case.lines():
             for call in source.calls(line, name):
-                text = rewrite(patient, call)
+                text = rewrite(case, call)
                 if text:
                     plan.replace(call, text)
                     count += 1
@@ -34,16 +34,16 @@ def soft_counts(patient: Patient) -> Iterator[Edit]:
             yield Edit(f"Estimate: {what}", plan.text(), is_estimate=True)
 
 
-def _triangle(source: Source, distance: str) -> str:
+def _triangle(source: ParsedSource, distance: str) -> str:
     return f"{source.tf}.nn.relu(1.0 - {source.tf}.abs({distance}))"
 
 
-def _code(source: Source, call: cst.Call, position: int, *keywords: str) -> str:
+def _code(source: ParsedSource, call: cst.Call, position: int, *keywords: str) -> str:
     given = argument(call, position, *keywords)
     return source.code(enclosed(given.value)) if given is not None else ""
 
 
-def _ends(source: Source, call: cst.Call) -> tuple[str, str]:
+def _ends(source: ParsedSource, call: cst.Call) -> tuple[str, str]:
     """The code of both ends of a ``value_range``."""
     given = argument(call, 1, "value_range")
     if given is None:
@@ -55,30 +55,30 @@ def _ends(source: Source, call: cst.Call) -> tuple[str, str]:
     return f"{code}[0]", f"{code}[1]"
 
 
-def _position(source: Source, call: cst.Call, x: str) -> tuple[str, str]:
+def _position(source: ParsedSource, call: cst.Call, x: str) -> tuple[str, str]:
     """Where ``x`` lies among the bins, counted from 0, and the number of bins."""
     low, high = _ends(source, call)
     bins = _code(source, call, 2, "nbins") or "100"
     return (f"({x} - {low}) / ({high} - {low}) * {bins} - 0.5" if low else ""), bins
 
 
-def _histogram(patient: Patient, call: cst.Call) -> str:
-    source = patient.source
+def _histogram(case: FixCase, call: cst.Call) -> str:
+    source = case.source
     flat = f"{source.tf}.reshape({_code(source, call, 0, 'values')}, [-1, 1])"
     place, bins = _position(source, call, flat)
     distance = f"{place} - {source.tf}.range({bins}, dtype={source.tf}.float32)"
     return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)" if place else ""
 
 
-def _histogram_bins(patient: Patient, call: cst.Call) -> str:
-    source = patient.source
+def _histogram_bins(case: FixCase, call: cst.Call) -> str:
+    source = case.source
     place, bins = _position(source, call, _code(source, call, 0, "values"))
     return f"{source.tf}.clip_by_value({place}, -0.5, {bins} - 0.5)" if place else ""
 
 
-def _bincount(patient: Patient, call: cst.Call) -> str:
+def _bincount(case: FixCase, call: cst.Call) -> str:
     """Remove the cast, too, where floats were cast to integers."""
-    source = patient.source
+    source = case.source
     given = argument(call, 0, "arr")
     count = _code(source, call, 2, "minlength")
     floats = uncast(source, given.value) if given is not None else ""
@@ -89,8 +89,8 @@ def _bincount(patient: Patient, call: cst.Call) -> str:
     return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)"
 
 
-def _one_hot(patient: Patient, call: cst.Call) -> str:
-    source = patient.source
+def _one_hot(case: FixCase, call: cst.Call) -> str:
+    source = case.source
     given, depth = argument(call, 0, "indices"), _code(source, call, 1, "depth")
     floats = uncast(source, given.value) if given is not None else ""
     if not floats or not depth:
@@ -102,8 +102,8 @@ def _one_hot(patient: Patient, call: cst.Call) -> str:
 def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Rewrite:
     """Each edge counts by a sigmoid of how far it was passed."""
 
-    def rewrite(patient: Patient, call: cst.Call) -> str:
-        source = patient.source
+    def rewrite(case: FixCase, call: cst.Call) -> str:
+        source = case.source
         x, sorted_edges = _code(source, call, *values), _code(source, call, *edges)
         if not x or not sorted_edges:
             return ""
@@ -114,8 +114,8 @@ def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Rewrite:
     return rewrite
 
 
-def _absolute(patient: Patient, call: cst.Call) -> str:
-    source = patient.source
+def _absolute(case: FixCase, call: cst.Call) -> str:
+    source = case.source
     x = _code(source, call, 0, "input")
     given = argument(call, 0, "input")
     if given is None or isinstance(given.value, cst.Comparison):
@@ -126,9 +126,9 @@ def _absolute(patient: Patient, call: cst.Call) -> str:
 
 
 def _cross_entropy(loss: str) -> Rewrite:
-    def rewrite(patient: Patient, call: cst.Call) -> str:
-        given = [patient.source.code(one.value) for one in call.args if one.keyword is None]
-        name = f"{patient.source.tf}.keras.losses.{loss}"
+    def rewrite(case: FixCase, call: cst.Call) -> str:
+        given = [case.source.code(one.value) for one in call.args if one.keyword is None]
+        name = f"{case.source.tf}.keras.losses.{loss}"
         return f"{name}({', '.join(given[:2])})" if len(given) >= 2 else ""
 
     return rewrite
@@ -163,7 +163,7 @@ _REWRITES: dict[str, tuple[Rewrite, str]] = {
 }
 
 
-def uncast(source: Source, node: cst.BaseExpression) -> str:
+def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The floats that were rounded and cast to integers: of the cast itself, or of its name."""
     if isinstance(node, cst.Name):
         bound = source.bound_to(node.value)

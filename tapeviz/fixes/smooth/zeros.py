@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..blocks import gradient_call
-from ..model import Edit, Patient
+from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed, fitting
-from ..source import Source, all_of, argument, called_name, dotted, header_nodes
+from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
 
 _MARGINS = {cst.GreaterThan: (0, 1), cst.GreaterThanEqual: (0, 1)}
 _MARGINS |= {cst.LessThan: (1, 0), cst.LessThanEqual: (1, 0)}
@@ -22,12 +22,12 @@ _HINGES = {
 }
 
 
-def smooth_extreme(patient: Patient) -> Iterator[Edit]:
+def smooth_extreme(case: FixCase) -> Iterator[Edit]:
     """``tf.maximum(0.0, e)`` → ``tf.nn.softplus(e)``; so for any two, and for ``tf.minimum``."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     names: list[str] = []
-    for line in patient.lines():
+    for line in case.lines():
         for call in source.calls(line, "maximum", "minimum"):
             given = [one.value for one in call.args if one.keyword is None]
             if len(given) != 2 or dotted(call.func).partition(".")[0] != source.tf:
@@ -42,7 +42,7 @@ def smooth_extreme(patient: Patient) -> Iterator[Edit]:
 
 
 def _soft_extreme(
-    source: Source, call: cst.Call, a: cst.BaseExpression, b: cst.BaseExpression
+    source: ParsedSource, call: cst.Call, a: cst.BaseExpression, b: cst.BaseExpression
 ) -> cst.BaseExpression:
     """Take ``a`` and ``b``, where only ``b`` may be a literal 0."""
     x, y, tf = source.code(enclosed(a)), source.code(enclosed(b)), source.tf
@@ -53,10 +53,10 @@ def _soft_extreme(
     return cst.parse_expression(text or f"{y} - {tf}.nn.softplus({y} - {x})")
 
 
-def smooth_hinge(patient: Patient) -> Iterator[Edit]:
+def smooth_hinge(case: FixCase) -> Iterator[Edit]:
     """A hinge loss of Keras, satisfied by every example → the same with softplus."""
-    source = patient.source
-    for line in patient.lines():
+    source = case.source
+    for line in case.lines():
         statement = source.statement(line)
         for call in header_nodes(statement, cst.Call) if statement is not None else ():
             given = [source.code(enclosed(one.value)) for one in call.args if one.keyword is None]
@@ -69,7 +69,7 @@ def smooth_hinge(patient: Patient) -> Iterator[Edit]:
                 yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _made_by(source: Source, function: cst.BaseExpression) -> str:
+def _made_by(source: ParsedSource, function: cst.BaseExpression) -> str:
     """``Hinge`` of ``tf.keras.losses.Hinge()`` or of a name bound to it, ``hinge`` of the like."""
     if isinstance(function, cst.Name):
         function = source.bound_to(function.value) or function
@@ -78,12 +78,12 @@ def _made_by(source: Source, function: cst.BaseExpression) -> str:
     return dotted(function).rsplit(".", 1)[-1]
 
 
-def gentler_sigmoid(patient: Patient) -> Iterator[Edit]:
+def gentler_sigmoid(case: FixCase) -> Iterator[Edit]:
     """``tf.sigmoid(x)`` → softsign between 0 and 1, ``tf.tanh(x)`` → softsign: flat much later."""
-    source = patient.source
+    source = case.source
     plan = Plan(source)
     count = 0
-    for line in patient.lines():
+    for line in case.lines():
         for call in source.calls(line, "sigmoid", "tanh"):
             if call.args:
                 soft = f"{source.tf}.nn.softsign({source.code(call.args[0].value)})"
@@ -95,10 +95,10 @@ def gentler_sigmoid(patient: Patient) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def blend(patient: Patient) -> Iterator[Edit]:
+def blend(case: FixCase) -> Iterator[Edit]:
     """``tf.where(a > b, p, q)`` → both, weighted by ``tf.sigmoid(a - b)``; so ``boolean_mask``."""
-    source = patient.source
-    for line in patient.lines():
+    source = case.source
+    for line in case.lines():
         for call in source.calls(line, "where", "boolean_mask"):
             is_where = called_name(call) == "where"
             condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
@@ -117,7 +117,7 @@ def blend(patient: Patient) -> Iterator[Edit]:
             yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _margin(source: Source, condition: cst.BaseExpression) -> str:
+def _margin(source: ParsedSource, condition: cst.BaseExpression) -> str:
     """``a - b`` of ``a > b``, also of a name that was bound to it."""
     if isinstance(condition, cst.Name):
         condition = source.bound_to(condition.value) or condition
@@ -131,17 +131,17 @@ def _margin(source: Source, condition: cst.BaseExpression) -> str:
     return f"{sides[order[0]]} - {sides[order[1]]}"
 
 
-def leave_factor_out(patient: Patient) -> Iterator[Edit]:
+def leave_factor_out(case: FixCase) -> Iterator[Edit]:
     """``err * mask`` → ``err``, where ``mask`` is 0 everywhere."""
-    source = patient.source
-    op = patient.trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
+    source = case.source
+    op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
     if op is None or len(op.inputs) != 2:
         return
-    stats = [patient.trace.stats(tensor) for tensor in op.inputs]
+    stats = [case.trace.stats(tensor) for tensor in op.inputs]
     zero = [one is not None and one.norm == 0 and not one.nonfinite for one in stats]
     if zero.count(True) != 1:
         return
-    for factors in _products(patient):
+    for factors in _products(case):
         gone, kept = factors[zero.index(True)], factors[zero.index(False)]
         place = source.parent(gone)
         if isinstance(place, cst.Arg):
@@ -153,13 +153,13 @@ def leave_factor_out(patient: Patient) -> Iterator[Edit]:
             yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _products(patient: Patient) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
     """Both factors of each product on the lines of the cause, the one that ran there first."""
-    source = patient.source
-    op = patient.trace.ops[patient.cause.op_id] if patient.cause.op_id is not None else None
+    source = case.source
+    op = case.trace.ops[case.cause.op_id] if case.cause.op_id is not None else None
     columns = {frame.column for frame in op.site.frames[:1]} if op is not None else set()
     found: list[tuple[bool, cst.BaseExpression, cst.BaseExpression]] = []
-    for line in patient.lines():
+    for line in case.lines():
         statement = source.statement(line)
         for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
             if isinstance(node.operator, cst.Multiply):
@@ -176,11 +176,11 @@ def bare_if_enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
     return bare(node) if node.lpar else node
 
 
-def one_unit(patient: Patient) -> Iterator[Edit]:
+def one_unit(case: FixCase) -> Iterator[Edit]:
     """A softmax over a single unit is always 1 → a sigmoid."""
-    source = patient.source
-    op = patient.trace.ops.get(patient.cause.op_id) if patient.cause.op_id is not None else None
-    known = patient.trace.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
+    source = case.source
+    op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    known = case.trace.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
     if op is None or "Softmax" not in op.type or known is None or (known.shape or (0,))[-1] != 1:
         return
     plan = Plan(source)
@@ -189,7 +189,7 @@ def one_unit(patient: Patient) -> Iterator[Edit]:
         if text.evaluated_value == "softmax":
             plan.replace(text, f"{text.quote}sigmoid{text.quote}")
             count += 1
-    for line in patient.lines():
+    for line in case.lines():
         for call in source.calls(line, "softmax"):
             plan.replace(call, f"{source.tf}.sigmoid({source.code(call.args[0].value)})")
             count += 1
@@ -197,10 +197,10 @@ def one_unit(patient: Patient) -> Iterator[Edit]:
         yield Edit("Use a sigmoid: a softmax of one unit is always 1", plan.text(), True)
 
 
-def sum_of_squares(patient: Patient) -> Iterator[Edit]:
+def sum_of_squares(case: FixCase) -> Iterator[Edit]:
     """``tf.reduce_sum(p)`` of what always has the same sum → the sum of its squares."""
-    source = patient.source
-    lines = dict.fromkeys((*_lines_of_sums(patient), *patient.lines()))
+    source = case.source
+    lines = dict.fromkeys((*_lines_of_sums(case), *case.lines()))
     for line in lines:
         for call in source.calls(line, *_SUMS):
             given = argument(call, 0, "input_tensor")
@@ -213,10 +213,10 @@ def sum_of_squares(patient: Patient) -> Iterator[Edit]:
             return
 
 
-def _lines_of_sums(patient: Patient) -> Iterator[int]:
+def _lines_of_sums(case: FixCase) -> Iterator[int]:
     """The lines of the ``Sum`` and ``Mean`` that the target was made by, the last first."""
-    trace = patient.trace
-    tensor = patient.call.targets[0].tensor if patient.call.targets else None
+    trace = case.trace
+    tensor = case.call.targets[0].tensor if case.call.targets else None
     for _ in range(20):
         producer = trace.producers.get(tensor) if tensor is not None else None
         if producer is None:
@@ -227,15 +227,15 @@ def _lines_of_sums(patient: Patient) -> Iterator[int]:
         tensor = op.inputs[0] if op.inputs else None
 
 
-def ask_for_element(patient: Patient) -> Iterator[Edit]:
+def ask_for_element(case: FixCase) -> Iterator[Edit]:
     """A vector as target is summed: weigh its first element alone by ``output_gradients``."""
-    source = patient.source
-    call = gradient_call(source, patient.call)
-    target = patient.call.targets[0].tensor if len(patient.call.targets) == 1 else None
-    known = patient.trace.tensors.get(target) if target is not None else None
-    if call is None or known is None or patient.call.output_gradients or not known.shape:
+    source = case.source
+    call = gradient_call(source, case.call)
+    target = case.call.targets[0].tensor if len(case.call.targets) == 1 else None
+    known = case.trace.tensors.get(target) if target is not None else None
+    if call is None or known is None or case.call.output_gradients or not known.shape:
         return
-    if len(known.shape) > 1 or patient.call.method != "gradient":
+    if len(known.shape) > 1 or case.call.method != "gradient":
         return
     given = "".join(f"{source.code(one).rstrip(', ')}, " for one in call.args)
     picked = f"{source.tf}.one_hot(0, {known.shape[0]})"

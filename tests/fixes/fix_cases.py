@@ -1,4 +1,4 @@
-"""Patients made by hand: a text, a kind and a line in, what the fix functions take out."""
+"""Fix cases made by hand: a text, a kind and a line in, what the fix functions take out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import ast
 from functools import cache
 
 from tapeviz.analysis.model import Cause, Finding, Kind
-from tapeviz.fixes.model import Patient
-from tapeviz.fixes.source import Source
+from tapeviz.fixes.model import FixCase
+from tapeviz.fixes.source import ParsedSource
 from tapeviz.trace.model import (
     Call,
     CallId,
@@ -31,7 +31,7 @@ TAPE = TapeId(1)
 OP = OpId(7)
 
 
-def patient(
+def fix_case(
     text: str,
     kind: Kind,
     line: int,
@@ -41,7 +41,7 @@ def patient(
     shapes: dict[str, tuple[int, ...]] | None = None,
     input_shape: tuple[int, ...] = (),
     **detail: str,
-) -> Patient:
+) -> FixCase:
     """The last gradient call of the text did not get a gradient for its first source."""
     tree = ast.parse(text)
     asked = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_asking(n)][-1]
@@ -88,12 +88,12 @@ def patient(
         },
         names={TensorId(200 + i): (name,) for i, name in enumerate(shapes or {})},
     )
-    return Patient(trace, call, finding, cause, source_of(text))
+    return FixCase(trace, call, finding, cause, source_of(text))
 
 
 @cache
-def source_of(text: str) -> Source:
-    return Source(text)
+def source_of(text: str) -> ParsedSource:
+    return ParsedSource(text)
 
 
 def _is_asking(node: ast.Call) -> bool:

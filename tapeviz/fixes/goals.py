@@ -19,7 +19,7 @@ MOST_KEPT = 2
 
 
 @dataclass(slots=True)
-class Ailment:
+class FixGoal:
     """Findings of one cause. Without places: the error that ended the snippet."""
 
     cause: Cause | None
@@ -45,17 +45,17 @@ class Ailment:
         return self.tried >= MOST_EDITS or len(self.kept) >= MOST_KEPT
 
 
-def ailments_of(diagnosis: Diagnosis) -> Iterator[Ailment]:
-    found: dict[tuple[str, int], Ailment] = {}
+def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
+    found: dict[tuple[str, int], FixGoal] = {}
     for number, call in enumerate(diagnosis.calls):
         for place, finding in enumerate(call.findings):
             if finding.status != "flows" and finding.cause is not None:
                 cause = finding.cause
-                ailment = found.setdefault((cause.kind, cause.line), Ailment(cause))
-                ailment.places.append((number, place))
+                goal = found.setdefault((cause.kind, cause.line), FixGoal(cause))
+                goal.places.append((number, place))
     yield from found.values()
     if diagnosis.error is not None:
-        yield Ailment(None)
+        yield FixGoal(None)
 
 
 def _are_zeros(values: Iterable[Array | None]) -> bool:
@@ -102,14 +102,14 @@ def _index(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def with_fixes(before: Outcome, ailments: list[Ailment]) -> Diagnosis:
+def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
     diagnosis, text = before.diagnosis, before.trace.source
     fixes: dict[Place, list[Fix]] = {}
     error = diagnosis.error
-    for ailment in ailments:
-        for edit, values in ailment.in_order():
+    for goal in goals:
+        for edit, values in goal.in_order():
             diff = short_diff(text, edit.new_text)
-            if not ailment.places and error is not None:
+            if not goal.places and error is not None:
                 fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)
                 error = replace(error, fixes=(*error.fixes, fix))
             for place, value in values.items():
