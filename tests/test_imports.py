@@ -119,6 +119,15 @@ def test_no_file_attracts_everything(path: Path) -> None:
         warnings.warn(f"{path.relative_to(PACKAGE)} has {lines} lines: split it", stacklevel=1)
 
 
+def test_a_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
 @pytest.mark.skipif(not (PACKAGE / "cli" / "__init__.py").exists(), reason="no command line yet")
 def test_help_loads_nothing_slow() -> None:
     program = (

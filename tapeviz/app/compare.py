@@ -71,7 +71,7 @@ class SideBySide:
         if both is None:
             return
         texts = [(one.name, one.trace.source) for one in (both.before, both.after)]
-        dialog = Comparison(texts[0], texts[1], self._window.theme, self._window)
+        dialog = CompareDialog(texts[0], texts[1], self._window.theme, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         fix = both.fix
         dialog.apply.setVisible(fix is not None)
@@ -80,7 +80,7 @@ class SideBySide:
         dialog.open()
 
 
-class Comparison(QDialog):
+class CompareDialog(QDialog):
     """``accepted``: the mended text shall be taken."""
 
     def __init__(

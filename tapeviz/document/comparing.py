@@ -21,7 +21,7 @@ from ..graph.nodes import op_id
 from ..scene.model import Scene
 from ..trace.model import Trace
 from ..view import DEFAULT_VIEW, View
-from .pipeline import Arranged
+from .pipeline import ArrangedGraph
 
 if TYPE_CHECKING:
     from .document import Document
@@ -36,7 +36,7 @@ class Both:
     before: Shown
     after: Shown
     comparison: Comparison
-    arranged: Arranged
+    arranged: ArrangedGraph
     scene: Scene
     fix: Fix | None = None
 

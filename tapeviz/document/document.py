@@ -26,7 +26,7 @@ from ..view import DEFAULT_VIEW, View
 from .background import Background, are_same, failure_words
 from .comparing import Comparing
 from .mending import Mending
-from .pipeline import NOTHING_ARRANGED, Arranged, Pipeline, Stages
+from .pipeline import NOTHING_ARRANGED, ArrangedGraph, Pipeline, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
@@ -82,7 +82,7 @@ class Document(QObject):
         self.trace: Trace = EMPTY_TRACE
         self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
         self.view: View = DEFAULT_VIEW
-        self.arranged: Arranged = NOTHING_ARRANGED
+        self.arranged: ArrangedGraph = NOTHING_ARRANGED
         self.scene: Scene = EMPTY_SCENE
         self.selection: Selection = NOTHING_SELECTED
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
@@ -228,7 +228,7 @@ class Document(QObject):
         else:
             self.background.submit("arrange", work, self._take_arranged)
 
-    def _take_arranged(self, arranged: Arranged) -> None:
+    def _take_arranged(self, arranged: ArrangedGraph) -> None:
         self.arranged = arranged
         self._relink()
         self._follow(arranged.successors)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..errors import TapevizError
@@ -17,20 +17,11 @@ from ..shares import ShareTable
 from ..trace.model import Array, Call, TensorId, Trace
 from ..view import View
 
-
-class Listener(Protocol):
-    """Hears of a run, on any thread."""
-
-    def progressed(self, ops: int) -> None: ...
-
-    def traced(self, trace: Trace) -> None: ...
-
-    def printed(self, stream: str, text: str) -> None: ...
-
-    def ended(self, trace: Trace) -> None: ...
+if TYPE_CHECKING:
+    from ..recording import Listener
 
 
-class Recording(Protocol):
+class RunHandle(Protocol):
     """A run that was begun, and what its process still holds."""
 
     def stop(self) -> None: ...
@@ -41,7 +32,7 @@ class Recording(Protocol):
 class Pipeline(Protocol):
     """Begins runs. ``record`` may wait for a process; it raises ``TapevizError``."""
 
-    def record(self, source: str, filename: str, listener: Listener) -> Recording: ...
+    def record(self, source: str, filename: str, listener: Listener) -> RunHandle: ...
 
     def try_fixes(
         self,
@@ -61,7 +52,7 @@ class Pipeline(Protocol):
     def close(self) -> None: ...
 
 
-class Arranged(Protocol):
+class ArrangedGraph(Protocol):
     """A graph (``networkx.MultiDiGraph`` of :mod:`tapeviz.graph.model`) and where it stands."""
 
     @property
@@ -114,7 +105,7 @@ def leave_text_alone(text: str) -> Repairs:
 
 
 def compose_nothing(
-    arranged: Arranged, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
+    arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
 ) -> Scene:
     return EMPTY_SCENE
 
@@ -124,9 +115,9 @@ class Stages:
     """The functions from a trace to a scene, and from a pasted text to a sound one."""
 
     diagnose: Callable[[Trace], Diagnosis]
-    arrange: Callable[[Trace, View, int | None, Any], Arranged]
+    arrange: Callable[[Trace, View, int | None, Any], ArrangedGraph]
     """Trace, view, call, and the arrangement of another call in the same view (or None)."""
-    compose: Callable[[Arranged, Trace, CallDiagnosis | None, Overlay], Scene]
+    compose: Callable[[ArrangedGraph, Trace, CallDiagnosis | None, Overlay], Scene]
     repair: Callable[[str], Repairs] = leave_text_alone
     has_shares: Callable[[Trace, Call], bool] = have_no_shares
     share: Callable[[Any, Call], ShareTable] = share_nothing

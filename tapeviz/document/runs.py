@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from ..trace.model import TensorId
 from .background import Background
 from .inbox import Batch, Inbox
-from .pipeline import Pipeline, Recording
+from .pipeline import Pipeline, RunHandle
 
 
 class Runs(QObject):
@@ -35,7 +35,7 @@ class Runs(QObject):
         self._background = background
         self._number = 0
         self._inbox: Inbox | None = None
-        self._recording: Recording | None = None
+        self._recording: RunHandle | None = None
         self._handing_over = threading.Lock()
         self._began = 0.0
         self._fetched: dict[TensorId, Any] = {}
@@ -88,7 +88,7 @@ class Runs(QObject):
             recording.stop()  # it was given up while its process was being prepared
 
     @property
-    def recording(self) -> Recording | None:
+    def recording(self) -> RunHandle | None:
         """The run that the trace came from, while its process may still be asked."""
         return self._recording
 

@@ -13,7 +13,7 @@ from ..graph.fold import path_of
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, version_id
 from ..trace.model import OpId, TensorId, Trace
-from .pipeline import Arranged
+from .pipeline import ArrangedGraph
 
 Side = Literal["value", "gradient"]
 
@@ -34,7 +34,7 @@ NOTHING_SELECTED = Selection()
 class Links:
     """The ties between the parts of one picture; each table is made when first asked for."""
 
-    def __init__(self, arranged: Arranged, trace: Trace, call: CallDiagnosis | None) -> None:
+    def __init__(self, arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None) -> None:
         self._graph: Any = arranged.graph
         self._trace = trace
         self._call = call

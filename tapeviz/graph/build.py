@@ -13,7 +13,7 @@ from .loose_ends import drop_loose_ends
 from .model import Edge, EdgeState, Link, Node, NodeId
 from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
 from .scope import NO_LINKS, Links, TraceIndex, VersionKey, shown_calls, version_before
-from .select import Selection, select
+from .select import NodeSelection, select
 from .words import ranked_names
 
 
@@ -79,7 +79,7 @@ _MOST_SOURCES = 8
 class _Wiring:
     """Adds nodes, then the edges between them."""
 
-    def __init__(self, index: TraceIndex, selection: Selection) -> None:
+    def __init__(self, index: TraceIndex, selection: NodeSelection) -> None:
         self.graph = nx.MultiDiGraph()
         self._index = index
         self._trace = index.trace

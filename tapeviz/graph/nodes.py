@@ -9,7 +9,7 @@ from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .model import Node, NodeId
 from .scope import TraceIndex, before_path
-from .select import Selection
+from .select import NodeSelection
 from .words import (
     constant_words,
     friendly,
@@ -63,7 +63,7 @@ def _kind_of_entry(entry: Op) -> str:
 class Nodes:
     """Makes the nodes of one picture."""
 
-    def __init__(self, index: TraceIndex, selection: Selection) -> None:
+    def __init__(self, index: TraceIndex, selection: NodeSelection) -> None:
         self._index = index
         self._trace = index.trace
         self._selection = selection

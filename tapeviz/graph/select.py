@@ -11,7 +11,7 @@ from .scope import Descent, Scope, TraceIndex, asked_for, everything, find_scope
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class NodeSelection:
     """``ops``: those that are nodes, in the order they ran. ``data``: op → the op that ends its
     line (itself for that one): ``x = tf.random.normal(…)`` is one value, not three ops.
     ``entries``: op → the innermost recorded operation that it ran inside of."""
@@ -28,7 +28,7 @@ class Selection:
 
 def select(
     index: TraceIndex, call: Call | None, opened: Collection[str], *, shows_all: bool
-) -> Selection:
+) -> NodeSelection:
     """What to show of a gradient call; ``shows_all``: everything that ran."""
     trace, descent = index.trace, index.descent
     scope = everything(trace) if shows_all else find_scope(index, call, opened)
@@ -38,7 +38,7 @@ def select(
     ops = [op for op in kept if _is_node(trace, op, asked)]
     hidden = Bookkeeping() if shows_all else find_bookkeeping(trace, ops, asked)
     ops = [op for op in ops if op.id not in hidden.ops]
-    return Selection(
+    return NodeSelection(
         tuple(ops),
         frozenset(op.id for op in ops),
         scope,

@@ -11,7 +11,7 @@ from ..canvas.neighbours import Direction, neighbour
 from ..canvas.view import KEY_STEP, GraphView
 from ..document import Document
 from ..document.comparing import BEFORE
-from ..document.pipeline import Arranged
+from ..document.pipeline import ArrangedGraph
 from ..graph.model import NodeId
 from ..scene.model import Scene
 from .both_strip import BothStrip
@@ -132,7 +132,7 @@ class GraphPanel(Panel):
         return self.document.scene if both is None else both.scene
 
     @property
-    def _arranged(self) -> Arranged:
+    def _arranged(self) -> ArrangedGraph:
         both = self.document.comparing.both
         return self.document.arranged if both is None else both.arranged
 

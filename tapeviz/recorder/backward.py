@@ -11,13 +11,13 @@ from typing import Any
 
 from . import private
 from .installed import Installed
-from .recording import Recording, caller
+from .recording import RecordingContext, caller
 
 _READ = "ReadVariableOp"
 _CAPTURE = "captured_value"
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: RecordingContext, installed: Installed) -> None:
     private.register_gradient_function(_gradient_function(recording))
     installed.undo(private.register_gradient_function, private.gradient_function)
     installed.replace(
@@ -32,12 +32,12 @@ def install(recording: Recording, installed: Installed) -> None:
         )
 
 
-class Step:
+class GradientStep:
     """One gradient function while it runs."""
 
     __slots__ = ("_call", "_first", "_recording")
 
-    def __init__(self, recording: Recording, call: int) -> None:
+    def __init__(self, recording: RecordingContext, call: int) -> None:
         self._recording = recording
         self._call = call
         self._first: list[int] = []
@@ -60,7 +60,7 @@ class Step:
         )
 
 
-def _gradient_function(recording: Recording) -> Callable[..., Any]:
+def _gradient_function(recording: RecordingContext) -> Callable[..., Any]:
     original, local = private.gradient_function, recording.local
 
     def gradient_function(
@@ -77,7 +77,7 @@ def _gradient_function(recording: Recording) -> Callable[..., Any]:
         call = local.state[0]
         if not call or local.hidden:
             return original(op_name, attr_tuple, num_inputs, inputs, outputs, out_grads, *arguments)
-        step, result = Step(recording, call), None
+        step, result = GradientStep(recording, call), None
         try:
             result = original(
                 op_name, attr_tuple, num_inputs, inputs, outputs, out_grads, *arguments
@@ -90,7 +90,7 @@ def _gradient_function(recording: Recording) -> Callable[..., Any]:
     return gradient_function
 
 
-def _recording(recording: Recording, record: Callable[..., Any]) -> Callable[..., Any]:
+def _recording(recording: RecordingContext, record: Callable[..., Any]) -> Callable[..., Any]:
     local = recording.local
 
     @recording.guarded
@@ -131,7 +131,7 @@ def _recording(recording: Recording, record: Callable[..., Any]) -> Callable[...
 
 
 def _backward(
-    recording: Recording, op_type: Any, op: list[int] | None, outputs: Any, function: Any
+    recording: RecordingContext, op_type: Any, op: list[int] | None, outputs: Any, function: Any
 ) -> Callable[..., Any]:
     local = recording.local
     ids = [recording.id(one) for one in outputs] if op is None else []
@@ -141,7 +141,7 @@ def _backward(
         call = local.state[0]
         if not call or local.hidden:
             return function(*out_grads)
-        step, result = Step(recording, call), None
+        step, result = GradientStep(recording, call), None
         try:
             result = function(*out_grads)
             return result
@@ -151,7 +151,7 @@ def _backward(
     return backward
 
 
-def _attrs_of(recording: Recording, record: Callable[..., Any]) -> Callable[..., Any]:
+def _attrs_of(recording: RecordingContext, record: Callable[..., Any]) -> Callable[..., Any]:
     """In graphs, and off the fast path, the tape may get other attributes than the callback."""
 
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> Any:
@@ -166,7 +166,7 @@ def _attrs_of(recording: Recording, record: Callable[..., Any]) -> Callable[...,
 class _Body:
     """A custom_gradient function while it runs."""
 
-    def __init__(self, recording: Recording, function: Any) -> None:
+    def __init__(self, recording: RecordingContext, function: Any) -> None:
         self.name = getattr(function, "__name__", "")
         self.first: list[int] = []
         self._code: Any = getattr(function, "__code__", None)
@@ -181,7 +181,9 @@ class _Body:
         return {"function": self.name, "line": line}
 
 
-def _custom_gradient(recording: Recording, decorate: Callable[..., Any]) -> Callable[..., Any]:
+def _custom_gradient(
+    recording: RecordingContext, decorate: Callable[..., Any]
+) -> Callable[..., Any]:
     local = recording.local
 
     def decorated(f: Any, args: Any, kwargs: Any) -> Any:
@@ -197,7 +199,7 @@ def _custom_gradient(recording: Recording, decorate: Callable[..., Any]) -> Call
     return decorated
 
 
-def _about_function(recording: Recording, name: str) -> dict[str, Any]:
+def _about_function(recording: RecordingContext, name: str) -> dict[str, Any]:
     """The function ``f`` behind ``__inference_f_12`` or ``__forward_f_57``."""
     for prefix in ("__inference_", "__forward_"):
         if name.startswith(prefix):

@@ -14,11 +14,11 @@ from . import private
 from .graph_ops import put_into_graph
 from .installed import Installed
 from .kept_calls import Handle, KeptCall
-from .recording import Recording, caller
+from .recording import RecordingContext, caller
 from .taps import Taps
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: RecordingContext, installed: Installed) -> None:
     installed.replace(
         private.function_graphs, private.TRACE_BODY, lambda trace: _tracing(recording, trace)
     )
@@ -29,13 +29,13 @@ def install(recording: Recording, installed: Installed) -> None:
     )
 
 
-def _is_silent(recording: Recording) -> bool:
+def _is_silent(recording: RecordingContext) -> bool:
     """What is hidden, and a jacobian's own graph (pfor), is not told."""
     local = recording.local
     return bool(local.hidden) or local.state[0] in recording.jacobians
 
 
-def _tracing(recording: Recording, trace: Callable[..., Any]) -> Callable[..., Any]:
+def _tracing(recording: RecordingContext, trace: Callable[..., Any]) -> Callable[..., Any]:
     """``func_graph_from_py_func`` makes the graph of a function, a branch or a loop's body."""
 
     @recording.guarded
@@ -63,7 +63,7 @@ def _tracing(recording: Recording, trace: Callable[..., Any]) -> Callable[..., A
     return tracing
 
 
-def _about(recording: Recording, graph: Any) -> dict[str, Any]:
+def _about(recording: RecordingContext, graph: Any) -> dict[str, Any]:
     number = recording.symbols.graph(graph)
     recording.bodies[graph.name] = graph
     recording.returned[number] = len(graph.outputs)
@@ -77,7 +77,9 @@ def _about(recording: Recording, graph: Any) -> dict[str, Any]:
     return about
 
 
-def _running(recording: Recording, run: Callable[..., Any], taps: Taps) -> Callable[..., Any]:
+def _running(
+    recording: RecordingContext, run: Callable[..., Any], taps: Taps
+) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
     kept = recording.kept_calls
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from . import private
 from .installed import Installed
-from .recording import Recording, caller
-from .tapes import Tapes
+from .recording import RecordingContext, caller
+from .tapes import TapeRegistry
 
 _METHODS = {
     "gradient": ("target", "sources"),
@@ -24,7 +24,7 @@ _METHODS = {
 class Calls:
     """Numbers the calls, and tells what each was given and gave."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
         self._next = itertools.count(1)
 
@@ -110,7 +110,9 @@ class Calls:
         return self._recording.local.state[0] in self._recording.jacobians
 
 
-def install(recording: Recording, installed: Installed, tapes: Tapes, calls: Calls) -> None:
+def install(
+    recording: RecordingContext, installed: Installed, tapes: TapeRegistry, calls: Calls
+) -> None:
     for name, (target, sources) in _METHODS.items():
 
         def wrap(method: Callable[..., Any], names: tuple[str, str] = (target, sources)) -> Any:
@@ -120,8 +122,8 @@ def install(recording: Recording, installed: Installed, tapes: Tapes, calls: Cal
 
 
 def _calling(
-    recording: Recording,
-    tapes: Tapes,
+    recording: RecordingContext,
+    tapes: TapeRegistry,
     calls: Calls,
     method: Callable[..., Any],
     names: tuple[str, str],

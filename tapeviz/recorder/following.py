@@ -18,7 +18,7 @@ import numpy as np
 from . import followed, private, tensor_ops
 from .followed import Followed, array_from, is_linked, tensor_of, value_of
 from .installed import Installed
-from .recording import Recording
+from .recording import RecordingContext
 
 CALL = "__tapeviz_call__"
 # They look at the frame that calls them; a tape's own methods are told by who asks.
@@ -52,7 +52,7 @@ class Rerouted(ast.NodeTransformer):
         return new
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: RecordingContext, installed: Installed) -> None:
     """Put the hook among the builtins, and let TensorFlow convert what it gives."""
     caller = _Caller(recording)
     setattr(builtins, CALL, caller.call)
@@ -74,7 +74,7 @@ def _converting(convert: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Caller:
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
         self._told: set[str] = set()
 

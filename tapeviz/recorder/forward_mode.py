@@ -14,11 +14,13 @@ from typing import Any
 from . import private
 from .calls import Calls
 from .installed import Installed
-from .recording import Recording, caller
-from .tapes import Tapes
+from .recording import RecordingContext, caller
+from .tapes import TapeRegistry
 
 
-def install(recording: Recording, installed: Installed, tapes: Tapes, calls: Calls) -> None:
+def install(
+    recording: RecordingContext, installed: Installed, tapes: TapeRegistry, calls: Calls
+) -> None:
     primals: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
     accumulator = private.ForwardAccumulator
     installed.replace(accumulator, "__init__", lambda f: _opening(recording, tapes, primals, f))
@@ -33,7 +35,7 @@ def install(recording: Recording, installed: Installed, tapes: Tapes, calls: Cal
     installed.replace(accumulator, "jvp", lambda f: _asking(recording, tapes, calls, primals, f))
 
 
-def _hidden(recording: Recording, compute: Callable[..., Any]) -> Callable[..., Any]:
+def _hidden(recording: RecordingContext, compute: Callable[..., Any]) -> Callable[..., Any]:
     """TensorFlow derives a product's ops with tapes of its own, which are not the snippet's."""
 
     def jvp(*args: Any) -> Any:
@@ -44,7 +46,7 @@ def _hidden(recording: Recording, compute: Callable[..., Any]) -> Callable[..., 
 
 
 def _opening(
-    recording: Recording, tapes: Tapes, known: Any, init: Callable[..., Any]
+    recording: RecordingContext, tapes: TapeRegistry, known: Any, init: Callable[..., Any]
 ) -> Callable[..., Any]:
     @recording.guarded
     def opened(self: Any, primals: Any, frame: FrameType) -> None:
@@ -66,7 +68,7 @@ def _opening(
 
 
 def _turning(
-    recording: Recording, tapes: Tapes, turn: Callable[..., Any], on: bool
+    recording: RecordingContext, tapes: TapeRegistry, turn: Callable[..., Any], on: bool
 ) -> Callable[..., Any]:
     @recording.guarded
     def turned(self: Any, frame: FrameType) -> None:
@@ -82,7 +84,11 @@ def _turning(
 
 
 def _asking(
-    recording: Recording, tapes: Tapes, calls: Calls, known: Any, jvp: Callable[..., Any]
+    recording: RecordingContext,
+    tapes: TapeRegistry,
+    calls: Calls,
+    known: Any,
+    jvp: Callable[..., Any],
 ) -> Callable[..., Any]:
     @recording.guarded
     def begin(self: Any, asked: Any, unconnected: Any, frame: FrameType) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from . import private
 from .attributes import readable
 from .encode import of_thread
-from .recording import Recording
+from .recording import RecordingContext
 
 _BRANCHES = {
     "If": ("then_branch", "else_branch"),
@@ -22,7 +22,7 @@ _FORMAL = frozenset({"Placeholder", "NoOp"})
 
 
 def put_into_graph(
-    recording: Recording, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any
+    recording: RecordingContext, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any
 ) -> None:
     """Log an op that was added to a graph: its tensors have negative ids and no values."""
     call = recording.local.state[0]
@@ -65,7 +65,7 @@ def put_into_graph(
         recording.append((recording.encoder.constant, given[0], array))
 
 
-def _branches(recording: Recording, op_type: str, attrs: Any) -> list[Any]:
+def _branches(recording: RecordingContext, op_type: str, attrs: Any) -> list[Any]:
     """The graphs of a conditional's branches, or of a loop's body and condition."""
     named = dict(zip(attrs[::2], attrs[1::2], strict=False))
     names = (named[one].func.name for one in _BRANCHES[op_type])

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from . import private
-from .backward import Step
+from .backward import GradientStep
 from .calls import Calls
 from .encode import listed
 from .installed import Installed
-from .recording import Recording, caller
+from .recording import RecordingContext, caller
 
 # Ids for values that are arrays only; TensorFlow's own count up from 0 and stay far below.
 _FIRST_OWN_ID = 1 << 50
 
 
-def install(recording: Recording, installed: Installed, calls: Calls) -> None:
+def install(recording: RecordingContext, installed: Installed, calls: Calls) -> None:
     util = private.graph_gradients
     installed.replace(util, private.GRADIENTS_OF_GRAPH, lambda f: _gradients(recording, calls, f))
     installed.replace(util, private.STEP_OF_GRAPH, lambda f: _step(recording, f))
@@ -28,7 +28,7 @@ def install(recording: Recording, installed: Installed, calls: Calls) -> None:
 
 
 def _gradients(
-    recording: Recording, calls: Calls, helper: Callable[..., Any]
+    recording: RecordingContext, calls: Calls, helper: Callable[..., Any]
 ) -> Callable[..., Any]:
     """``tf.gradients``, and what TensorFlow itself derives for functions, which is left out."""
 
@@ -59,7 +59,7 @@ def _gradients(
     return gradients
 
 
-def _step(recording: Recording, compile_maybe: Callable[..., Any]) -> Callable[..., Any]:
+def _step(recording: RecordingContext, compile_maybe: Callable[..., Any]) -> Callable[..., Any]:
     @recording.guarded
     def derived(op: Any, result: Any) -> None:
         if op.type in private.CONTROL_FLOW:  # the recording has their branches in their place
@@ -76,7 +76,7 @@ def _step(recording: Recording, compile_maybe: Callable[..., Any]) -> Callable[.
             return result
         if not call or recording.local.hidden:
             return compile_maybe(scope, op, func, grad_fn)
-        walked, result = Step(recording, call), None
+        walked, result = GradientStep(recording, call), None
         try:
             result = compile_maybe(scope, op, func, grad_fn)
             return result
@@ -98,7 +98,7 @@ def _given(grad_fn: Any) -> list[Any]:
     return list(cell.cell_contents) if cell is not None else []
 
 
-def _running(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
+def _running(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:
     ids = itertools.count(_FIRST_OWN_ID)
 
     @recording.guarded

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import private
 from .installed import Installed
-from .recording import Recording, caller
+from .recording import RecordingContext, caller
 
 _WAYS = {
     "numpy": "numpy",
@@ -39,7 +39,7 @@ _TAKING_IN = (_PREDICT, "evaluate")
 _FRAMES_TO_SNIPPET = 8
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: RecordingContext, installed: Installed) -> None:
     for name, how in _WAYS.items():
         if hasattr(private.EagerMethods, name):
 
@@ -63,14 +63,16 @@ def install(recording: Recording, installed: Installed) -> None:
             installed.replace(private.owner_of(model, method), method, answer)
 
 
-def tell_left(recording: Recording, tensor: Any, how: str, frame: FrameType, value: Any) -> None:
+def tell_left(
+    recording: RecordingContext, tensor: Any, how: str, frame: FrameType, value: Any
+) -> None:
     """A tensor's value became the Python object ``value``."""
     site = recording.here(frame)
     fields = {"e": "left", "tensor": recording.id(tensor), "how": how, "site": site}
     recording.tell({**fields, "object": id(value)}, [tensor])
 
 
-def _leaving(recording: Recording, take: Callable[..., Any], how: str) -> Callable[..., Any]:
+def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) -> Callable[..., Any]:
     @recording.guarded
     def left(tensor: Any, value: Any) -> None:
         frame, asked = _taker(caller(2), how)
@@ -101,7 +103,7 @@ def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
     return frame, how
 
 
-def _handing_out(recording: Recording, frame: FrameType | None) -> str | None:
+def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | None:
     """The method of Keras that the snippet called for arrays, if this is inside one."""
     for _ in range(_FRAMES_TO_SNIPPET):
         if frame is None or recording.is_snippet(frame):
@@ -112,7 +114,7 @@ def _handing_out(recording: Recording, frame: FrameType | None) -> str | None:
     return None
 
 
-def _handing_over(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
+def _handing_over(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:
     """``tf.numpy_function``: its Python function gets arrays, TensorFlow what that returns."""
 
     @recording.guarded
@@ -143,7 +145,7 @@ def _remembering(predicted: list[Any], step: Callable[..., Any]) -> Callable[...
 
 
 def _answering(
-    recording: Recording, predicted: list[Any], method: str, run: Callable[..., Any]
+    recording: RecordingContext, predicted: list[Any], method: str, run: Callable[..., Any]
 ) -> Callable[..., Any]:
     """``predict`` and ``evaluate``: they make arrays of what they get, and of what they give."""
     traced: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()

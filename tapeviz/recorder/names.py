@@ -15,8 +15,8 @@ from . import private
 from .installed import Installed, clean
 from .instrument import BIND, CAUGHT, MADE, TAKEN
 from .leaving import tell_left
-from .recording import Recording
-from .tapes import Tapes
+from .recording import RecordingContext
+from .tapes import TapeRegistry
 
 _MOST_ELEMENTS = 100
 _MOST_PER_NAME = 1_000
@@ -24,7 +24,7 @@ _SCALARS = frozenset((bool, int, float))
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
 
-def install(recording: Recording, installed: Installed, tapes: Tapes) -> None:
+def install(recording: RecordingContext, installed: Installed, tapes: TapeRegistry) -> None:
     """Put the hooks of the instrumented snippet among the builtins."""
     names = Names(recording, tapes)
     hooks = {BIND: names.bind, CAUGHT: names.caught, TAKEN: names.taken, MADE: names.made}
@@ -41,7 +41,7 @@ def _pass(*values: Any) -> Any:
 class Names:
     """What the instrumented snippet calls."""
 
-    def __init__(self, recording: Recording, tapes: Tapes) -> None:
+    def __init__(self, recording: RecordingContext, tapes: TapeRegistry) -> None:
         self._recording = recording
         self._tapes = tapes
         self._append, self._here = recording.append, recording.sites.here

@@ -11,7 +11,7 @@ import numpy as np
 from . import private, threads
 from .graph_ops import put_into_graph
 from .installed import Installed
-from .recording import Recording
+from .recording import RecordingContext
 
 # Between this callback and the snippet stand at least the generated op function and one wrapper.
 _DEPTH = 2
@@ -20,7 +20,7 @@ _DEPTH = 2
 _MANY = 3_000
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: RecordingContext, installed: Installed) -> None:
     """See every op of this thread, and variable reads that C++ would do by itself."""
     callback = make_callback(recording)
     private.add_op_callback(callback)
@@ -31,7 +31,7 @@ def install(recording: Recording, installed: Installed) -> None:
         installed.replace(private.pywrap, name, _pausing(recording, paused))
 
 
-def make_callback(recording: Recording) -> Callable[..., None]:
+def make_callback(recording: RecordingContext) -> Callable[..., None]:
     """What TensorFlow calls after each op."""
     append, here, local = recording.append, recording.sites.here, recording.local
     scopes, getframe = private.thread_data(), sys._getframe
@@ -72,7 +72,7 @@ def make_callback(recording: Recording) -> Callable[..., None]:
     return ran
 
 
-def _fast_path(recording: Recording, run: Callable[..., Any]) -> Callable[..., Any]:
+def _fast_path(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:
     """``TFE_Py_FastPathExecute``, but variables are read before it, where the callback sees it."""
     ordinary: set[type] = {
         *(private.EagerTensor, private.Context, str, int, float, bool, bytes, type(None)),
@@ -132,7 +132,7 @@ def _replaced(run: Callable[..., Any], ctx: Any, arg: Any) -> Any:
     return arg
 
 
-def _pausing(recording: Recording, paused: bool) -> Callable[..., Any]:
+def _pausing(recording: RecordingContext, paused: bool) -> Callable[..., Any]:
     """Recording stops, or goes on, on this thread."""
 
     def wrapped(turn: Callable[..., Any]) -> Callable[..., Any]:

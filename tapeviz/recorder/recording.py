@@ -20,7 +20,7 @@ from .traced_names import TracedNames
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class Recording:
+class RecordingContext:
     """One run, as its hooks see it."""
 
     def __init__(

@@ -38,7 +38,7 @@ from .history import History
 from .installed import Installed
 from .kept_calls import KeptCalls
 from .log import Log, Send
-from .recording import Recording
+from .recording import RecordingContext
 from .rerun import Rerun
 from .sites import Sites
 from .symbols import Symbols
@@ -73,7 +73,7 @@ class Session:
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
         self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
         self._kept_calls = KeptCalls(int(options.get("call_budget", 512 * _MEGABYTE)))
-        self.recording = Recording(
+        self.recording = RecordingContext(
             self.log, self._sites, symbols, self._kept_calls, source, filename
         )
         self._rerun = Rerun(self.recording)
@@ -160,7 +160,7 @@ class Session:
 
     def _install(self, installed: Installed) -> None:
         recording = self.recording
-        known_tapes, known_calls = tapes.Tapes(recording), calls.Calls(recording)
+        known_tapes, known_calls = tapes.TapeRegistry(recording), calls.Calls(recording)
         families: tuple[Callable[[], None], ...] = (
             lambda: ops.install(recording, installed),
             lambda: tapes.install(recording, installed, known_tapes),

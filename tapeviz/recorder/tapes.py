@@ -9,7 +9,7 @@ from typing import Any
 
 from . import private
 from .installed import Installed
-from .recording import Recording, caller
+from .recording import RecordingContext, caller
 
 # The method of GradientTape that pushes or pops the tape tells why it is done.
 _WHY_ON = {"__enter__": "enter", "stop_recording": "stop_recording", "reset": "reset"}
@@ -21,10 +21,10 @@ _WHY_OFF = {
 }
 
 
-class Tapes:
+class TapeRegistry:
     """Numbers the tapes, without holding them."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next = itertools.count(1)
@@ -45,7 +45,7 @@ class Tapes:
         return tape in self._numbers
 
 
-def install(recording: Recording, installed: Installed, tapes: Tapes) -> None:
+def install(recording: RecordingContext, installed: Installed, tapes: TapeRegistry) -> None:
     tape = private.GradientTape
     installed.replace(tape, "__init__", lambda init: _opening(recording, tapes, init))
     installed.replace(tape, "_push_tape", lambda push: _turning(recording, tapes, push, True))
@@ -53,7 +53,9 @@ def install(recording: Recording, installed: Installed, tapes: Tapes) -> None:
     installed.replace(tape, "watch", lambda watch: _watching(recording, tapes, watch))
 
 
-def _opening(recording: Recording, tapes: Tapes, init: Callable[..., Any]) -> Callable[..., Any]:
+def _opening(
+    recording: RecordingContext, tapes: TapeRegistry, init: Callable[..., Any]
+) -> Callable[..., Any]:
     @recording.guarded
     def opened(self: Any, site: int) -> None:
         fields = {
@@ -72,7 +74,7 @@ def _opening(recording: Recording, tapes: Tapes, init: Callable[..., Any]) -> Ca
 
 
 def _turning(
-    recording: Recording, tapes: Tapes, turn: Callable[..., Any], on: bool
+    recording: RecordingContext, tapes: TapeRegistry, turn: Callable[..., Any], on: bool
 ) -> Callable[..., Any]:
     reasons = _WHY_ON if on else _WHY_OFF
 
@@ -91,7 +93,9 @@ def _turning(
     return turning
 
 
-def _watching(recording: Recording, tapes: Tapes, watch: Callable[..., Any]) -> Callable[..., Any]:
+def _watching(
+    recording: RecordingContext, tapes: TapeRegistry, watch: Callable[..., Any]
+) -> Callable[..., Any]:
     @recording.guarded
     def watched(self: Any, value: Any, site: int) -> None:
         tensors = [recording.tensor_of(one) for one in private.watched_parts(value)]

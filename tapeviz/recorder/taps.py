@@ -11,7 +11,7 @@ from typing import Any
 
 from . import private
 from .installed import Installed
-from .recording import Recording
+from .recording import RecordingContext
 from .rerun.definitions import without_our_names
 from .rerun.sources import Tapped, tap
 
@@ -19,7 +19,7 @@ from .rerun.sources import Tapped, tap
 class Taps:
     """The copies of one run, by the names of the functions that they run in the place of."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
         self._copies: dict[bytes, Tapped | None] = {}
 

@@ -9,12 +9,14 @@ from typing import Any
 
 from . import private
 from .installed import Installed
-from .recording import Recording
+from .recording import RecordingContext
 
 _START = "_bootstrap_inner"  # threading.Thread, Python 3.10-3.13: the first thing a thread runs
 
 
-def install(recording: Recording, installed: Installed, callback: Callable[..., None]) -> None:
+def install(
+    recording: RecordingContext, installed: Installed, callback: Callable[..., None]
+) -> None:
     """TensorFlow calls back on the thread that asked for it alone: ask on each."""
     numbers = itertools.count(1)
 

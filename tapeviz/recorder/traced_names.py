@@ -16,14 +16,14 @@ from . import private
 from .installed import Installed
 
 if TYPE_CHECKING:
-    from .recording import Recording
+    from .recording import RecordingContext
 
 _FRAMES_TO_SNIPPET = 40
 # Names that AutoGraph itself binds.
 _OF_AUTOGRAPH = frozenset({"retval_", "do_return", "fscope", "itr", "value"})
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: RecordingContext, installed: Installed) -> None:
     installed.replace(private.FunctionScope, "ret", lambda ret: _returning(recording, ret))
 
 
@@ -35,7 +35,7 @@ class TracedNames:
         """Where each tensor of a graph was made: the number of the place."""
         self._told: dict[str, int] = {}
 
-    def look_around(self, recording: Recording, frame: FrameType | None) -> None:
+    def look_around(self, recording: RecordingContext, frame: FrameType | None) -> None:
         """Tell the names bound in the innermost generated function around ``frame``."""
         lines = private.autograph_lines()
         for _ in range(_FRAMES_TO_SNIPPET if lines else 0):
@@ -47,7 +47,7 @@ class TracedNames:
                 return
             frame = frame.f_back
 
-    def look(self, recording: Recording, frame: FrameType) -> None:
+    def look(self, recording: RecordingContext, frame: FrameType) -> None:
         """Tell the names that this frame bound to tensors since it was looked at."""
         for name, value in list(frame.f_locals.items()):
             if not isinstance(value, private.Tensor) or name in _OF_AUTOGRAPH:
@@ -61,7 +61,7 @@ class TracedNames:
             recording.tell(fields, [value])
 
 
-def _returning(recording: Recording, ret: Callable[..., Any]) -> Callable[..., Any]:
+def _returning(recording: RecordingContext, ret: Callable[..., Any]) -> Callable[..., Any]:
     """``FunctionScope.ret``: the last that generated code calls before it returns."""
 
     @recording.guarded

@@ -8,16 +8,16 @@ from typing import Any
 
 from . import private
 from .installed import Installed
-from .recording import Recording, caller
+from .recording import RecordingContext, caller
 
 _FRAMES_TO_KERAS = 16
 
 
-def install(recording: Recording, installed: Installed) -> None:
+def install(recording: RecordingContext, installed: Installed) -> None:
     installed.replace(private.BaseVariable, "__init__", lambda init: _making(recording, init))
 
 
-def _making(recording: Recording, init: Callable[..., Any]) -> Callable[..., Any]:
+def _making(recording: RecordingContext, init: Callable[..., Any]) -> Callable[..., Any]:
     @recording.guarded
     def made(variable: Any, frame: FrameType) -> None:
         handle = variable._handle

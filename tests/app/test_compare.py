@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.compare import Comparison, changed_lines
+from tapeviz.app.compare import CompareDialog, changed_lines
 from tapeviz.app.live import live_stages
 from tapeviz.app.window import Window
 from tapeviz.document.comparing import AFTER, BEFORE
@@ -65,7 +65,7 @@ def test_both_texts_can_be_read_and_the_fix_taken(qtbot: QtBot, ran: Window) -> 
     ran.side_by_side.show_fix("∂o / ∂patch", FIX)
     qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
     qtbot.mouseClick(ran.graph.strip.texts, Qt.MouseButton.LeftButton)
-    dialog = ran.findChild(Comparison)
+    dialog = ran.findChild(CompareDialog)
     assert dialog is not None
     assert dialog.left.toPlainText() == SOURCE
     assert dialog.right.toPlainText() == FIX.text

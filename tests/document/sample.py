@@ -23,10 +23,11 @@ from tapeviz.analysis.model import (
     WalkStep,
     Warned,
 )
-from tapeviz.document.pipeline import Arranged, Listener, Stages
+from tapeviz.document.pipeline import ArrangedGraph, Stages
 from tapeviz.errors import TapevizError
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
+from tapeviz.recording import Listener
 from tapeviz.scene.model import (
     Box,
     LegendEntry,
@@ -275,7 +276,7 @@ def picture(value: Any) -> Picture | None:
 
 
 def compose(
-    arranged: Arranged, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
+    arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
 ) -> Scene:
     flow = call.flow if call else Flow()
     walked = set(flow.walked)

@@ -12,8 +12,8 @@ from shiboken6 import isValid
 from tapeviz.analysis.model import EMPTY_DIAGNOSIS, Diagnosis
 from tapeviz.document import Document
 from tapeviz.document.background import Background
-from tapeviz.document.pipeline import Listener
 from tapeviz.errors import TapevizError
+from tapeviz.recording import Listener
 from tapeviz.trace.model import TensorId, Trace
 from tests.document.sample import (
     CAUSE,

@@ -30,7 +30,7 @@ from .waiting import WaitingAllowance
 
 _ACKNOWLEDGED_WITHIN = 1.0
 
-_wire: Wire | None = None
+_wire: KernelEndpoint | None = None
 
 
 def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     for name in payload["if_there"]:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    _wire = Wire(kernel)
+    _wire = KernelEndpoint(kernel)
     _wire.capture_output()
     if payload["crash_notes"]:
         note_crashes(payload["crash_notes"])
@@ -78,7 +78,7 @@ def versions() -> dict[str, str]:
     }
 
 
-class Wire:
+class KernelEndpoint:
     """One kernel's end of the line."""
 
     def __init__(self, kernel: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import private
 from ..kept_calls import KeptCall
-from ..recording import Recording
+from ..recording import RecordingContext
 from .readings import Known, Readings
 from .states import RerunVariables, Unknown
 from .walk import Attributes, InsideReport, Walk
@@ -24,7 +24,7 @@ from .walk import Attributes, InsideReport, Walk
 class Rerun:
     """Looks into calls of one finished run."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
         self._states = RerunVariables(recording)
         self._attributes = Attributes()

@@ -17,7 +17,7 @@ import tensorflow as tf
 from .. import private
 from ..kept_calls import Handle, KeptCall
 from ..private import functions
-from ..recording import Recording
+from ..recording import RecordingContext
 from .cuts import CutOutput
 from .programs import Program
 
@@ -31,7 +31,7 @@ class Unknown(Exception):
 class RerunVariables:
     """Variables of our own, which are brought to the state before a call."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
         self._kept = recording.kept_calls
         self._programs: dict[bytes, Program] = {}

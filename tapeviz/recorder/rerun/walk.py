@@ -14,7 +14,7 @@ from typing import Any
 from .. import private
 from ..history import KeptOp
 from ..kept_calls import KeptCall
-from ..recording import Recording
+from ..recording import RecordingContext
 from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS
 from .programs import SAME
 from .readings import NOTHING, At, Known, Readings
@@ -74,7 +74,7 @@ class Walk:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordingContext,
         call: KeptCall,
         readings: Readings,
         attributes: Attributes,
