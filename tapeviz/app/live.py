@@ -9,13 +9,13 @@ from typing import Any
 
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
-from ..document.pipeline import Listener, Repairs, Stages
+from ..document.pipeline import Repairs, Stages
 from ..drawing import arrange, compose_over
 from ..errors import TapevizError
 from ..fixes import try_fixes
 from ..graph.tree import GROUPINGS
 from ..layout import LAYOUTS
-from ..recording import LiveRecording, Recorder, Snippet
+from ..recording import Listener, LiveRecording, Recorder, Snippet
 from ..repair import repair
 from ..report import skipped_words
 from ..shares import has_shares, share_table
