@@ -17,7 +17,6 @@ from ..graph.tree import GROUPINGS
 from ..layout import LAYOUTS
 from ..recording import Listener, LiveRecording, Recorder, Snippet
 from ..repair import repair
-from ..report import skipped_words
 from ..shares import has_shares, share_table
 from ..trace.model import Trace
 from .pools import Pools
@@ -84,9 +83,8 @@ def mend(text: str) -> Repairs:
         mended.text,
         tuple((one.line, one.what) for one in mended.repairs),
         f"line {error.line}: {error.message}" if error else "",
-        skipped_words(
-            [(part.line, part.last_line, part.why) for part in mended.skipped], mended.blocks
-        ),
+        tuple((part.line, part.last_line, part.why) for part in mended.skipped),
+        mended.blocks,
     )
 
 

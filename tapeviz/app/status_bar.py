@@ -19,6 +19,7 @@ WORDS = {
     "export": "Writing the picture",
     "fetch": "Fetching values",
     "record": "Waiting for Python",
+    "repair": "Reading what was pasted",
     "shares": "Computing each target’s share",
     "fixes": "Trying fixes",
 }

@@ -26,7 +26,7 @@ from ..view import DEFAULT_VIEW, View
 from .background import Background, are_same, failure_words
 from .comparing import Comparing
 from .mending import Mending
-from .pipeline import NOTHING_ARRANGED, ArrangedGraph, Pipeline, Stages
+from .pipeline import NOTHING_ARRANGED, ArrangedGraph, Pipeline, Repairs, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
@@ -78,7 +78,8 @@ class Document(QObject):
         for signal in (self.run_started, self.run_ended):
             signal.connect(self.status_changed)
             signal.connect(self.progress_changed)
-        self.text = Text(lambda source: self.stages.repair(source), self)
+        self.text = Text(self)
+        self._runs_once_repaired = False
         self.trace: Trace = EMPTY_TRACE
         self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
         self.view: View = DEFAULT_VIEW
@@ -113,6 +114,7 @@ class Document(QObject):
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
         """Takes a text that replaces the former one; what followed from that is forgotten."""
         self.runs.forget()
+        self.background.drop("repair", "look")
         self._turn_over()
         self.take_trace(EMPTY_TRACE)
         self.text.open(source, path, name)
@@ -122,6 +124,31 @@ class Document(QObject):
         self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
         self.text.ran, self.is_loaded = trace.source, True
         self.take_trace(trace)
+
+    def repair_text(self) -> None:
+        """Repairs what was pasted, in the background; :attr:`Text.repairs_changed` tells."""
+        source = self.text.source
+        work = partial(self.stages.repair, source)
+        self.background.submit("repair", work, partial(self._take_repairs, source))
+
+    def _take_repairs(self, source: str, repairs: Repairs) -> None:
+        if source != self.text.source:  # it was edited meanwhile
+            self.repair_text()
+            return
+        self.text.take_repairs(repairs)
+        if self._runs_once_repaired:
+            self.run()
+
+    def _look_for_left_out(self) -> None:
+        """A page that was opened or typed is mended as it runs: only tell what is left out."""
+        source = self.text.source
+
+        def take(found: Repairs) -> None:
+            if found.skipped and source == self.text.source and self.text.repairs is None:
+                told = Repairs(source, (), "", found.skipped, found.blocks)
+                self.text.take_repairs(told)
+
+        self.background.submit("look", partial(self.stages.repair, source), take)
 
     def go_to_line(self, line: int) -> None:
         """Selects a line of the text that ran, and asks the editor to go there."""
@@ -137,7 +164,12 @@ class Document(QObject):
         return self.runs.is_running
 
     def run(self) -> None:
-        """Runs the text as it stands; a run under way is stopped."""
+        """Runs the text as it stands, once it is repaired; a run under way is stopped."""
+        self._runs_once_repaired = "repair" in self.background.busy
+        if self._runs_once_repaired:
+            return
+        if self.text.repairs is None:
+            self._look_for_left_out()
         self._turn_over()
         self._forget_diagnosis()
         self.text.ran = self.text.source

@@ -83,13 +83,15 @@ NOTHING_ARRANGED = NothingArranged()
 class Repairs:
     """A text after its repairs, each with its line and words; ``error``: it is beyond repair.
 
-    ``skipped``: which parts of a page were left out, and why; empty when all of it can run.
+    ``skipped``: first line, last line and reason of each part of a page that was left out;
+    ``blocks``: how many blocks of code the page has, those left out too.
     """
 
     text: str
     repairs: tuple[tuple[int, str], ...] = ()
     error: str = ""
-    skipped: str = ""
+    skipped: tuple[tuple[int, int, str], ...] = ()
+    blocks: int = 0
 
 
 def have_no_shares(trace: Trace, call: Call) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -20,7 +19,7 @@ class Text(QObject):
     changed = Signal()
     repairs_changed = Signal()
 
-    def __init__(self, mend: Callable[[str], Repairs], parent: QObject) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.source = ""
         self.saved = ""
@@ -28,8 +27,7 @@ class Text(QObject):
         self.path: Path | None = None
         self.name = UNNAMED
         self.repairs: Repairs | None = None
-        self._mend = mend
-        self._carried: tuple[str, str, dict[int, int]] = ("", "", {})
+        self._since_run, self._since_repair = CarriedLines(), CarriedLines()
 
     @property
     def filename(self) -> str:
@@ -83,25 +81,43 @@ class Text(QObject):
         self.saved = self.source
         self.changed.emit()
 
-    def repair(self, source: str) -> Repairs:
-        """A pasted text after its repairs; what was mended stays readable in ``repairs``."""
-        self.repairs = self._mend(source)
+    def take_repairs(self, repairs: Repairs) -> None:
+        """What was mended in the text of now, or is to be left out of it, stays readable."""
+        self.repairs = repairs
         self.repairs_changed.emit()
-        return self.repairs
 
     def forget_repairs(self) -> None:
         self.repairs = None
         self.repairs_changed.emit()
 
+    def left_out(self) -> tuple[tuple[int, int, str], ...]:
+        """The parts of a page that are no program, at their lines of now, where unchanged."""
+        repairs = self.repairs
+        if repairs is None or not repairs.skipped:
+            return ()
+        lines = self._since_repair.lines(repairs.text, self.source)
+        parts = (
+            (lines.get(first, 0), lines.get(last, 0), why) for first, last, why in repairs.skipped
+        )
+        return tuple(part for part in parts if part[0] and part[1])
+
     def line_now(self, line: int) -> int:
         """Where a line of the text that ran stands in the text of now; 0 when it was edited."""
-        ran, now, carried = self._carried
-        if ran is not self.ran or now is not self.source:
-            carried = carry_lines(self.ran, self.source)
-            self._carried = (self.ran, self.source, carried)
-        return carried.get(line, 0)
+        return self._since_run.lines(self.ran, self.source).get(line, 0)
 
     def line_then(self, line: int) -> int:
         """Where a line of the text of now stood in the text that ran; 0 when it was edited."""
-        self.line_now(line)
-        return next((then for then, now in self._carried[2].items() if now == line), 0)
+        lines = self._since_run.lines(self.ran, self.source)
+        return next((then for then, now in lines.items() if now == line), 0)
+
+
+class CarriedLines:
+    """Which line of one text is which of another, worked out once for each pair of texts."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, str, dict[int, int]] = ("", "", {})
+
+    def lines(self, before: str, now: str) -> dict[int, int]:
+        if before is not self._known[0] or now is not self._known[1]:
+            self._known = (before, now, carry_lines(before, now))
+        return self._known[2]

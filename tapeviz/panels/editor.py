@@ -15,10 +15,11 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
     QTextBlock,
+    QTextCharFormat,
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from ..canvas.tips import show_tip
 from . import editing
@@ -51,6 +52,7 @@ class Editor(QPlainTextEdit):
         self.are_outdated = False
         """The marks are those of another text: they are drawn pale."""
         self._by_line: dict[int, list[LineMark]] = {}
+        self._left_out: Sequence[tuple[int, int, str]] = ()
         self.line = 0
         self._size = CODE
         self.margin = Margin(self)
@@ -67,6 +69,7 @@ class Editor(QPlainTextEdit):
     def set_theme(self, theme: Theme) -> None:
         self.theme = theme
         self._highlighter.set_theme(theme)
+        self._show_extra()
         self._repaint()
 
     def set_size(self, size: int) -> None:
@@ -94,6 +97,22 @@ class Editor(QPlainTextEdit):
             self._fit_gutters()
             self._repaint()
 
+    def set_left_out(self, parts: Sequence[tuple[int, int, str]]) -> None:
+        """Parts of a page that do not run (first line, last line, why): they are greyed."""
+        if parts != self._left_out:
+            self._left_out = parts
+            self._show_extra()
+
+    def _show_extra(self) -> None:
+        """Formats that lie over the highlighter's."""
+        extra = []
+        for first, last, _ in self._left_out:
+            cursor = QTextCursor(self.document().findBlockByNumber(first - 1))
+            end = self.document().findBlockByNumber(last - 1)
+            cursor.setPosition(end.position() + end.length() - 1, QTextCursor.MoveMode.KeepAnchor)
+            extra.append(selection(cursor, text=self.theme.text_faint))
+        self.setExtraSelections(extra)
+
     def marks_at(self, line: int) -> Sequence[LineMark]:
         return self._by_line.get(line, ())
 
@@ -104,6 +123,7 @@ class Editor(QPlainTextEdit):
             "trouble": theme.trouble_fill,
             "call": theme.accent_fill,
             "step": theme.gradient_fill,
+            "left-out": mix(theme.panel, theme.text, 0.05),
         }
         tints = [mark.tint for mark in self.marks_at(line) if mark.tint]
         if tints:
@@ -259,3 +279,15 @@ class Editor(QPlainTextEdit):
             self._repaint()
             if self.hasFocus():
                 self.line_reached.emit(line)
+
+
+def selection(cursor: QTextCursor, text: str = "", ground: str = "") -> QTextEdit.ExtraSelection:
+    """A stretch of the text in another colour, or on another ground."""
+    form = QTextCharFormat()
+    if text:
+        form.setForeground(colour(text))
+    if ground:
+        form.setBackground(colour(ground))
+    made = QTextEdit.ExtraSelection()
+    made.cursor, made.format = cursor, form
+    return made

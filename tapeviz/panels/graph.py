@@ -283,7 +283,7 @@ class EmptyGraph(QWidget):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._document = document
-        self.title = plain_label(name="emptyTitle")
+        self.title = plain_label(name="emptyTitle", wraps=True)
         self.words = plain_label(name="empty", wraps=True)
         for label in (self.title, self.words):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)

@@ -11,7 +11,7 @@ from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Status
 from ..analysis.round_words import series_words, troubled_rounds
 from ..document import Document
 
-Tint = Literal["", "trouble", "call", "step"]
+Tint = Literal["", "trouble", "call", "step", "left-out"]
 BADGES: dict[Status, str] = {"none": "None", "zero": "zero", "nonfinite": "NaN", "flows": "✓"}
 WORST: tuple[Status, ...] = ("none", "nonfinite", "zero", "flows")
 
@@ -43,7 +43,14 @@ def marks_of(document: Document) -> tuple[LineMark, ...]:
         line = document.text.line_now(mark.line)
         if line:
             moved.append(LineMark(line, *_rest(mark)))
-    return tuple(moved)
+    return (*_left_out_marks(document), *moved)
+
+
+def _left_out_marks(document: Document) -> Iterator[LineMark]:
+    """Lines of a page that do not run; these are lines of the text of now."""
+    for first, last, why in document.text.left_out():
+        for line in range(first, last + 1):
+            yield LineMark(line, "left-out", tip=f"Left out: {why}")
 
 
 def _rest(mark: LineMark) -> tuple[Tint, bool, str, bool, str, str]:

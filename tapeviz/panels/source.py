@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ..document import Document
 from .editor import Editor
 from .line_marks import marks_of
 from .look import Theme
 from .panel import Panel
-from .widgets import IconButton, link_button, plain_label
+from .repair_strip import RepairStrip
+from .widgets import plain_label
 
 
 class SourcePanel(Panel):
@@ -27,9 +28,10 @@ class SourcePanel(Panel):
         self.body.addWidget(self.editor, 1)
         self.body.addWidget(self.repair_strip)
         self.editor.textChanged.connect(self._take_text)
-        self.editor.pasted.connect(self._repair_text)
+        self.editor.pasted.connect(document.repair_text)
         self.editor.line_reached.connect(document.select_line)
         document.text.changed.connect(self._show_text)
+        document.text.repairs_changed.connect(self._take_repairs)
         for signal in (
             document.diagnosis_changed,
             document.arrangement_changed,
@@ -74,6 +76,7 @@ class SourcePanel(Panel):
 
     def _show_marks(self) -> None:
         self.editor.set_marks(marks_of(self.document), self.document.is_outdated)
+        self.editor.set_left_out(self.document.text.left_out())
 
     def _show_selection(self) -> None:
         self._show_marks()
@@ -81,69 +84,14 @@ class SourcePanel(Panel):
         if line and not self.editor.hasFocus():
             self.editor.show_line(line)
 
-    def _repair_text(self) -> None:
-        text = self.editor.toPlainText()
-        repaired = self.document.text.repair(text)
-        if repaired.text != text:
-            self.editor.replace_text(repaired.text)
+    def _take_repairs(self) -> None:
+        repairs = self.document.text.repairs
+        if repairs is not None and repairs.text != self.document.text.source:
+            self.editor.replace_text(repairs.text)
+        self._show_marks()
         self.room_changed.emit()
 
     def _undo_repairs(self) -> None:
         self.editor.undo()
         self.document.text.forget_repairs()
         self.editor.setFocus()
-
-
-class RepairStrip(QFrame):
-    """A slim bar that says what was mended in a pasted text; hidden when nothing was."""
-
-    def __init__(self, document: Document, theme: Theme) -> None:
-        super().__init__()
-        self.setObjectName("strip")
-        self._document = document
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 5, 6, 5)
-        column.setSpacing(2)
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        self.words = plain_label(wraps=True)
-        self.undo = link_button("Undo", "Back to the text as it was pasted (Ctrl+Z)")
-        self.details = link_button("Details")
-        self.details.setCheckable(True)
-        self.close_button = IconButton("close", "Hide", theme)
-        self.close_button.clicked.connect(document.text.forget_repairs)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.undo)
-        row.addWidget(self.details)
-        row.addWidget(self.close_button)
-        self.list = plain_label(name="muted", wraps=True)
-        self.list.hide()
-        self.details.toggled.connect(self.list.setVisible)
-        column.addLayout(row)
-        column.addWidget(self.list)
-        document.text.repairs_changed.connect(self._show)
-        self._show()
-
-    def set_theme(self, theme: Theme) -> None:
-        self.close_button.set_theme(theme)
-
-    def _show(self) -> None:
-        repairs = self._document.text.repairs
-        if repairs is None or not (repairs.repairs or repairs.skipped or repairs.error):
-            self.hide()
-            return
-        count = len(repairs.repairs)
-        done = f"Repaired {count} thing{'s' if count != 1 else ''}" if count else ""
-        self.words.setText(
-            ". ".join(part for part in (repairs.skipped, done, repairs.error) if part)
-        )
-        lines = [f"line {line}: {what}" if line else what for line, what in repairs.repairs]
-        more = [f"… and {count - 40} more"] if count > 40 else []
-        self.list.setText("\n".join(lines[:40] + more))
-        self.undo.setVisible(bool(count or repairs.skipped))
-        self.details.setVisible(bool(count))
-        self.details.setChecked(False)
-        self.setProperty("state", "trouble" if repairs.error else "")
-        self.style().unpolish(self)
-        self.style().polish(self)
-        self.show()

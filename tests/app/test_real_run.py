@@ -53,6 +53,7 @@ def test_a_pasted_page_is_explained(qtbot: QtBot, window: Window) -> None:
     QApplication.clipboard().setText(PASTED)
     window.source.editor.setFocus()
     window.source.editor.paste()
+    qtbot.waitUntil(lambda: document.text.repairs is not None)
     assert window.source.repair_strip.isVisible()
     assert document.text.source.count("\n") == PASTED.count("\n")
     QTest.keyClick(window.source.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)

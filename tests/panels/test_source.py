@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -97,11 +98,11 @@ def test_a_pasted_page_is_repaired_and_can_be_undone(
     QApplication.clipboard().setText(pasted)
     panel.editor.setFocus()
     panel.editor.paste()
-    assert document.text.source == "x = 1\ny = 2\n"
-    assert panel.repair_strip.isVisible()
+    qtbot.waitUntil(lambda: document.text.source == "x = 1\ny = 2\n")
+    qtbot.waitUntil(panel.repair_strip.isVisible)
     assert panel.repair_strip.words.text() == "Repaired 2 things"
     qtbot.mouseClick(panel.repair_strip.details, Qt.MouseButton.LeftButton)
-    assert panel.repair_strip.list.text().startswith("line 1: removed the prompt")
+    assert panel.repair_strip.list.toPlainText().startswith("line 1: removed the prompt")
     qtbot.mouseClick(panel.repair_strip.undo, Qt.MouseButton.LeftButton)
     assert document.text.source == pasted
     assert not panel.repair_strip.isVisible()
@@ -127,6 +128,7 @@ def test_what_is_beyond_repair_is_said_and_kept(
     document.open_source("")
     QApplication.clipboard().setText("f(\n\n")
     panel.editor.paste()
+    qtbot.waitUntil(panel.repair_strip.isVisible)
     assert document.text.source == "f(\n\n"
     assert panel.repair_strip.words.text() == "line 2: a bracket is open"
     assert panel.repair_strip.isVisible()
@@ -145,3 +147,50 @@ def test_only_a_cut_has_scissors(qtbot: QtBot, ran: Document) -> None:
     marks = by_line(ran)
     assert marks[5] == ["NaN"]
     assert marks[8] == ["NaN"]
+
+
+LEFT_OUT = "x = 1\n# y = f(\n# z\nw = 2\n"
+
+
+def paste_a_page(qtbot: QtBot, panel: SourcePanel) -> Document:
+    document = panel.document
+    page = Repairs(LEFT_OUT, (), "", ((2, 3, "a bracket is open"),), 3)
+    document.stages = replace(document.stages, repair=lambda text: page)
+    document.open_source("")
+    QApplication.clipboard().setText(LEFT_OUT.replace("# ", ""))
+    panel.editor.paste()
+    qtbot.waitUntil(lambda: document.text.source == LEFT_OUT)
+    return document
+
+
+def test_what_is_left_out_of_a_page_is_greyed_and_told(qtbot: QtBot, panel: SourcePanel) -> None:
+    document = paste_a_page(qtbot, panel)
+    words = panel.repair_strip.words
+    assert words.text() == "2 of 3 blocks run · lines 2–3 left out: a bracket is open"
+    marks = {mark.line: mark.tip for mark in marks_of(document) if mark.tint == "left-out"}
+    assert marks == {2: "Left out: a bracket is open", 3: "Left out: a bracket is open"}
+    (grey,) = panel.editor.extraSelections()
+    assert grey.cursor.selectedText().split("\u2029") == ["# y = f(", "# z"]
+    document.text.edit("import a\n" + LEFT_OUT)
+    assert [mark.line for mark in marks_of(document)] == [3, 4]
+    document.text.edit(LEFT_OUT.replace("# y = f(\n# z", "y = f(z)"))
+    assert marks_of(document) == ()
+    assert not panel.repair_strip.isVisible()
+
+
+def test_a_run_waits_for_the_repair_of_what_was_pasted(qtbot: QtBot, panel: SourcePanel) -> None:
+    document, gate = panel.document, threading.Event()
+
+    def repair(text: str) -> Repairs:
+        gate.wait(20)
+        return Repairs("x = 1\ny = 2\n", ((1, "removed the prompt >>>"),))
+
+    document.stages = replace(document.stages, repair=repair)
+    document.open_source("")
+    QApplication.clipboard().setText(">>> x = 1\n>>> y = 2\n")
+    panel.editor.paste()
+    document.run()
+    assert not document.is_running
+    gate.set()
+    qtbot.waitUntil(lambda: document.text.ran == "x = 1\ny = 2\n")
+    assert not document.is_stale
