@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QPoint,
     QPointF,
     QRect,
+    QRectF,
     QSize,
     Qt,
     QVariantAnimation,
@@ -23,6 +24,8 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
+    QPainter,
+    QPen,
     QResizeEvent,
     QWheelEvent,
 )
@@ -51,6 +54,8 @@ class GraphView(QGraphicsView):
 
     node_clicked = Signal(str, bool)
     node_activated = Signal(str)
+    node_hovered = Signal(str)
+    """The node under the pointer, empty where there is none."""
     frame_clicked = Signal(str, str)
     """The path of a frame, and which of its buttons: ``back``, ``forward`` or ``fold``."""
     left = Signal()
@@ -64,6 +69,7 @@ class GraphView(QGraphicsView):
 
     def __init__(self, theme: Theme, failed: Callable[[Exception], None]) -> None:
         super().__init__()
+        self._theme = theme
         self.setScene(QGraphicsScene(self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -81,6 +87,8 @@ class GraphView(QGraphicsView):
         self._glide.setEasingCurve(QEasingCurve.Type.InOutCubic)
         self._glide.valueChanged.connect(self._glide_on)
         self._from = self._to = self.item.camera
+        self._hovered = ""
+        self._lit: frozenset[str] = frozenset()
         self._pressed: QPointF | None = None
         self._is_panning = self._is_framing = False
         self._frame = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
@@ -128,6 +136,7 @@ class GraphView(QGraphicsView):
         self.camera_changed.emit()
 
     def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
         self.item.set_theme(theme)
         self.setBackgroundBrush(QBrush(QColor(theme.background)))
 
@@ -279,10 +288,39 @@ class GraphView(QGraphicsView):
 
     def _show_hand(self, at: QPointF) -> None:
         point = self.camera.to_scene(_xy(at))
-        is_over = self.prepared.box_at(point) is not None
-        is_over = is_over or button_at(self.prepared.scene.frames, point) is not None
+        box = self.prepared.box_at(point)
+        self._hover(box.node if box is not None else "")
+        is_over = box is not None or button_at(self.prepared.scene.frames, point) is not None
         shape = Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.ArrowCursor
         self.viewport().setCursor(shape)
+
+    def _hover(self, node: str) -> None:
+        if node != self._hovered:
+            self._hovered = node
+            self.node_hovered.emit(node)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover("")
+        super().leaveEvent(event)
+
+    def light_up(self, nodes: frozenset[str]) -> None:
+        """Draws a frame around what is pointed at elsewhere, until the next call."""
+        if nodes != self._lit:
+            self._lit = nodes
+            self.viewport().update()
+
+    def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        super().drawForeground(painter, rect)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self._theme.accent), 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        scale = self.camera.scale
+        for node in self._lit:
+            if node in self.prepared.indices:
+                box = self.prepared.scene.boxes[self.prepared.indices[node]].rect
+                x, y = self.camera.to_screen((box.left, box.top))
+                frame = QRectF(x, y, box.width * scale, box.height * scale)
+                painter.drawRoundedRect(frame.adjusted(-4, -4, 4, 4), 9, 9)
 
     # Keys
 

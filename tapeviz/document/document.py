@@ -44,6 +44,7 @@ class Document(QObject):
     arrangement_changed = Signal()
     scene_changed = Signal()
     selection_changed = Signal()
+    hover_changed = Signal()
     step_changed = Signal()
     run_started = Signal()
     run_ended = Signal()
@@ -88,6 +89,8 @@ class Document(QObject):
         self.selection: Selection = NOTHING_SELECTED
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
         self.comparing = Comparing(self)
+        self.hovered: frozenset[NodeId] = frozenset()
+        """The nodes of what the pointer is over, in whatever panel."""
         self.trouble, self.is_troubled = "", False
         self._has_news = False
         self.is_loaded = False
@@ -397,6 +400,12 @@ class Document(QObject):
     def select_nodes(self, nodes: frozenset[NodeId]) -> None:
         tensor = self.links.tensor_of(nodes)
         self._select(Selection(nodes, self.links.line_of(nodes), tensor, self.selection.side))
+
+    def hover(self, nodes: frozenset[NodeId]) -> None:
+        """The pointer came to what these nodes stand for, or left it (no nodes)."""
+        if nodes != self.hovered:
+            self.hovered = nodes
+            self.hover_changed.emit()
 
     def select_line(self, line: int) -> None:
         """The cursor came to a line of the text of now: its nodes light up."""

@@ -12,7 +12,8 @@ from ..analysis.model import CallDiagnosis, Cause, WalkStep
 from ..graph.fold import path_of
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, version_id
-from ..trace.model import OpId, TensorId, Trace
+from ..trace.model import Operand, OpId, StackFrame, TensorId, Trace, VariableId
+from ..trace.naming import variable_names
 from .pipeline import ArrangedGraph
 
 Side = Literal["value", "gradient"]
@@ -29,6 +30,8 @@ class Selection:
 
 
 NOTHING_SELECTED = Selection()
+MOST_SPANS = 30
+"""Places in the text that are lit up at once."""
 
 
 class Links:
@@ -88,6 +91,50 @@ class Links:
             name = version_id(version)
             return name if name in self.nodes else self._groups.get(name)
         return self.node_of_op(self._trace.producers.get(tensor))
+
+    def spans_of(self, nodes: frozenset[NodeId]) -> tuple[StackFrame, ...]:
+        """Where in the text that ran these nodes were made, each place once."""
+        found: dict[StackFrame, None] = {}
+        for node in list(nodes)[:MOST_SPANS]:
+            known = self.nodes.get(node)
+            op = self._trace.ops.get(known.op) if known is not None and known.op else None
+            if op is not None and op.site.frames:
+                found[op.site.frames[0]] = None
+            elif known is not None and known.variable is not None:
+                variable = self._trace.variables.get(known.variable)
+                found.update(dict.fromkeys(variable.site.frames[:1] if variable else ()))
+        return tuple(found)
+
+    def line_of_operand(self, tensor: TensorId) -> int:
+        """The line on which a source or a target of a gradient was made; 0 where unknown."""
+        node = self.node_of_tensor(tensor)
+        line = self.nodes[node].line if node else 0
+        variable = self._trace.variables.get(VariableId(tensor))
+        return line or (variable.site.line if variable is not None else 0)
+
+    @cached_property
+    def _variable_names(self) -> dict[VariableId, str]:
+        return variable_names(self._trace.variables, self._trace.names)
+
+    def name_of(self, operand: Operand) -> str:
+        """What the user calls a source: of ``parameters[0]`` the name of the variable in it."""
+        if operand.text.isidentifier() or operand.tensor is None:
+            return operand.text
+        name = self._variable_names.get(VariableId(operand.tensor), "")
+        return name if name.isidentifier() else operand.text
+
+    @cached_property
+    def _by_name(self) -> dict[str, set[NodeId]]:
+        found: dict[str, set[NodeId]] = defaultdict(set)
+        for id_, node in self.nodes.items():
+            found[node.title.rstrip("′")].add(id_)
+            for name in self._trace.names.get(node.tensor, ()) if node.tensor is not None else ():
+                found[name].add(id_)
+        return found
+
+    def nodes_named(self, name: str) -> frozenset[NodeId]:
+        """The nodes of what the snippet calls by this name."""
+        return frozenset(self._by_name.get(name, ()))
 
     def node_of_step(self, step: WalkStep) -> NodeId | None:
         return self.node_of_op(step.op) or self.node_of_tensor(step.at)

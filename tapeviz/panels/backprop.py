@@ -72,6 +72,10 @@ class BackpropPanel(Panel):
         self.body.addWidget(self.empty, 1)
         self.body.addWidget(self.note)
         self.table.clicked.connect(self._click)
+        self.table.setMouseTracking(True)
+        self.table.entered.connect(self._hover)
+        self.table.viewportEntered.connect(self._leave)
+        self.table.left.connect(self._leave)
         self.table.toggle_requested.connect(self._toggle)
         document.diagnosis_changed.connect(self._show_steps)
         document.diagnosis_changed.connect(self._show_calls)
@@ -231,6 +235,14 @@ class BackpropPanel(Panel):
         if not self._toggle(index.row()):
             self.document.set_step(step)
 
+    def _hover(self, index: QModelIndex) -> None:
+        document, step = self.document, self.model.step_of(index.row())
+        node = document.links.node_of_step(document.steps[step - 1])
+        document.hover(frozenset((node,)) if node else frozenset())
+
+    def _leave(self) -> None:
+        self.document.hover(frozenset())
+
     def _toggle(self, row: int) -> bool:
         """Opens or closes the turn in this row; False: it is a step."""
         changed = self.model.toggle(row)
@@ -319,6 +331,7 @@ class WalkTable(QTableView):
     """Up and down walk back and forward, Enter opens or closes a turn of a loop."""
 
     toggle_requested = Signal(int)
+    left = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -333,6 +346,10 @@ class WalkTable(QTableView):
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setHighlightSections(False)
         self.setWordWrap(False)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.left.emit()
+        super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         acts = {

@@ -202,7 +202,9 @@ class DiagnosisPanel(Panel):
         document, diagnosis = self.document, self.document.diagnosis
         if document.is_running and not diagnosis.calls:
             return "Running …"
-        if document.trace is EMPTY_TRACE or "diagnose" in document.background.busy:
+        if "diagnose" in document.background.busy:
+            return "Looking for the cause …"
+        if document.trace is EMPTY_TRACE:
             return "Each gradient that the snippet asks for gets a card here."
         calls, groups = len(diagnosis.calls), diagnosis.groups
         asked = [

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -31,14 +33,27 @@ from .look import CODE, Theme, colour, font, mix
 SIZES = range(8, 33)
 COLUMNS = range(44, 89)
 """Characters of a line that the panel makes room for."""
+NEAR_TEXT = 12
+"""Px from a letter within which the pointer is over it."""
 BADGE_WIDTH = 46
 """Px for the badges of the next run, so that the text has the same room after it."""
+
+
+class Span(NamedTuple):
+    """A stretch of the text; lines from 1, columns from 0, in characters."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
 
 
 class Editor(QPlainTextEdit):
     """``line_reached``: the cursor came to another line, by the user's doing."""
 
     line_reached = Signal(int)
+    name_hovered = Signal(str)
+    """The name under the pointer, empty where there is none."""
     pasted = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -46,6 +61,7 @@ class Editor(QPlainTextEdit):
         self.setAccessibleName("Source")
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(False)
+        self.setMouseTracking(True)
         self.setPlaceholderText("Paste a snippet that calls tape.gradient, and press Ctrl+Enter.")
         self.theme = theme
         self.marks: Sequence[LineMark] = ()
@@ -53,6 +69,8 @@ class Editor(QPlainTextEdit):
         """The marks are those of another text: they are drawn pale."""
         self._by_line: dict[int, list[LineMark]] = {}
         self._left_out: Sequence[tuple[int, int, str]] = ()
+        self._lit: Sequence[Span] = ()
+        self._name = ""
         self.line = 0
         self._size = CODE
         self.margin = Margin(self)
@@ -103,15 +121,37 @@ class Editor(QPlainTextEdit):
             self._left_out = parts
             self._show_extra()
 
+    def light_up(self, spans: Sequence[Span]) -> None:
+        """Puts these stretches of the text on a ground of their own."""
+        if spans != self._lit:
+            self._lit = spans
+            self._show_extra()
+
     def _show_extra(self) -> None:
         """Formats that lie over the highlighter's."""
         extra = []
+        ground = mix(self.theme.panel, self.theme.accent, 0.24)
+        for span in self._lit:
+            lit = self._cursor_at(span.line, span.column)
+            end = self._cursor_at(span.end_line, span.end_column)
+            lit.setPosition(end.position(), QTextCursor.MoveMode.KeepAnchor)
+            extra.append(selection(lit, ground=ground))
         for first, last, _ in self._left_out:
             cursor = QTextCursor(self.document().findBlockByNumber(first - 1))
-            end = self.document().findBlockByNumber(last - 1)
-            cursor.setPosition(end.position() + end.length() - 1, QTextCursor.MoveMode.KeepAnchor)
+            block = self.document().findBlockByNumber(last - 1)
+            cursor.setPosition(
+                block.position() + block.length() - 1, QTextCursor.MoveMode.KeepAnchor
+            )
             extra.append(selection(cursor, text=self.theme.text_faint))
         self.setExtraSelections(extra)
+
+    def _cursor_at(self, line: int, column: int) -> QTextCursor:
+        """A cursor before a character; Qt counts those beyond 16 bits twice."""
+        block = self.document().findBlockByNumber(line - 1)
+        units = len(block.text()[:column].encode("utf-16-le")) // 2
+        cursor = QTextCursor(block)
+        cursor.setPosition(block.position() + min(units, block.length() - 1))
+        return cursor
 
     def marks_at(self, line: int) -> Sequence[LineMark]:
         return self._by_line.get(line, ())
@@ -123,6 +163,7 @@ class Editor(QPlainTextEdit):
             "trouble": theme.trouble_fill,
             "call": theme.accent_fill,
             "step": theme.gradient_fill,
+            "linked": mix(theme.panel, theme.accent, 0.09),
             "left-out": mix(theme.panel, theme.text, 0.05),
         }
         tints = [mark.tint for mark in self.marks_at(line) if mark.tint]
@@ -199,6 +240,24 @@ class Editor(QPlainTextEdit):
                 tips = [mark.tip for mark in self.marks_at(block.blockNumber() + 1) if mark.tip]
                 return "\n".join(dict.fromkeys(tips))
         return ""
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        at = event.position().toPoint()
+        cursor = self.cursorForPosition(at)
+        is_over_text = abs(self.cursorRect(cursor).center().x() - at.x()) < NEAR_TEXT
+        cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+        name = cursor.selectedText()
+        self._hover(name if is_over_text and name.isidentifier() else "")
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover("")
+        super().leaveEvent(event)
+
+    def _hover(self, name: str) -> None:
+        if name != self._name:
+            self._name = name
+            self.name_hovered.emit(name)
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from ..analysis.call_sites import CallSite, SourceSeries
@@ -54,8 +56,13 @@ class FindingCard(Card):
         pill = STATUS_TEXTS[finding.status]
         if self.site is not None and series is not None:
             pill = pill_words(self.site, series)
-        self.setAccessibleName(f"{title_of(finding)}: {pill}")
-        self.add_title(title_of(finding), Badge(finding.status, pill, theme))
+        place = next((i for i, one in enumerate(call.findings) if one is finding), 0)
+        name = document.links.name_of(call.call.sources[place])
+        self.title = f"∂{finding.target} / ∂{name}"
+        self.setAccessibleName(f"{self.title}: {pill}")
+        self.add_title(self.title, Badge(finding.status, pill, theme))
+        if name != finding.source:
+            self.add_words(f"written as {finding.source}", "faint")
         if self.site is not None and series is not None:
             self._add_rounds(self.site, series)
         if series is None or finding.status != "flows":
@@ -64,7 +71,7 @@ class FindingCard(Card):
         if series is None:
             self._add_gradient(finding)
         self._add_bridge(finding)
-        self.add_fixes(finding.fixes, title_of(finding), asks)
+        self.add_fixes(finding.fixes, self.title, asks)
         if finding.not_tried:
             words = f"Fixes were {finding.not_tried}."
             self.column.addWidget(plain_label(words, "muted", wraps=True))
@@ -90,7 +97,7 @@ class FindingCard(Card):
         if np.isfinite(series.shown).any():
             marked = [n for n, status in enumerate(series.statuses, 1) if status != series.usual]
             self.line = Sparkline(series.shown, marked, self._theme.gradient, self._theme)
-            self.line.setAccessibleName(f"{title_of(self.finding)} by round")
+            self.line.setAccessibleName(f"{self.title} by round")
             self.line.round_picked.connect(self._show_round)
             self.column.addWidget(self.line)
 
@@ -102,6 +109,23 @@ class FindingCard(Card):
         current = self._document.current_call
         if current is None or not self.shows(current.call.id):
             self._document.select_call(self.call.call.id)
+        self._document.select_nodes(self._nodes())
+
+    def _nodes(self) -> frozenset[str]:
+        """What the card is about: both ends of the cut, else the target."""
+        links, cause = self._document.links, self.finding.cause
+        if cause is not None:
+            return links.nodes_of_cause(cause)
+        node = links.node_of_tensor(self.call.call.targets[0].tensor)
+        return frozenset((node,)) if node else frozenset()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._document.hover(self._nodes())
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._document.hover(frozenset())
+        super().leaveEvent(event)
 
     def _add_way(self, finding: Finding) -> None:
         links: list[tuple[str, Callable[[], object], str]] = []
@@ -242,7 +266,3 @@ def pill_words(site: CallSite, series: SourceSeries) -> str:
     if flowing:
         return f"{flowing} of {len(site)} flow"
     return f"{STATUS_TEXTS[series.usual]} in {len(series.rounds_with(series.usual))}"
-
-
-def title_of(finding: Finding) -> str:
-    return f"∂{finding.target} / ∂{finding.source}"

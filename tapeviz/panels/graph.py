@@ -73,6 +73,8 @@ class GraphPanel(Panel):
         view, document = self.view, self.document
         view.node_clicked.connect(self._click)
         view.node_activated.connect(self._activate)
+        view.node_hovered.connect(self._hover)
+        document.hover_changed.connect(self._light_up)
         view.frame_clicked.connect(self._click_frame)
         view.left.connect(document.comparing.leave)
         view.menu_requested.connect(self._offer)
@@ -224,6 +226,14 @@ class GraphPanel(Panel):
             self.document.select_nodes(frozenset())
         else:
             self.document.select_nodes(chosen ^ {node} if adds else frozenset((node,)))
+
+    def _hover(self, node: str) -> None:
+        if self.document.comparing.both is None:
+            self.document.hover(frozenset((node,)) if node else frozenset())
+
+    def _light_up(self) -> None:
+        is_one = self.document.comparing.both is None
+        self.view.light_up(self.document.hovered if is_one else frozenset())
 
     def _activate(self, node: str) -> None:
         """Opens or closes a group, zooms to anything else."""

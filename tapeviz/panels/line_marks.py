@@ -11,7 +11,7 @@ from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Status
 from ..analysis.round_words import series_words, troubled_rounds
 from ..document import Document
 
-Tint = Literal["", "trouble", "call", "step", "left-out"]
+Tint = Literal["", "linked", "trouble", "call", "step", "left-out"]
 BADGES: dict[Status, str] = {"none": "None", "zero": "zero", "nonfinite": "NaN", "flows": "✓"}
 WORST: tuple[Status, ...] = ("none", "nonfinite", "zero", "flows")
 
@@ -33,6 +33,7 @@ class LineMark:
 def marks_of(document: Document) -> tuple[LineMark, ...]:
     """All marks, those that matter most last; lines edited since the run have none."""
     marks = [
+        *_linked_marks(document),
         *_operand_marks(document),
         *_group_marks(document.diagnosis),
         *_error_marks(document),
@@ -57,6 +58,14 @@ def _rest(mark: LineMark) -> tuple[Tint, bool, str, bool, str, str]:
     return mark.tint, mark.has_bar, mark.badge, mark.is_good, mark.sign, mark.tip
 
 
+def _linked_marks(document: Document) -> Iterator[LineMark]:
+    """The lines of what is pointed at, else of what is selected."""
+    nodes = document.hovered or document.selection.nodes
+    lines = {frame.line for frame in document.links.spans_of(nodes)}
+    for line in lines or {document.selection.line}:
+        yield LineMark(line, "linked")
+
+
 def _operand_marks(document: Document) -> list[LineMark]:
     call = document.current_call
     if call is None:
@@ -64,8 +73,7 @@ def _operand_marks(document: Document) -> list[LineMark]:
     marks = []
     for tensors, sign in ((call.flow.sources, "source"), (call.flow.targets, "target")):
         for tensor in list(tensors)[:50]:
-            node = document.links.node_of_tensor(tensor)
-            line = document.links.nodes[node].line if node else 0
+            line = document.links.line_of_operand(tensor)
             marks.append(LineMark(line, sign=sign, tip=f"{sign} of the gradient"))
     return marks
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 
+from ..analysis.model import Diagnosis
 from ..document import Document
-from .editor import Editor
+from ..trace.model import StackFrame
+from .editor import Editor, Span
 from .line_marks import marks_of
 from .look import Theme
 from .panel import Panel
@@ -23,6 +25,7 @@ class SourcePanel(Panel):
         self.file_label = plain_label(name="faint")
         self.header_row.addWidget(self.file_label)
         self.editor = Editor(theme)
+        self._told: object = None
         self.repair_strip = RepairStrip(document, theme)
         self.repair_strip.undo.clicked.connect(self._undo_repairs)
         self.body.addWidget(self.editor, 1)
@@ -43,6 +46,9 @@ class SourcePanel(Panel):
         ):
             signal.connect(self._show_marks)
         document.selection_changed.connect(self._show_selection)
+        document.hover_changed.connect(self._show_links)
+        self.editor.name_hovered.connect(self._hover)
+        document.diagnosis_changed.connect(self._show_story)
         document.line_requested.connect(self.editor.go_to)
         document.run_started.connect(self.room_changed)
         self._show_text()
@@ -78,8 +84,35 @@ class SourcePanel(Panel):
         self.editor.set_marks(marks_of(self.document), self.document.is_outdated)
         self.editor.set_left_out(self.document.text.left_out())
 
-    def _show_selection(self) -> None:
+    def _show_links(self) -> None:
+        """The sub-expressions of what is pointed at, else of what is selected elsewhere."""
+        document = self.document
+        is_ours = self.editor.hasFocus() and not document.hovered
+        nodes = frozenset() if is_ours else document.hovered or document.selection.nodes
+        spans = (self._span_now(frame) for frame in document.links.spans_of(nodes))
+        self.editor.light_up([span for span in spans if span is not None])
         self._show_marks()
+
+    def _span_now(self, frame: StackFrame) -> Span | None:
+        line, end = map(self.document.text.line_now, (frame.line, frame.end_line))
+        is_known = line and end and frame.column >= 0
+        return Span(line, frame.column, end, frame.end_column) if is_known else None
+
+    def _hover(self, name: str) -> None:
+        document = self.document
+        document.hover(document.links.nodes_named(name) if name else frozenset())
+
+    def _show_story(self) -> None:
+        """After a run the line of its error, or of its first cut, comes into sight."""
+        document, line = self.document, first_line(self.document.diagnosis)
+        if line and not document.is_running and document.trace is not self._told:
+            self._told = document.trace
+            now = document.text.line_now(line)
+            if now:
+                self.editor.show_line(now)
+
+    def _show_selection(self) -> None:
+        self._show_links()
         line = self.document.text.line_now(self.document.selection.line)
         if line and not self.editor.hasFocus():
             self.editor.show_line(line)
@@ -95,3 +128,11 @@ class SourcePanel(Panel):
         self.editor.undo()
         self.document.text.forget_repairs()
         self.editor.setFocus()
+
+
+def first_line(diagnosis: Diagnosis) -> int:
+    """The line of the error, else of the first cause, 0 without either."""
+    if diagnosis.error is not None:
+        return diagnosis.error.line
+    findings = (finding for call in diagnosis.calls for finding in call.findings)
+    return next((f.cause.line for f in findings if f.cause is not None and f.cause.line), 0)

@@ -17,7 +17,7 @@ from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
 from tapeviz.trace.model import CallId
-from tests.document.sample import FIX
+from tests.document.sample import FIX, SamplePipeline
 
 
 def words(widget: QWidget) -> str:
@@ -199,12 +199,15 @@ def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> 
     assert is_in_sight(panel, card)
 
 
-def test_cards_of_the_last_run_go_with_the_next(qtbot: QtBot, panel: DiagnosisPanel) -> None:
-    document = panel.document
-    document.run()
+def test_cards_of_the_last_run_go_with_the_next(
+    qtbot: QtBot, panel: DiagnosisPanel, pipeline: SamplePipeline
+) -> None:
+    assert panel.cards
+    pipeline.endless = True
+    panel.document.run()
     qtbot.waitUntil(lambda: not panel.cards)
-    assert "Running" in words(panel)
-    qtbot.waitUntil(lambda: len(panel.cards) == 2)
+    panel.document.stop()
+    qtbot.waitUntil(lambda: not panel.document.is_running)
 
 
 def test_cards_of_another_text_are_veiled(qtbot: QtBot, panel: DiagnosisPanel) -> None:

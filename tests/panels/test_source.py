@@ -4,7 +4,8 @@ import threading
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -13,7 +14,7 @@ from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.line_marks import marks_of
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source import SourcePanel
-from tapeviz.trace.model import Failure
+from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
 
 
@@ -30,7 +31,8 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> SourcePanel:
 def by_line(document: Document) -> dict[int, list[str]]:
     marks: dict[int, list[str]] = {}
     for mark in marks_of(document):
-        marks.setdefault(mark.line, []).append(mark.badge or mark.sign)
+        if mark.tint != "linked":
+            marks.setdefault(mark.line, []).append(mark.badge or mark.sign)
     return marks
 
 
@@ -194,3 +196,56 @@ def test_a_run_waits_for_the_repair_of_what_was_pasted(qtbot: QtBot, panel: Sour
     gate.set()
     qtbot.waitUntil(lambda: document.text.ran == "x = 1\ny = 2\n")
     assert not document.is_stale
+
+
+def test_a_name_pointed_at_lights_its_nodes(qtbot: QtBot, panel: SourcePanel) -> None:
+    editor, document = panel.editor, panel.document
+    rect = editor.visible_lines()[6][1]  # line 7: o = tf.reduce_mean(y)
+    wide = editor.fontMetrics().horizontalAdvance("0")
+    spot = rect.topLeft().toPoint() + QPoint(round(4.5 * wide) + 4, 8)
+    with qtbot.waitSignal(editor.name_hovered) as heard:
+        move = QMouseEvent(
+            QEvent.Type.MouseMove,
+            QPointF(spot),
+            QPointF(editor.viewport().mapToGlobal(spot)),
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QApplication.sendEvent(editor.viewport(), move)
+    assert heard.args == ["o"]
+    assert document.hovered == document.links.nodes_named("o")
+    assert document.hovered
+    editor.name_hovered.emit("")
+    assert not document.hovered
+
+
+def test_a_node_pointed_at_lights_its_expression(qtbot: QtBot, panel: SourcePanel) -> None:
+    document = panel.document
+    frame = StackFrame("<module>", 7, 8, 7, 25)
+    trace, mean = document.trace, OpId(5)
+    placed = replace(trace.ops[mean], site=Site(SiteId(7), (frame,)))
+    document.take_trace(replace(trace, ops={**trace.ops, mean: placed}))
+    qtbot.waitUntil(lambda: not document.background.busy)
+    node = document.links.node_of_op(mean)
+    assert node is not None
+    document.hover(frozenset((node,)))
+    (lit,) = panel.editor.extraSelections()
+    assert lit.cursor.selectedText() == "tf.reduce_mean(y)"
+    assert 7 in {mark.line for mark in marks_of(document) if mark.tint == "linked"}
+    document.text.edit("# above 😀\n" + SOURCE.replace("o = tf", "“ = tf"))
+    document.hover(frozenset())
+    document.hover(frozenset((node,)))
+    assert panel.editor.extraSelections() == []  # the line was edited
+
+
+def test_after_a_run_the_line_of_the_cut_is_in_sight(qtbot: QtBot, panel: SourcePanel) -> None:
+    document, editor = panel.document, panel.editor
+    document.text.edit("\n" * 80 + SOURCE)
+    assert editor.firstVisibleBlock().blockNumber() == 0
+    cut = [mark.line for mark in marks_of(document) if mark.badge == "✂"]
+    assert cut == [85]
+    document.text.edit(SOURCE + "\n" * 80)
+    editor.verticalScrollBar().setValue(60)
+    document.run()
+    qtbot.waitUntil(lambda: editor.firstVisibleBlock().blockNumber() < 5)
