@@ -80,10 +80,11 @@ def _is_followed(plain: Plain, shown: CallDiagnosis, tensor: TensorId | None) ->
     """
     trace, tape = plain.trace, shown.call.tape
     producer = trace.producers.get(tensor) if tensor is not None else None
-    if producer is None or tape is None or tensor in shown.flow.sources:
+    known = trace.tapes.get(tape) if tape is not None else None
+    if producer is None or known is None or tensor in shown.flow.sources:
         return True
     op = trace.ops[producer]
-    is_watched = any(watch.tensor == tensor for watch in trace.tapes[tape].watches)
+    is_watched = any(watch.tensor == tensor for watch in known.watches)
     return tape in op.tapes or op.within is not None or is_watched
 
 

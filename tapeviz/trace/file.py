@@ -8,6 +8,7 @@ whatever is wrong with one ends in a :class:`TapevizError` before it can fill th
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import zipfile
 import zlib
@@ -31,6 +32,10 @@ LIMITS = {META: 64 * MEBIBYTE, EVENTS: 1024 * MEBIBYTE, VALUES: 2048 * MEBIBYTE}
 """Uncompressed bytes of each member; nothing else may be in the file."""
 MOST_BYTES = 2048 * MEBIBYTE
 """Of all members together."""
+MOST_TIMES = 200
+"""How many times larger than the file its members may be, above :data:`ANYWAY` bytes: deflate packs
+zeros by up to 1,032, events of a loop by about 40."""
+ANYWAY = 64 * MEBIBYTE
 MOST_EVENTS = 5_000_000
 LONGEST_LINE = 32 * MEBIBYTE
 _CHUNK = MEBIBYTE
@@ -93,7 +98,7 @@ def load(path: str | Path) -> Recording:
         if path.stat().st_size > MOST_BYTES:
             raise _Damaged("it is larger than a recording may be (2 GiB)")
         with zipfile.ZipFile(path) as archive:
-            return _read(archive)
+            return _read(archive, max(ANYWAY, MOST_TIMES * path.stat().st_size))
     except (_Damaged, UnsoundRecording) as error:
         raise TapevizError(f"{path} cannot be read: {error}") from None
     except OSError as error:
@@ -131,21 +136,32 @@ def _write(recording: Recording, stream: IO[bytes]) -> None:
         np.lib.format.write_array_header_1_0(
             header, np.lib.format.header_data_from_array_1_0(values)
         )
-        _write_member(archive, VALUES, [header.getvalue(), recording.blob])
+        way = zipfile.ZIP_STORED if _packs_too_well(recording.blob) else zipfile.ZIP_DEFLATED
+        _write_member(archive, VALUES, [header.getvalue(), recording.blob], way)
 
 
-def _write_member(archive: zipfile.ZipFile, name: str, parts: Iterable[bytes]) -> None:
+def _packs_too_well(blob: bytes) -> bool:
+    """Whether a reader would refuse it packed: many values that are all the same."""
+    return len(blob) > ANYWAY // 2 and any(
+        len(zlib.compress(blob[at : at + MEBIBYTE])) * (MOST_TIMES // 2) < MEBIBYTE
+        for at in range(0, len(blob) - MEBIBYTE, len(blob) // 8)
+    )
+
+
+def _write_member(
+    archive: zipfile.ZipFile, name: str, parts: Iterable[bytes], way: int = zipfile.ZIP_DEFLATED
+) -> None:
     about = zipfile.ZipInfo(name, _EPOCH)
-    about.compress_type = zipfile.ZIP_DEFLATED
+    about.compress_type = way
     with archive.open(about, "w", force_zip64=True) as member:
         for part in parts:
             member.write(part)
 
 
-def _read(archive: zipfile.ZipFile) -> Recording:
-    members = _members(archive)
+def _read(archive: zipfile.ZipFile, most: int) -> Recording:
+    members = _members(archive, most)
     meta = _meta(archive, members[META])
-    blob = _blob(b"".join(_bytes_of(archive, members[VALUES])))
+    blob = _blob(archive, members[VALUES])
     events = tuple(_events(archive, members[EVENTS], Soundness(len(blob)).check))
     return Recording(
         meta.source,
@@ -158,7 +174,7 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     )
 
 
-def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+def _members(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
     members = {info.filename: info for info in infos}
     if set(members) != set(LIMITS) or len(infos) != len(LIMITS):
@@ -168,8 +184,11 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             raise _Damaged(f"its {name} is larger than it may be")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise _Damaged("it is compressed in a way that tapeviz never uses")
-    if sum(info.file_size for info in infos) > MOST_BYTES:
+    size = sum(info.file_size for info in infos)
+    if size > MOST_BYTES:
         raise _Damaged("it is larger than a recording may be (2 GiB)")
+    if size > most:
+        raise _Damaged(f"it is {size // MEBIBYTE} MiB packed smaller than tapeviz packs anything")
     return members
 
 
@@ -197,16 +216,18 @@ def _meta(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Meta:
         raise _Damaged(f"its {META} is damaged ({error})") from None
 
 
-def _blob(data: bytes) -> bytes:
+def _blob(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     """The bytes behind the header of a one-dimensional uint8 array.
 
     NumPy's own reader evaluates the header as a Python expression; only one form of it is allowed
-    here, so it is matched instead.
+    here, so it is matched instead, before more than one chunk was read.
     """
-    header = _NPY_HEADER.match(data)
-    if header is None or len(data) - header.end() != int(header["size"]):
+    chunks = _bytes_of(archive, info)
+    first = next(chunks, b"")
+    header = _NPY_HEADER.match(first)
+    if header is None or info.file_size - header.end() != int(header["size"]):
         raise _Damaged(f"its {VALUES} is not an array of bytes, or it is damaged")
-    return data[header.end() :]
+    return b"".join(itertools.chain([first[header.end() :]], chunks))
 
 
 def _events(

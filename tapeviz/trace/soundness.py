@@ -21,6 +21,7 @@ from .events import (
     TensorSeen,
     decode,
 )
+from .references import References
 from .values import as_numpy_dtype
 
 MOST_ID = 1 << 62
@@ -43,6 +44,7 @@ class Soundness:
         self._blob_size = blob_size
         self._in_bodies = 0
         self._count = 0
+        self._references = References()
 
     def check(self, line: bytes) -> None:
         """Raises :class:`UnsoundRecording` for a line that is not a sound event."""
@@ -51,7 +53,7 @@ class Soundness:
             event = decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise UnsoundRecording(f"its event {self._count} is damaged ({error})") from None
-        problem = self._problem(event)
+        problem = self._problem(event) or self._references.problem(event)
         if problem:
             raise UnsoundRecording(f"its event {self._count} is damaged ({problem})")
 

@@ -194,6 +194,17 @@ def test_a_bomb_that_lies_about_its_size_is_refused(tape: Path) -> None:
         load(bomb)
 
 
+def test_what_is_packed_too_well_is_refused_and_never_written(
+    tape: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tape_file, "ANYWAY", 4 << 20)
+    many = Recording("", "", (), bytes(9 << 20))
+    save(many, tape)
+    assert load(tape) == many
+    with pytest.raises(TapevizError, match="packed smaller"):
+        load(rewrite(tape))  # packs it
+
+
 def test_another_compression_or_a_password_is_refused(tape: Path) -> None:
     parts = members(tape)
     with zipfile.ZipFile(tape, "w", zipfile.ZIP_BZIP2) as archive:

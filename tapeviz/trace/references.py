@@ -1,0 +1,150 @@
+"""Events from outside in; what is wrong with how they refer to each other, in words, out.
+
+The reader follows these references: it adds the frames of callers, expands graphs in graphs and
+finds its way by the paths into them. What does not end, or names what is not there, is found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import events as e
+from .body_events import Path
+
+MOST_FRAMES = 50_000_000
+"""Frames of all places, those of their callers included."""
+MOST_TOLD = 5_000_000
+"""Ops of all graphs and of all calls that were run again, those of graphs in graphs included."""
+DEEPEST = 300
+"""Graphs in graphs; Python's own recursion ends not far above."""
+MOST_TURNS = 1 << 62
+
+
+@dataclass
+class _Graph:
+    """``mentioned``: the graphs that it runs."""
+
+    size: int = 0
+    depth: int = 1
+    mentioned: set[int] = field(default_factory=set)
+
+
+class References:
+    """Looks at the events of one recording, in their order."""
+
+    def __init__(self) -> None:
+        self._depths: dict[int, int] = {0: 0}
+        self._frames = 0
+        self._told = 0
+        self._values: dict[int, tuple[str, list[int | None] | None]] = {}
+        self._tapes = {0}
+        self._graphs: dict[int, _Graph] = {}
+        self._mentioned: set[int] = set()
+        self._open: list[_Graph] = []
+
+    def problem(self, event: e.Event) -> str:
+        """What is wrong with the next event; empty if nothing is."""
+        check = _CHECKS.get(type(event))
+        return check(self, event) if check is not None else ""
+
+    def _site(self, event: e.SiteSeen) -> str:
+        if event.caller not in self._depths:
+            return "a caller that is not there"
+        depth = self._depths[event.id] = self._depths[event.caller] + len(event.frames)
+        self._frames += depth
+        return "places without end" if self._frames > MOST_FRAMES else ""
+
+    def _tensor(self, event: e.TensorSeen) -> str:
+        told = (event.dtype, event.shape)
+        if event.at >= 0 or event.text is not None:
+            before = self._values.setdefault(event.id, told)
+        else:
+            before = self._values.get(event.id, told)
+        return "" if before == told else "a value whose dtype or shape changes"
+
+    def _opened(self, event: e.TapeOpened) -> str:
+        self._tapes.add(event.id)
+        return ""
+
+    def _tape(self, event: e.TapeTurned | e.Watched | e.CallBegan) -> str:
+        return "" if event.tape in self._tapes else "a tape that is not there"
+
+    def _op(self, event: e.OpRan) -> str:
+        if event.graph and self._open:
+            self._open[-1].size += 1
+        return ""
+
+    def _runs(self, event: e.BodiesRun) -> str:
+        if not (event.into and self._open):
+            return ""
+        graph = self._open[-1]
+        known = [self._graphs[one] for one in event.graphs if one in self._graphs]
+        graph.mentioned.update(event.graphs)
+        graph.size += sum(one.size for one in known)
+        graph.depth = max([graph.depth, *(one.depth + 1 for one in known)])
+        return self._too_much(graph.size, graph.depth)
+
+    def _body(self, event: e.BodyTraced) -> str:
+        if event.on:
+            self._open.append(_Graph())
+            return "" if len(self._open) <= DEEPEST else "graphs without end"
+        if not self._open:
+            return ""
+        graph = self._open.pop()
+        self._mentioned |= graph.mentioned
+        if not event.graph:
+            if self._open:
+                self._open[-1].size += graph.size
+            return ""
+        if event.graph in self._mentioned or event.graph in self._graphs:
+            return "a graph that was there before"
+        self._graphs[event.graph] = graph
+        self._told += graph.size
+        return self._too_much(self._told, graph.depth)
+
+    def _inside(self, event: e.InsideComputed) -> str:
+        if event.graph in self._graphs:
+            self._told += self._graphs[event.graph].size
+        rows: Sequence[Sequence[Any]] = (
+            *event.values,
+            *event.branches,
+            *event.turns,
+            *event.ops,
+        )
+        if not all(_is_path(row[0]) for row in rows):
+            return "a path that leads nowhere"
+        if any(not 0 <= row[2] <= MOST_TURNS for row in (*event.branches, *event.turns)):
+            return "a number of turns out of range"
+        if any(not 0 < row[2] <= MOST_TURNS for row in event.ops):
+            return "an id out of range"
+        return self._too_much(self._told, 1)
+
+    @staticmethod
+    def _too_much(size: int, depth: int) -> str:
+        return "graphs without end" if size > MOST_TOLD or depth > DEEPEST else ""
+
+
+def _is_path(path: Path) -> bool:
+    """Op and turn in alternation."""
+    names, turns = path[::2], path[1::2]
+    return (
+        len(names) == len(turns)
+        and all(isinstance(name, str) for name in names)
+        and all(isinstance(turn, int) and 0 <= turn <= MOST_TURNS for turn in turns)
+    )
+
+
+_CHECKS: Mapping[type, Callable[[References, Any], str]] = {
+    e.SiteSeen: References._site,
+    e.TensorSeen: References._tensor,
+    e.TapeOpened: References._opened,
+    e.TapeTurned: References._tape,
+    e.Watched: References._tape,
+    e.CallBegan: References._tape,
+    e.OpRan: References._op,
+    e.BodiesRun: References._runs,
+    e.BodyTraced: References._body,
+    e.InsideComputed: References._inside,
+}
