@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from ..analysis.call_sites import CallSite, SourceSeries
+from ..analysis.model import CallDiagnosis
 from ..document import Document
 from ..trace.model import EMPTY_TRACE, CallId
 from .cards import Asks
@@ -120,16 +121,24 @@ class DiagnosisPanel(Panel):
         if diagnosis.error is not None:
             error = diagnosis.error
             yield lambda: ErrorCard(document, self.theme, error, self._asks)
-        for group in sorted(diagnosis.groups, key=lambda group: not group.is_troubled):
-            if isinstance(group, CallSite):
-                yield from self._series_makers(group)
-                continue
-            for finding in sorted(group.findings, key=lambda one: one.status == "flows"):
-                yield lambda call=group, finding=finding: FindingCard(  # type: ignore[misc]
-                    document, self.theme, call, finding, self._asks
-                )
-        for warned in diagnosis.warnings:
+        for group in diagnosis.groups:
+            if group.is_troubled:
+                yield from self._group_makers(group)
+        for warned in diagnosis.warnings:  # above what flows: they say what it does not count
             yield lambda warned=warned: WarningCard(document, self.theme, warned)  # type: ignore[misc]
+        for group in diagnosis.groups:
+            if not group.is_troubled:
+                yield from self._group_makers(group)
+
+    def _group_makers(self, group: CallSite | CallDiagnosis) -> Iterator[Callable[[], QWidget]]:
+        if isinstance(group, CallSite):
+            yield from self._series_makers(group)
+            return
+        document = self.document
+        for finding in sorted(group.findings, key=lambda finding: finding.status == "flows"):
+            yield lambda finding=finding: FindingCard(  # type: ignore[misc]
+                document, self.theme, group, finding, self._asks
+            )
 
     def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
         """A card for each source, told by the first round in which it is in trouble."""

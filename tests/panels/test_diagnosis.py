@@ -57,6 +57,14 @@ def test_a_none_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     assert "1 call · 1 source · 1 without a gradient" in words(panel)
 
 
+def test_a_warning_stands_above_what_flows(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    diagnosis = panel.document.diagnosis
+    (call,) = diagnosis.calls
+    flowing = replace(call, findings=(replace(call.findings[0], status="flows"),))
+    show(qtbot, panel, replace(diagnosis, calls=(flowing,)))
+    assert [type(card) for card in panel.cards] == [WarningCard, FindingCard]
+
+
 def test_its_links_lead_to_the_cut_and_the_line(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     document, card = panel.document, panel.cards[0]
     with qtbot.waitSignal(document.reveal_requested) as heard:
