@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from ..scene.theme import rgb
 from ..trace.model import Array
 from .look import Theme, font, mix
-from .widgets import plain_label
+from .widgets import ShortLabel, plain_label
 
 BINS = 32
 FEW = 8
@@ -93,7 +93,7 @@ class Histogram(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        self.words = plain_label("histogram", "faint")
+        self.words = ShortLabel("faint")
         self.plot = ThemedPlot(theme)
         self.plot.setMouseEnabled(False, False)
         self.plot.hideAxis("left")
@@ -143,17 +143,15 @@ class ArrayPlot(QWidget):
         column.addWidget(self.words)
         column.addWidget(self.plot, 1)
         self._array: Array = np.zeros((0, 0))
-        self._image: Any = None
         self.plot.scene().sigMouseMoved.connect(self._tell_value)
 
     def set_theme(self, theme: Theme) -> None:
         self.plot.set_theme(theme)
 
-    def show_array(self, array: Array, theme: Theme, is_gradient: bool) -> None:
-        self.plot.clear()
-        self._array = array
-        self._image = None
-        self.words.setText("")
+    def show_array(
+        self, array: Array, theme: Theme, is_gradient: bool, has_axes: bool = True
+    ) -> None:
+        self._clear(array, has_axes)
         if array.ndim == 1:
             self._show_curve(array, theme, is_gradient)
         else:
@@ -167,7 +165,12 @@ class ArrayPlot(QWidget):
         curve = self.plot.plot(real_elements(array), pen=pg.mkPen(tone, width=1.6))
         curve.setDownsampling(auto=True, method="peak")
         curve.setClipToView(True)
-        box.autoRange()
+        numbers = real_elements(array)
+        finite = numbers[np.isfinite(numbers)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        if high > low:
+            self.plot.setYRange(low, high, padding=0.05)
+        self.plot.setXRange(0, max(len(numbers) - 1, 1), padding=0.02)
 
     def _show_image(self, array: Array, theme: Theme, is_gradient: bool) -> None:
         numbers = real_elements(array)
@@ -178,14 +181,41 @@ class ArrayPlot(QWidget):
         is_signed = low < 0 < high
         reach = max(abs(low), abs(high)) or 1.0
         levels = (-reach, reach) if is_signed else (low, high if high > low else low + 1)
-        self._image = pg.ImageItem(numbers, axisOrder="row-major", levels=levels)
-        self._image.setRect(0, 0, array.shape[1], array.shape[0])
-        self._image.setColorMap(colour_map(theme, is_gradient, is_signed))
+        image = pg.ImageItem(numbers, axisOrder="row-major", levels=levels)
+        image.setColorMap(colour_map(theme, is_gradient, is_signed))
+        self._add_image(image)
+
+    def show_colours(self, array: Array, colours: Array) -> None:
+        """``colours``: height, width and red, green, blue in 0…1 of an image ``array``."""
+        self._clear(array, has_axes=False)
+        self._add_image(pg.ImageItem(colours[..., :3], axisOrder="row-major", levels=(0, 1)))
+
+    def show_over(self, gradient: Array, colours: Array, theme: Theme) -> None:
+        """A gradient (height, width) over the grey image that it was taken with respect to."""
+        self._clear(gradient, has_axes=False)
+        grey = pg.ImageItem(colours.mean(axis=-1), axisOrder="row-major", levels=(-0.2, 1.2))
+        numbers = np.nan_to_num(real_elements(gradient))
+        reach = float(np.abs(numbers).max()) if numbers.size else 0.0
+        shares = numbers / (reach or 1.0)
+        colours = colour_map(theme, True, True).map((shares + 1) / 2, mode="byte")
+        colours[..., 3] = np.round(255 * np.sqrt(np.abs(shares)) * 0.9)
+        self._add_image(grey)
+        self._add_image(pg.ImageItem(colours, axisOrder="row-major"))
+
+    def _clear(self, array: Array, has_axes: bool = True) -> None:
+        self.plot.clear()
+        for side in ("left", "bottom"):
+            self.plot.showAxis(side, has_axes)
+        self._array = array
+        self.words.setText("")
+
+    def _add_image(self, image: Any) -> None:
+        height, width = self._array.shape[:2]
+        image.setRect(0, 0, width, height)
         box = self.plot.getPlotItem().getViewBox()
-        shape = array.shape[1] / max(array.shape[0], 1)
-        box.setAspectLocked(0.1 < shape < 10)
+        box.setAspectLocked(0.1 < width / max(height, 1) < 10)
         box.invertY(True)
-        self.plot.addItem(self._image)
+        self.plot.addItem(image)
         box.autoRange(padding=0.02)
 
     def _tell_value(self, at: Any) -> None:

@@ -24,14 +24,13 @@ ROOM_FOR_LEGEND = (330, 150)
 LEGEND_COLUMNS = 3
 
 
-class RoundPlot(ThemedPlot):
-    """The norm of each source's gradient, and the loss, by round; a click shows that round."""
+class PlotByRound(ThemedPlot):
+    """Rounds from left to right, a line at the one that is shown; a click shows another."""
 
     round_picked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self.setAccessibleName("Norms of the gradients by round")
         self.setMouseEnabled(False, False)
         self._theme = theme
         self._site: CallSite | None = None
@@ -43,14 +42,33 @@ class RoundPlot(ThemedPlot):
         self._theme, self._site = theme, None
 
     def show_site(self, site: CallSite, number: int) -> None:
+        """Draws the rounds of a call site, and marks one of them (from 1)."""
         if site is not self._site:
             self._site = site
-            self._draw(site)
+            self.clear()
+            self.draw(site)
+            self._here = pg.InfiniteLine(0, pen=pg.mkPen(self._theme.text, width=1.2))
+            self.addItem(self._here)
         self._here.setValue(number)
 
-    def _draw(self, site: CallSite) -> None:
+    def draw(self, site: CallSite) -> None:
+        raise NotImplementedError
+
+    def _pick(self, event: Any) -> None:
+        if self._site is not None:
+            x = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos()).x()
+            self.round_picked.emit(max(1, min(len(self._site), round(x))))
+
+
+class RoundPlot(PlotByRound):
+    """The norm of each source's gradient, and the loss."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Norms of the gradients by round")
+
+    def draw(self, site: CallSite) -> None:
         theme = self._theme
-        self.clear()
         series = sorted(site.sources, key=lambda one: -float(np.nansum(one.norms)))[:MOST_LINES]
         table = np.stack([*(one.norms for one in series), site.losses])
         is_log = spans_decades(table)
@@ -68,8 +86,6 @@ class RoundPlot(ThemedPlot):
             legend.addItem(pg.PlotDataItem(pen=pen), f"‖∂{shortened(one.source)}‖")
         for number in site.special:
             self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
-        self._here = pg.InfiniteLine(0, pen=pg.mkPen(theme.text, width=1.2))
-        self.addItem(self._here)
         self.setXRange(1, max(len(site), 2), padding=0.02)
         self._leave_room(table, is_log, len(series) + 1)
         self.getAxis("bottom").setLabel("round", color=theme.text_muted)
@@ -111,40 +127,17 @@ class RoundPlot(ThemedPlot):
         legend.setVisible(self._has_room)
         return legend
 
-    def _pick(self, event: Any) -> None:
-        if self._site is not None:
-            x = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos()).x()
-            self.round_picked.emit(max(1, min(len(self._site), round(x))))
 
-
-class HeatMap(ThemedPlot):
-    """Sources down, rounds across: the norms, by their logarithm where they span decades."""
-
-    round_picked = Signal(int)
+class HeatMap(PlotByRound):
+    """Sources down: the norms, by their logarithm where they span decades."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self.setAccessibleName("Norms of the gradients by layer and round")
-        self.setMouseEnabled(False, False)
         self.getPlotItem().getViewBox().invertY(True)
-        self._theme = theme
-        self._site: CallSite | None = None
-        self._here: Any = None
-        self.scene().sigMouseClicked.connect(self._pick)
 
-    def set_theme(self, theme: Theme) -> None:
-        super().set_theme(theme)
-        self._theme, self._site = theme, None
-
-    def show_site(self, site: CallSite, number: int) -> None:
-        if site is not self._site:
-            self._site = site
-            self._draw(site)
-        self._here.setValue(number)
-
-    def _draw(self, site: CallSite) -> None:
+    def draw(self, site: CallSite) -> None:
         theme = self._theme
-        self.clear()
         table = np.stack([one.norms for one in site.sources])
         heights = scaled(table)
         known = heights[np.isfinite(heights)]
@@ -153,8 +146,6 @@ class HeatMap(ThemedPlot):
         image.setColorMap(colour_map(theme, True, False))
         image.setRect(0.5, 0, len(site), len(site.sources))
         self.addItem(image)
-        self._here = pg.InfiniteLine(0, pen=pg.mkPen(theme.text, width=1.2))
-        self.addItem(self._here)
         names = [(n + 0.5, shortened(one.source)) for n, one in enumerate(site.sources)]
         step = max(1, len(names) // 14)
         self.getAxis("left").setTicks([names[::step]])
@@ -165,11 +156,6 @@ class HeatMap(ThemedPlot):
         self.getAxis("bottom").setLabel(words, color=theme.text_muted)
         self.setXRange(0.5, len(site) + 0.5, padding=0)
         self.setYRange(0, len(site.sources), padding=0)
-
-    def _pick(self, event: Any) -> None:
-        if self._site is not None:
-            x = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos()).x()
-            self.round_picked.emit(max(1, min(len(self._site), round(x))))
 
 
 class BarPlot(ThemedPlot):

@@ -10,10 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QComboBox,
     QHBoxLayout,
-    QLabel,
     QPushButton,
-    QSlider,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -23,11 +22,13 @@ from ..document import Document
 from ..errors import TapevizError
 from ..scene.numbers import shape_text
 from ..trace.model import Array, Stats, TensorId
+from .images import COLOUR, OVER, Form, as_colours, channel_of, choices, form_of
 from .look import Theme
 from .panel import Panel
 from .plots import ArrayPlot, Histogram
+from .slices import Slices
 from .values import MOST_CELLS, ValueTable
-from .widgets import ShortLabel, link_button, plain_label
+from .widgets import ShortCombo, ShortLabel, link_button, plain_label
 
 MOST_ROWS = 24
 LONGEST_COPY = 200_000
@@ -52,7 +53,9 @@ class TensorPanel(Panel):
         self._is_painted_as_gradient = False
         self._make_header()
         self.slices = Slices()
-        self.slices.changed.append(self._show_slice)
+        self.slices.changed.connect(self._show_slice)
+        self._form = Form((), ())
+        self._image: Array | None = None
         self.cells = ValueTable(theme, False, (64, 40))
         self.cells.stretch()
         self.picture: ArrayPlot | None = None
@@ -63,12 +66,18 @@ class TensorPanel(Panel):
         self.pages.addWidget(self.words)
         self.pages.addWidget(self.cells)
         self._row = QHBoxLayout()
-        self._row.setContentsMargins(14, 4, 14, 12)
+        self._row.setContentsMargins(14, 6, 14, 8)
         self._row.setSpacing(24)
         left = QVBoxLayout()
         left.addWidget(self.slices)
         left.addWidget(self.pages, 1)
         self._row.addLayout(left, 3)
+        told = QVBoxLayout()
+        told.setContentsMargins(15, 0, 14, 0)
+        told.setSpacing(1)
+        told.addWidget(self.about)
+        told.addWidget(self.stats)
+        self.body.addLayout(told)
         self.body.addLayout(self._row, 1)
         for signal in (
             document.selection_changed,
@@ -82,9 +91,8 @@ class TensorPanel(Panel):
         self._show()
 
     def _make_header(self) -> None:
-        self.about = ShortLabel("muted")
-        self.stats = ShortLabel("muted")
-        self.stats.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.about = ShortLabel("fixTitle")
+        self.stats = plain_label(name="muted", wraps=True)
         self.sides = QButtonGroup(self)
         self.value_button = self._side_button("value", "The forward value")
         self.gradient_button = self._side_button("gradient", "The gradient that reached it")
@@ -92,9 +100,14 @@ class TensorPanel(Panel):
         self.copy_button.clicked.connect(self.copy_array)
         self.header_row.addWidget(self.value_button)
         self.header_row.addWidget(self.gradient_button)
-        self.header_row.addWidget(self.about)
+        self.channels = ShortCombo()
+        self.channels.setAccessibleName("Channel")
+        self.channels.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.channels.setMaximumWidth(170)
+        self.channels.activated.connect(self._show_slice)
+        self.channels.hide()
+        self.header_row.addWidget(self.channels)
         self.header_row.addStretch(1)
-        self.header_row.addWidget(self.stats)
         self.header_row.addWidget(self.copy_button)
 
     def _side_button(self, text: str, tip: str) -> QPushButton:
@@ -221,6 +234,7 @@ class TensorPanel(Panel):
         self.stats.setText(summary)
         self.pages.setCurrentWidget(self.words)
         self.slices.hide()
+        self.channels.hide()
         self.copy_button.setEnabled(False)
         if self.histogram is not None:
             self.histogram.hide()
@@ -229,22 +243,49 @@ class TensorPanel(Panel):
         self.stats.setText(summary)
         self.copy_button.setEnabled(True)
         self._array = array
-        self.slices.fit(array.shape if array.size > MOST_CELLS else ())
+        is_large = array.size > MOST_CELLS and array.dtype.kind in "biufc"
+        self._form = form_of(array.shape) if is_large else Form((), array.shape)
+        self.slices.fit(self._form.leading)
+        self._offer_channels()
         self._show_slice()
+
+    def _offer_channels(self) -> None:
+        """What the gradient was taken with respect to is the image that it can be laid over."""
+        subject = self._subject()
+        image = self.document.value_of(subject) if subject is not None else None
+        is_like = image is not None and self._array is not None and image.shape == self._array.shape
+        self._image = image if is_like else None
+        known = choices(self._form, self._is_painted_as_gradient, self._image is not None)
+        if known != [self.channels.itemText(i) for i in range(self.channels.count())]:
+            chosen = self.channels.currentText()
+            self.channels.clear()
+            self.channels.addItems(known)
+            self.channels.setCurrentIndex(max(0, self.channels.findText(chosen)))
+        self.channels.setVisible(len(known) > 1)
+
+    def _subject(self) -> TensorId | None:
+        """The tensor whose gradient is shown; None where a value is."""
+        if not self._is_painted_as_gradient:
+            return None
+        if self.document.selection.tensor is not None:
+            return self.document.selection.tensor
+        call = self.document.current_call
+        return call.call.sources[0].tensor if call is not None and call.call.sources else None
 
     def _show_slice(self) -> None:
         array = self._array
         if array is None:
             return
-        wanted = (array, self.slices.index, self.theme, self._is_painted_as_gradient)
+        choice = self.channels.currentText()
+        wanted = (array, self.slices.index, choice, self.theme, self._is_painted_as_gradient)
         if (
-            len(self._painted) == 4
+            len(self._painted) == 5
             and all(a is b or a == b for a, b in zip(wanted[1:], self._painted[1:], strict=True))
             and self._painted[0] is array
         ):
             return
         self._painted = wanted
-        part = array[self.slices.index] if self.slices.index else array
+        part = self._form.fit(array)[self.slices.index]
         if part.size == 0:
             self.words.setText("It has no elements.")
             self.pages.setCurrentWidget(self.words)
@@ -263,7 +304,16 @@ class TensorPanel(Panel):
         if self.picture is None:
             self.picture = ArrayPlot(self.theme)
             self.pages.addWidget(self.picture)
-        self.picture.show_array(part, self.theme, self._is_painted_as_gradient)
+        choice, theme = self.channels.currentText(), self.theme
+        if choice == COLOUR:
+            self.picture.show_colours(part, as_colours(part))
+        elif choice == OVER and self._image is not None:
+            image = self._form.fit(self._image)[self.slices.index]
+            self.picture.show_over(channel_of(part, OVER), as_colours(image), theme)
+        else:
+            is_image = bool(self._form.channels)
+            matrix = channel_of(part, choice) if is_image else part
+            self.picture.show_array(matrix, theme, self._is_painted_as_gradient, not is_image)
         self.pages.setCurrentWidget(self.picture)
 
     def _show_histogram(self, array: Array) -> None:
@@ -290,7 +340,7 @@ def _fits_cells(part: Array) -> bool:
     return (
         part.size <= MOST_CELLS
         and part.size // max(part.shape[-1] if part.ndim else 1, 1) <= (MOST_ROWS)
-        and (not part.ndim or part.shape[-1] <= 2 * MOST_ROWS)
+        and (not part.ndim or part.shape[-1] <= (2 * MOST_ROWS if part.ndim > 1 else MOST_ROWS))
     )
 
 
@@ -316,62 +366,3 @@ def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | No
         wrong = [f"{n} {name}" for n, name in ((stats.nan, "NaN"), (stats.inf, "Inf")) if n]
         parts.append(", ".join(wrong) or "finite")
     return " · ".join(part for part in parts if part)
-
-
-class Slices(QWidget):
-    """A slider for each dimension above the last two."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows = QVBoxLayout(self)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(2)
-        self._sliders: list[QSlider] = []
-        self._labels: list[QLabel] = []
-        self._sizes: tuple[int, ...] = ()
-        self.changed: list[Any] = []
-        self.hide()
-
-    @property
-    def index(self) -> tuple[int, ...]:
-        return tuple(slider.value() for slider in self._sliders)
-
-    def fit(self, shape: tuple[int, ...]) -> None:
-        sizes = tuple(shape[:-2]) if len(shape) > 2 else ()
-        if sizes != self._sizes:
-            self._sizes = sizes
-            self._make_sliders(sizes)
-        self.setVisible(bool(sizes))
-
-    def _make_sliders(self, sizes: tuple[int, ...]) -> None:
-        while self._rows.count():
-            taken = self._rows.takeAt(0)
-            widget = taken.widget() if taken is not None else None
-            if widget is not None:
-                widget.deleteLater()
-        self._sliders, self._labels = [], []
-        for axis, size in enumerate(sizes):
-            row = QWidget()
-            line = QHBoxLayout(row)
-            line.setContentsMargins(0, 0, 0, 0)
-            slider = QSlider(Qt.Orientation.Horizontal)
-            slider.setMaximum(max(size - 1, 0))
-            slider.setAccessibleName(f"Index of dimension {axis}")
-            slider.valueChanged.connect(self._tell)
-            label = plain_label(name="muted")
-            label.setMinimumWidth(120)
-            line.addWidget(label)
-            line.addWidget(slider, 1)
-            self._rows.addWidget(row)
-            self._sliders.append(slider)
-            self._labels.append(label)
-        self._show_numbers()
-
-    def _show_numbers(self) -> None:
-        for axis, (slider, label) in enumerate(zip(self._sliders, self._labels, strict=True)):
-            label.setText(f"dimension {axis}: {slider.value()} of {slider.maximum() + 1}")
-
-    def _tell(self) -> None:
-        self._show_numbers()
-        for told in self.changed:
-            told()

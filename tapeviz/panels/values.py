@@ -26,15 +26,15 @@ def as_table(array: Array) -> Array:
 
 
 def shades(table: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """For each element its share (0…1) of the largest modulus; NaN where it is not finite."""
+    """For each element its share (-1…1) of the largest modulus; NaN where it is not finite."""
     if table.dtype.kind not in "biufc":
         return np.zeros(table.shape)
     with np.errstate(invalid="ignore", over="ignore"):
-        sizes = np.abs(table.astype(np.complex128 if table.dtype.kind == "c" else np.float64))
-    sizes = sizes.astype(np.float64)
-    sizes[~np.isfinite(sizes)] = np.nan
-    top = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
-    return sizes / top if top > 0 else sizes
+        numbers = np.abs(table) if table.dtype.kind == "c" else table
+        numbers = numbers.astype(np.float64)
+    numbers[~np.isfinite(numbers)] = np.nan
+    top = np.nanmax(np.abs(numbers)) if np.isfinite(numbers).any() else 0.0
+    return numbers / top if top > 0 else numbers
 
 
 def short_number(value: Any, longest: int) -> str:
@@ -48,7 +48,7 @@ def short_number(value: Any, longest: int) -> str:
 
 
 class ValueTable(QWidget):
-    """``ramp``: the colour of the largest element. ``cell_hovered``: row and column, -1 outside."""
+    """Cells on one scale from negative to positive. ``cell_hovered``: row, column; -1 outside."""
 
     cell_hovered = Signal(int, int)
 
@@ -135,10 +135,10 @@ class ValueTable(QWidget):
         self, painter: QPainter, rect: QRectF, at: tuple[int, int], text: str, has_text: bool
     ) -> None:
         theme, share = self._theme, float(self._shades[at])
-        ramp = theme.gradient_ramp if self._is_gradient else theme.value_ramp
+        ramp = theme.gradient_ramp if self._is_gradient != (share < 0) else theme.value_ramp
         is_finite = share == share
         fill = (
-            mix(theme.panel, ramp, 0.09 + self._strength * share)
+            mix(theme.panel, ramp, 0.09 + self._strength * abs(share))
             if is_finite
             else theme.trouble_fill
         )

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
 from tapeviz.errors import TapevizError
+from tapeviz.panels.images import Form, as_colours, form_of
 from tapeviz.panels.look import Theme
 from tapeviz.panels.plots import count_bins
 from tapeviz.panels.tensor import TensorPanel, as_code, describe
@@ -125,6 +126,64 @@ def test_sliders_choose_the_slice(qtbot: QtBot, panel: TensorPanel) -> None:
     assert not panel.slices.isVisible()
 
 
+@pytest.mark.parametrize(
+    ("shape", "form"),
+    [
+        ((1, 32, 32, 3), Form((), (32, 32, 3), 3)),
+        ((8, 28, 28, 1), Form((8,), (28, 28, 1), 1)),
+        ((2, 1, 16, 16, 64), Form((2,), (16, 16, 64), 64)),
+        ((48, 64, 3), Form((), (48, 64, 3), 3)),
+        ((48, 64, 5), Form((48,), (64, 5))),
+        ((3, 3, 64, 128), Form((3, 3), (64, 128))),
+        ((500, 1), Form((), (500,))),
+        ((1, 1, 700), Form((), (700,))),
+        ((40, 30), Form((), (40, 30))),
+    ],
+    ids=str,
+)
+def test_what_a_shape_is_looked_at_as(shape: tuple[int, ...], form: Form) -> None:
+    assert form_of(shape) == form
+    assert form.fit(np.zeros(shape)).shape == form.leading + form.rest
+
+
+def test_an_image_is_shown_in_colour_and_by_channel(qtbot: QtBot, panel: TensorPanel) -> None:
+    image = np.random.default_rng(1).uniform(size=(2, 30, 40, 3)).astype(np.float32)
+    panel.document.set_side("value")
+    panel._is_painted_as_gradient = False
+    look_at(panel, image)
+    choices = [panel.channels.itemText(i) for i in range(panel.channels.count())]
+    assert choices == ["colour", "mean of channels", "channel 0", "channel 1", "channel 2"]
+    assert panel.channels.isVisibleTo(panel.header)
+    assert panel.picture is not None
+    np.testing.assert_array_equal(panel.picture._array, image[0])
+    panel.channels.setCurrentText("channel 2")
+    panel.channels.activated.emit(4)
+    panel.slices._sliders[0].setValue(1)
+    np.testing.assert_array_equal(panel.picture._array, image[1, :, :, 2])
+    look_at(panel, np.arange(4.0))
+    assert not panel.channels.isVisibleTo(panel.header)
+
+
+def test_a_gradient_is_laid_over_its_image(panel: TensorPanel, qtbot: QtBot) -> None:
+    gradient = np.zeros((1, 10, 50, 3), np.float32)
+    gradient[0, 4, 7] = (1, -5, 2)
+    image = np.ones_like(gradient)
+    panel.document.value_of = lambda _: image  # type: ignore[method-assign]
+    panel._is_painted_as_gradient = True
+    look_at(panel, gradient)
+    assert panel.channels.currentText() == "over the image"
+    assert panel.picture is not None
+    assert panel.picture._array[4, 7] == -5
+    assert not np.delete(panel.picture._array.ravel(), 4 * 50 + 7).any()
+
+
+def test_colours_of_bytes_of_shares_and_of_anything_else() -> None:
+    assert as_colours(np.array([[[0, 51, 255]]], np.uint8)).tolist() == [[[0.0, 0.2, 1.0]]]
+    assert as_colours(np.array([[[0.0, 0.5, 1.0]]])).tolist() == [[[0.0, 0.5, 1.0]]]
+    assert as_colours(np.array([[[0.0, 51.0, 255.0]]])).tolist() == [[[0.0, 0.2, 1.0]]]
+    assert as_colours(np.array([[[-1.0, 0.0, 3.0]]])).tolist() == [[[0.0, 0.25, 1.0]]]
+
+
 def test_a_value_that_stayed_in_the_run_is_fetched(
     qtbot: QtBot, panel: TensorPanel, pipeline: SamplePipeline
 ) -> None:
@@ -168,7 +227,7 @@ def test_statistics_in_words() -> None:
 def test_tables_and_shades() -> None:
     assert as_table(np.zeros((2, 3, 4))).shape == (6, 4)
     assert as_table(np.float32(1)).shape == (1, 1)
-    assert shades(np.array([[0.0, -2.0, 1.0]])).tolist() == [[0.0, 1.0, 0.5]]
+    assert shades(np.array([[0.0, -2.0, 1.0]])).tolist() == [[0.0, -1.0, 0.5]]
     assert np.isnan(shades(np.array([[np.nan, 1.0]]))[0, 0])
     assert short_number(np.float32(-0.0358666), 7) == "-0.0359"
     assert short_number(np.float32(2709.0), 7) == "2709.0"
