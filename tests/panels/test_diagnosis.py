@@ -210,7 +210,7 @@ def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> 
 def test_cards_of_the_last_run_go_with_the_next(
     qtbot: QtBot, panel: DiagnosisPanel, pipeline: SamplePipeline
 ) -> None:
-    assert panel.cards
+    qtbot.waitUntil(lambda: bool(panel.cards))
     pipeline.endless = True
     panel.document.run()
     qtbot.waitUntil(lambda: not panel.cards)
