@@ -11,8 +11,9 @@ from ..trace.model import Trace
 
 OUTLIVES = 10_000
 """Milliseconds from the end of a run to that of its inbox."""
-MOST_WAITING = 2_000_000
-"""Characters of output that wait for the window; what comes above is counted and not kept."""
+MOST_WAITING = 4_000_000
+"""Characters of output that wait for the window, more than the kernel sends of both streams; what
+comes above is counted and not kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -14,10 +16,12 @@ from .widgets import link_button, plain_label
 
 LONGEST_LINE = 1_000
 """Qt lays a line out in time that grows with its square: longer ones are broken."""
-MOST_LINES = 20_000
-PIECE = 60_000
-"""Characters that go into the text at once; the rest waits for the next turn of the loop."""
-MOST_WAITING = 4_000_000
+HEAD_LINES = 10_000
+TAIL_LINES = 5_000
+"""Of more lines than both together those in the middle are counted, not shown."""
+PIECE, PIECE_LINES = 20_000, 1_000
+"""Characters and lines that go into the text at once; the rest waits for the next turn of the event
+loop. A thousand lines take Qt about 4 ms."""
 LINE_PROPERTY = 0x100001
 
 
@@ -30,6 +34,14 @@ def break_lines(text: str, longest: int = LONGEST_LINE) -> str:
         parts = [line[i : i + longest] for i in range(0, len(line), longest)] or [""]
         pieces.append("\n".join(parts))
     return "\n".join(pieces)
+
+
+def _first_lines(text: str, count: int) -> tuple[str, str]:
+    """The first ``count`` lines with their ends, and the rest."""
+    parts = text.split("\n", count)
+    if len(parts) <= count:
+        return text, ""
+    return "\n".join(parts[:count]) + "\n", parts[count]
 
 
 class OutputPanel(Panel):
@@ -47,9 +59,10 @@ class OutputPanel(Panel):
         self.header_row.addWidget(self.clear_button)
         self.body.addWidget(self.text)
         self._formats: dict[str, QTextCharFormat] = {}
-        self._waiting: list[tuple[str, str]] = []
-        self._characters = 0
+        self._waiting: deque[tuple[str, str]] = deque()
+        self._waiting_lines = 0
         self._left_out = 0
+        self._has_mark = False
         self._timer = QTimer(self)
         self._timer.setInterval(15)
         self._timer.timeout.connect(self._write_piece)
@@ -78,43 +91,77 @@ class OutputPanel(Panel):
 
     def clear(self) -> None:
         self._waiting.clear()
-        self._characters = self._left_out = 0
+        self._waiting_lines = self._left_out = 0
+        self._has_mark = False
         self._timer.stop()
         self.text.clear()
         self.count_label.setText("")
 
     def add(self, stream: str, text: str) -> None:
-        """Takes what was written to ``stdout`` or ``stderr`` (``error`` and ``note``: ours)."""
-        if self._characters + len(text) > MOST_WAITING:
-            self._left_out += len(text)
-            return
-        self._characters += len(text)
+        """Takes what was written to ``stdout`` or ``stderr`` (``error`` and ``note``: ours).
+
+        Of ``link`` the text is a number of a line of the snippet, to which it leads.
+        """
         self._waiting.append((stream, text))
+        self._waiting_lines += text.count("\n")
         if not self._timer.isActive():
             self._timer.start()
             self._write_piece()
 
     def _write_piece(self) -> None:
-        budget = PIECE
         bar = self.text.verticalScrollBar()
         is_at_end = bar.value() >= bar.maximum() - 2
-        while self._waiting and budget > 0:
-            stream, text = self._waiting.pop(0)
-            piece, rest = text[:budget], text[budget:]
+        self._skip_middle()
+        characters, lines = PIECE, PIECE_LINES
+        while self._waiting and characters > 0 and lines > 0:
+            stream, text = self._waiting.popleft()
+            piece, rest = _first_lines(text[:characters], lines)
+            rest += text[characters:]
             if rest:
-                self._waiting.insert(0, (stream, rest))
-            budget -= len(piece)
-            self._characters -= len(piece)
-            self._insert(stream, piece)
+                self._waiting.appendleft((stream, rest))
+            count = piece.count("\n")
+            self._waiting_lines -= count
+            characters, lines = characters - len(piece), lines - count
+            if stream == "link":
+                self._insert_link(int(piece))
+            else:
+                self._insert(stream, piece)
         if not self._waiting:
             self._timer.stop()
-            if self._left_out:
-                self._insert("note", f"\n[{self._left_out:,} characters left out]\n")
-                self._left_out = 0
-        lines = self.text.blockCount()
-        self.count_label.setText(f"{lines:,} lines" if lines > 200 else "")
+        if self.text.blockCount() > HEAD_LINES + 2 * TAIL_LINES:
+            self._leave_out(self.text.blockCount() - HEAD_LINES - TAIL_LINES)
+        count = self.text.blockCount() + self._left_out
+        self.count_label.setText(f"{count:,} lines" if count > 200 else "")
         if is_at_end:
             bar.setValue(bar.maximum())
+
+    def _skip_middle(self) -> None:
+        """Once the head is full, no more waits than the tail; what is older was left out before."""
+        shown = self.text.blockCount()
+        if shown <= HEAD_LINES or self._waiting_lines <= TAIL_LINES:
+            return
+        skipped = 0
+        while self._waiting_lines - skipped > TAIL_LINES:
+            stream, text = self._waiting.popleft()
+            lines = text.count("\n")
+            more = self._waiting_lines - skipped - TAIL_LINES
+            if lines > more:
+                text = text.split("\n", more)[-1]
+                self._waiting.appendleft((stream, text))
+            skipped += min(lines, more)
+        self._waiting_lines -= skipped
+        self._left_out += skipped
+        self._leave_out(shown - HEAD_LINES - 1)
+
+    def _leave_out(self, count: int) -> None:
+        """Take lines out after the head, and say in their place how many there were."""
+        document = self.text.document()
+        cursor = QTextCursor(document.findBlockByNumber(HEAD_LINES))
+        end = document.findBlockByNumber(HEAD_LINES + count)
+        cursor.setPosition(end.position(), QTextCursor.MoveMode.KeepAnchor)
+        self._left_out += count - self._has_mark
+        self._has_mark = True
+        cursor.insertText(f"… {self._left_out:,} lines left out …\n", self._formats["note"])
 
     def _insert(self, stream: str, text: str) -> None:
         cursor = QTextCursor(self.text.document())
@@ -144,11 +191,9 @@ class OutputPanel(Panel):
         text = failure.traceback.rstrip() or f"{failure.type}: {failure.message}"
         self.add("error", "\n" + text + "\n")
         if failure.line:
-            self._insert_link(failure.line)
+            self.add("link", str(failure.line))
 
     def _insert_link(self, line: int) -> None:
-        while self._waiting:
-            self._write_piece()
         link = QTextCharFormat(self._formats["error"])
         link.setForeground(colour(self.theme.accent_text))
         link.setFontUnderline(True)
@@ -176,7 +221,6 @@ class OutputText(QPlainTextEdit):
         super().__init__()
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
-        self.setMaximumBlockCount(MOST_LINES)
         self.setPlaceholderText("What the snippet prints appears here.")
         self.document().setDocumentMargin(12)
         self._tapeviz = document

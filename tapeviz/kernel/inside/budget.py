@@ -37,6 +37,9 @@ class OutputBudget:
 
     def feed(self, text: str) -> str:
         """The part of ``text`` that is shown at once; the rest waits for :meth:`close`."""
+        if self.is_spent:  # lines are cut when it is known which stay: a flood costs little
+            self._keep(self._end_line(text) if self._hidden and text else text)
+            return ""
         text = self._cut_lines(text)
         now, later = text[: self._head], text[self._head :]
         self._head -= len(now)
@@ -46,13 +49,22 @@ class OutputBudget:
 
     def close(self) -> str:
         """The end of the stream, after a word on what was left out; the budget stays closed."""
-        rest = "".join(self._rest)[-self._tail :]
-        left_out = self._rest_seen - len(rest)
+        kept = "".join(self._rest)[-self._tail :]
+        left_out = self._rest_seen - len(kept)
+        ending = self._hidden_mark()
+        self._column = self._hidden = 0
+        # A line that was cut before has a mark behind it.
+        rest = self._cut_lines(kept) + self._hidden_mark() + ending
         self._rest.clear()
         self._rest_kept = self._rest_seen = 0
-        ending = self._hidden_mark()
         self._hidden = 0
-        return (f"\n… {_size(left_out)} left out …\n" if left_out else "") + rest + ending
+        return (f"\n… {_size(left_out)} left out …\n" if left_out else "") + rest
+
+    def _end_line(self, text: str) -> str:
+        """``text`` with the rest of a line that is being cut counted, not shown."""
+        found = _PIECE.match(text)
+        line = found.group() if found else ""
+        return self._cut_line(line) + text[len(line) :]
 
     def _keep(self, text: str) -> None:
         self._rest_seen += len(text)
@@ -63,10 +75,19 @@ class OutputBudget:
             self._rest_kept -= len(self._rest.popleft())
 
     def _cut_lines(self, text: str) -> str:
-        if not self._hidden and self._column + len(text) <= self._line:
+        if not self._hidden and self._is_short(text):
             self._column = self._column_after(text)
             return text
         return "".join(self._cut_line(piece) for piece in _PIECE.findall(text))
+
+    def _is_short(self, text: str) -> bool:
+        """Whether no line of it comes to an end beyond the limit."""
+        if self._column + len(text) <= self._line:
+            return True
+        first, *others = text.split("\n")
+        return self._column + len(first) <= self._line and all(
+            len(line) <= self._line for line in others
+        )
 
     def _column_after(self, text: str) -> int:
         ending = max(text.rfind("\n"), text.rfind("\r"), text.rfind("\b"))

@@ -1,0 +1,36 @@
+"""What the parts of the suite print in: tried, failed, worst; and how much of each is done."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+MARK = "@@"
+LONG = os.environ.get("LONG", "") not in ("", "0")
+"""All of it: an hour."""
+TINY = os.environ.get("TINY", "") not in ("", "0")
+"""One of each, to see that it works at all."""
+SEED = int(os.environ.get("SEED", "1"))
+
+
+def count(whole: int, part: int) -> int:
+    """How many to try: ``whole`` of them takes an hour with all the rest, ``part`` minutes."""
+    return whole if LONG else max(1, part // 10) if TINY else part
+
+
+def tell(what: str, tried: int, failed: int, worst: str) -> None:
+    """Print one line of the table."""
+    print(f"{MARK} {what} | {tried:,} | {failed:,} | {worst}", flush=True)
+
+
+def note(words: str) -> None:
+    """Something that failed, in full."""
+    print(words, file=sys.stderr, flush=True)
+
+
+def table(lines: Sequence[str]) -> str:
+    """Markdown of what was told among the lines that the parts printed."""
+    rows = [line[len(MARK) :].strip() for line in lines if line.startswith(MARK)]
+    head = ("what | tried | failed | worst", "--- | --: | --: | ---")
+    return "\n".join(f"| {row} |" for row in (*head, *rows))
