@@ -21,7 +21,7 @@ N = 1_000_000 if LONG else 300_000
 FLOODS = {
     "short lines": f"for i in range({N}):\n    print(i)",
     "empty lines": f"print('\\n' * {N})",
-    "bytes of a program": f"import subprocess\nsubprocess.run('yes | head -c {50 * N}', shell=True)",
+    "a program": f"import subprocess\nsubprocess.run('yes | head -c {50 * N}', shell=True)",
     "one long line": f"print('x' * {10 * N})",
     "a line in pieces": f"for i in range({N}):\n    print('x', end='')",
     "long lines": f"for i in range({N // 100}):\n    print('x' * 5_000)",
