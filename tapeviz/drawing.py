@@ -94,7 +94,7 @@ def _arranged(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> A
 def _first_view(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
     """As many boxes as can be read."""
     has_choice = view.layout == "layered" and not view.grouping
-    has_choice = has_choice and any(one.kind != "entry" for one in tree.groups.values())
+    has_choice = has_choice and any(group.kind != "entry" for group in tree.groups.values())
     best, largest, sizes = Arranged(), -1.0, set[int]()
     for most in _BUDGETS if has_choice else (0 if view.grouping else MOST_BOXES,):
         sized = _sized(built, tree, trace, view, most)

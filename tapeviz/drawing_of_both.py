@@ -38,14 +38,14 @@ def draw_both(
     union = unite(*graphs, comparison.pairs)
     layout = lay_out(union.graph, name=view.layout, direction=view.direction)
     kinds = _kinds(union, graphs, comparison)
-    one, other = (
+    drawn, other = (
         _part(layout, graph, called)
         for graph, called in zip(graphs, (union.before, union.after), strict=True)
     )
-    first = _side(before, view, Arranged(graphs[0], one), "before:", kinds[0])
+    first = _side(before, view, Arranged(graphs[0], drawn), "before:", kinds[0])
     second = _side(after, view, Arranged(graphs[1], other), "after:", kinds[1])
     scene, by = together(first, second, f"{before.name} → {after.name}")
-    where = moved_layout(one, first, (0.0, 0.0)), moved_layout(other, second, by)
+    where = moved_layout(drawn, first, (0.0, 0.0)), moved_layout(other, second, by)
     merged = replace(
         layout,
         rects={**where[0].rects, **where[1].rects},
@@ -58,13 +58,13 @@ def draw_both(
 
 def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:
     """Without the ops that the picture leaves out, as they say nothing about a gradient."""
-    first, second = (_drawn_ops(one.trace, view) for one in (before, after))
+    first, second = (_drawn_ops(shown.trace, view) for shown in (before, after))
     return replace(
         comparison,
         removed=tuple(op for op in comparison.removed if op in first),
         added=tuple(op for op in comparison.added if op in second),
         turned=tuple(
-            (one, other) for one, other in comparison.turned if one in first or other in second
+            (op, other) for op, other in comparison.turned if op in first or other in second
         ),
     )
 
@@ -82,9 +82,9 @@ def _kinds(
 ) -> tuple[Kinds, Kinds]:
     """What becomes of the nodes of the first graph, and what became of those of the second."""
     shared = union.shared
-    removed: Kinds = {one: "removed" for one in graphs[0] if union.before[one] not in shared}
-    added: Kinds = {one: "added" for one in graphs[1] if union.after[one] not in shared}
-    turned: Kinds = {op_id(one): "turned" for one, _ in comparison.turned}
+    removed: Kinds = {node: "removed" for node in graphs[0] if union.before[node] not in shared}
+    added: Kinds = {node: "added" for node in graphs[1] if union.after[node] not in shared}
+    turned: Kinds = {op_id(op): "turned" for op, _ in comparison.turned}
     again: Kinds = {op_id(other): "turned" for _, other in comparison.turned}
     return turned | removed, again | added
 

@@ -37,6 +37,6 @@ def explanation(kind: str) -> Explanation:
     return Explanation(
         kind,
         heading.lstrip("# "),
-        tuple(" ".join(one.split()) for one in paragraphs),
+        tuple(" ".join(paragraph.split()) for paragraph in paragraphs),
         rest.partition(_FENCE)[0],
     )

@@ -51,7 +51,7 @@ class KeptRecording:
         return value
 
     def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
-        call = next(one for one in self._trace.calls if one.id == request["call"])
+        call = next(call for call in self._trace.calls if call.id == request["call"])
         found = call.shares.get(tuple(request["share"]))
         if found is None:
             raise TapevizError("a recording that was kept cannot be replayed")
@@ -60,9 +60,9 @@ class KeptRecording:
     def look_into(self, op: OpId) -> Trace:
         """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`): with the
         values of its inside if the file has them, else :attr:`Op.inside` says that it has not."""
-        known = {one.op for one in self._events if isinstance(one, InsideComputed)}
+        known = {event.op for event in self._events if isinstance(event, InsideComputed)}
         if op not in known:
             self._events.append(without_values(op, _NOT_LOOKED_INTO))
-        self._opened = [*(one for one in self._opened if one != op), op]
+        self._opened = [*(opened for opened in self._opened if opened != op), op]
         self._trace = self._read()
         return self._trace

@@ -178,7 +178,7 @@ class LiveRecording:
                 self._refused.pop(op, None)
             except TapevizError as error:
                 self._refused[op] = without_values(op, str(error))
-            self._opened = [*(one for one in self._opened if one != op), op]
+            self._opened = [*(opened for opened in self._opened if opened != op), op]
             self._reread()
             if op not in self._refused:
                 self._replay()
@@ -186,7 +186,9 @@ class LiveRecording:
             return self._trace
 
     def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:
-        seen = {one.id: one for one in events if isinstance(one, TensorSeen) and one.at >= 0}
+        seen = {
+            event.id: event for event in events if isinstance(event, TensorSeen) and event.at >= 0
+        }
         found: dict[str, Array] = {}
         for ran in events:
             if not isinstance(ran, ReplayRan):
@@ -195,15 +197,15 @@ class LiveRecording:
                 if step.error:
                     raise TapevizError(step.error)
             for key, tensor in ran.results.items():
-                one = seen.get(tensor)
+                event = seen.get(tensor)
                 found[key] = (
-                    self.fetch_tensor(TensorId(tensor)) if one is None else self._travelled(one)
+                    self.fetch_tensor(TensorId(tensor)) if event is None else self._travelled(event)
                 )
         return found
 
-    def _travelled(self, one: TensorSeen) -> Array:
-        shape = tuple(size or 0 for size in one.shape or ())
-        return array_of(bytes(self._blob[one.at : one.at + one.nbytes]), one.dtype, shape)
+    def _travelled(self, event: TensorSeen) -> Array:
+        shape = tuple(size or 0 for size in event.shape or ())
+        return array_of(bytes(self._blob[event.at : event.at + event.nbytes]), event.dtype, shape)
 
     def release(self) -> None:
         """Let the kernel go; values that did not travel are gone with it."""

@@ -43,12 +43,12 @@ def report(
         ],
         "error": _error(trace, diagnosis),
         "warnings": [
-            {"kind": one.kind, "line": one.line, "message": one.message}
-            for one in diagnosis.warnings
+            {"kind": warning.kind, "line": warning.line, "message": warning.message}
+            for warning in diagnosis.warnings
         ],
         "calls": [
-            _call(trace, one) | _shares(shares.get(one.call.id)) | omitted
-            for one, omitted in _listed(diagnosis, number)
+            _call(trace, call) | _shares(shares.get(call.call.id)) | omitted
+            for call, omitted in _listed(diagnosis, number)
         ],
     }
 
@@ -79,9 +79,9 @@ def _listed(
         for before, count in site.gaps():
             gaps[site.places[before - 1]] = count
             left_out.update(site.places[before : before + count])
-    for place, one in enumerate(diagnosis.calls):
+    for place, call in enumerate(diagnosis.calls):
         if place not in left_out:
-            yield one, {"omitted": gaps[place]} if place in gaps else {}
+            yield call, {"omitted": gaps[place]} if place in gaps else {}
 
 
 def report_of_trouble(message: str) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
             "line": error.line or None,
             "explanation": error.explanation,
         }
-        return said | ({"fixes": [_fix(one) for one in error.fixes]} if error.fixes else {})
+        return said | ({"fixes": [_fix(fix) for fix in error.fixes]} if error.fixes else {})
     ending = trace.ending
     if ended_well(trace):
         return None
@@ -122,9 +122,9 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
         "method": call.method,
         "line": call.line,
         "tape": tape.name if tape else None,
-        "targets": [one.text for one in call.targets],
+        "targets": [target.text for target in call.targets],
         **({"compiled": True, "ran": call.ran} if call.traced else {}),
-        "results": [_result(trace, one) for one in diagnosed.findings],
+        "results": [_result(trace, finding) for finding in diagnosed.findings],
     }
 
 
@@ -169,7 +169,7 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
         "cause": _cause(finding.cause),
         "message": finding.message,
         "bridged": _bridged(trace, finding),
-        "fixes": [_fix(one) for one in finding.fixes],
+        "fixes": [_fix(fix) for fix in finding.fixes],
     }
     if finding.bridged is not None and finding.is_estimated:
         result["bridged_estimate"] = True
@@ -184,7 +184,7 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
     if finding.not_tried:
         result["fixes_not_tried"] = finding.not_tried
     if finding.others:
-        result["others"] = [_cause(one) for one in finding.others]
+        result["others"] = [_cause(other) for other in finding.others]
     return result
 
 
@@ -250,7 +250,7 @@ def elements(value: Array) -> Any:
 
 def _texts(value: Any) -> Any:
     if isinstance(value, list):
-        return [_texts(one) for one in value]
+        return [_texts(item) for item in value]
     if isinstance(value, float):
         if math.isnan(value):
             return "NaN"

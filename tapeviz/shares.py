@@ -103,7 +103,7 @@ def share_table(live: LiveRecording | KeptRecording, call: Call) -> ShareTable:
     for column, returned in enumerate(sums):
         if not adds_up([row.cells[column] for row in rows], returned):
             raise TapevizError("computed once more, the shares do not add up to the gradient")
-    return ShareTable(call.id, call.line, tuple(one.text for one in call.sources), rows, sums)
+    return ShareTable(call.id, call.line, tuple(source.text for source in call.sources), rows, sums)
 
 
 def adds_up(cells: list[Cell], returned: Cell) -> bool:
@@ -129,9 +129,11 @@ class _Asker:
         self._live = live
         self._trace = trace
         self._call = call
-        self._count = sum(_size(trace, one) for one in call.targets)
+        self._count = sum(_size(trace, target) for target in call.targets)
         self._program = [["op", step.op] for step in call.steps]
-        self._wanted = list(dict.fromkeys(one.tensor for one in call.sources if one.tensor))
+        self._wanted = list(
+            dict.fromkeys(source.tensor for source in call.sources if source.tensor)
+        )
 
     def row(self, index: int) -> ShareRow:
         trace = self._trace
@@ -165,12 +167,12 @@ class _Asker:
             "share": [place, start[1] if len(start) > 1 else -1],
         }
         found = self._live.replay(request)
-        return tuple(found.get(str(one.tensor)) for one in self._call.sources)
+        return tuple(found.get(str(source.tensor)) for source in self._call.sources)
 
 
 def _is_sum(call: Call) -> bool:
     """Whether every element counts once: no gradient was given to start with."""
-    return not any(one.tensor for one in call.output_gradients)
+    return not any(gradient.tensor for gradient in call.output_gradients)
 
 
 def _returned(live: LiveRecording | KeptRecording, call: Call, tensor: TensorId | None) -> Cell:

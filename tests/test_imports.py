@@ -128,6 +128,18 @@ def test_a_class_name_means_one_thing() -> None:
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_names_say_what_they_stand_for(path: Path) -> None:
+    """Nothing is called ``one``: an op is an op, a call a call."""
+    bound = {
+        node.lineno
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.arg) and node.arg == "one")
+        or (isinstance(node, ast.Name) and node.id == "one" and isinstance(node.ctx, ast.Store))
+    }
+    assert bound == set()
+
+
 @pytest.mark.skipif(not (PACKAGE / "cli" / "__init__.py").exists(), reason="no command line yet")
 def test_help_loads_nothing_slow() -> None:
     program = (

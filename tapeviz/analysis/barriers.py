@@ -168,8 +168,8 @@ def _edge(tape: Tape, where: str, when: int) -> Site:
 
 def _earlier_tape(evidence: Evidence, op: Op, tape: Tape) -> Tape | None:
     """The tape of the same ``with`` statement that has the op: its result was kept since."""
-    tapes = (evidence.trace.tapes[one] for one in op.tapes if one in evidence.trace.tapes)
-    same = (one for one in tapes if one.id != tape.id and one.site.line == tape.site.line)
+    tapes = (evidence.trace.tapes[tape] for tape in op.tapes if tape in evidence.trace.tapes)
+    same = (other for other in tapes if other.id != tape.id and other.site.line == tape.site.line)
     return next(same, None)
 
 
@@ -209,7 +209,7 @@ def _gave(way: Way, op: Op, step: Step | None) -> bool:
     if step is None:
         derived = op.derived or ()
         return way.position < len(derived) and derived[way.position]
-    received = any(one is not None for one in step.upstream)
+    received = any(tensor is not None for tensor in step.upstream)
     gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
     return gave or not (received or step.error)
 
@@ -270,10 +270,12 @@ def gradient_return_line(text: SourceText, op: Op) -> int:
     """
     for node in ast.walk(text.tree) if text.tree else ():
         if isinstance(node, ast.FunctionDef) and node.name == op.function:
-            below = [one for statement in node.body for one in ast.walk(statement)]
-            inner = [one for one in below if isinstance(one, ast.FunctionDef)]
-            returns = [r for one in inner for r in ast.walk(one) if isinstance(r, ast.Return)]
-            lambdas = [one for one in below if isinstance(one, ast.Lambda)]
+            below = [below_node for statement in node.body for below_node in ast.walk(statement)]
+            inner = [function for function in below if isinstance(function, ast.FunctionDef)]
+            returns = [
+                r for function in inner for r in ast.walk(function) if isinstance(r, ast.Return)
+            ]
+            lambdas = [found for found in below if isinstance(found, ast.Lambda)]
             last = (returns or lambdas or [node])[-1]
             return last.lineno
     return op.function_line

@@ -130,9 +130,10 @@ def _first_outside(merged: dict[tuple[str, int], Cause], deciding: tuple[str, in
     if cause.kind != "outside-tape":
         return cause
     same = [
-        one
-        for one in merged.values()
-        if one.kind == cause.kind and one.detail.get("where") == cause.detail.get("where")
+        same_kind
+        for same_kind in merged.values()
+        if same_kind.kind == cause.kind
+        and same_kind.detail.get("where") == cause.detail.get("where")
     ]
     return min(same, key=_first_op)
 
@@ -224,7 +225,11 @@ def _line_of_parameter(evidence: Evidence, source: Operand) -> int:
         for node in (ast.walk(tree) if tree is not None else ())
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         and node.lineno <= line <= (node.end_lineno or line)
-        and any(source.text == one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg))
+        and any(
+            source.text == argument.arg
+            for argument in ast.walk(node.args)
+            if isinstance(argument, ast.arg)
+        )
     ]
     return max((node.lineno for node in functions), default=line)
 

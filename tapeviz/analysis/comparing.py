@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def has_same_gradients(self) -> bool:
-        return all(one.is_same for one in self.gradients)
+        return all(gradient.is_same for gradient in self.gradients)
 
 
 def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> Comparison:
@@ -78,11 +78,11 @@ def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> 
     old, new = before[0], after[0]
     first, second = list(_told_ops(old)), list(_told_ops(new))
     pairs = _paired_ops(old, first, new, second)
-    matched = {one.id for one, _ in pairs}, {one.id for _, one in pairs}
+    matched = {op.id for op, _ in pairs}, {op.id for _, op in pairs}
     return Comparison(
         tuple(_gradients(before, after)),
-        tuple((one.id, other.id) for one, other in pairs),
-        tuple((one.id, other.id) for one, other in pairs if bool(one.tapes) != bool(other.tapes)),
+        tuple((op.id, other.id) for op, other in pairs),
+        tuple((op.id, other.id) for op, other in pairs if bool(op.tapes) != bool(other.tapes)),
         tuple(op.id for op in first if op.id not in matched[0] and _matters(op)),
         tuple(op.id for op in second if op.id not in matched[1] and _matters(op)),
     )
@@ -95,7 +95,9 @@ def code_of(trace: Trace, line: int) -> str:
 
 
 def _told_ops(trace: Trace) -> Iterable[Op]:
-    made = {version.op for one in trace.variables.values() for version in one.versions[:1]}
+    made = {
+        version.op for variable in trace.variables.values() for version in variable.versions[:1]
+    }
     for op in trace.ops.values():
         is_single = not op.is_recorded_operation and not op.error
         if is_single and op.type not in _PLUMBING and op.id not in made:
@@ -117,7 +119,7 @@ def _paired_ops(
         (_by_type, _by_type),
     ]
     pairs = pair_in_order(first, second, keys)
-    taken = {one.id for one, _ in pairs}, {one.id for _, one in pairs}
+    taken = {op.id for op, _ in pairs}, {op.id for _, op in pairs}
     left = [op for op in first if op.id not in taken[0]]
     right = [op for op in second if op.id not in taken[1]]
     pairs += pair_anywhere(left, right, *keys[0])
@@ -136,7 +138,9 @@ def _by_line(trace: Trace) -> Callable[[Op], Hashable]:
 def _by_shape(trace: Trace) -> Callable[[Op], Hashable]:
     def key(op: Op) -> Hashable:
         known = [trace.tensors.get(tensor) for tensor in op.outputs]
-        return *_by_type(op), tuple((one.dtype, one.shape) if one else None for one in known)
+        return *_by_type(op), tuple(
+            (tensor.dtype, tensor.shape) if tensor else None for tensor in known
+        )
 
     return key
 
@@ -150,11 +154,11 @@ def _gradients(
 ) -> Iterable[GradientPair]:
     first, second = list(_asked(*before)), list(_asked(*after))
     keys = [(key, key) for key in (_by_names, _by_source, _by_place)]
-    pairs = {id(one): other for one, other in pair_in_order(first, second, keys)}
+    pairs = {id(asked): other for asked, other in pair_in_order(first, second, keys)}
     taken = {id(other) for other in pairs.values()}
-    for one in first:
-        other = pairs.get(id(one))
-        yield GradientPair(one, other, "removed" if other is None else outcome(one, other))
+    for asked in first:
+        other = pairs.get(id(asked))
+        yield GradientPair(asked, other, "removed" if other is None else outcome(asked, other))
     for other in second:
         if id(other) not in taken:
             yield GradientPair(None, other, "added")
@@ -170,16 +174,16 @@ def _asked(trace: Trace, diagnosis: Diagnosis) -> Iterable[Asked]:
             yield Asked(finding, call, value, stats)
 
 
-def _by_names(one: Asked) -> Hashable:
-    return one.call.call.method, one.finding.target, one.finding.source
+def _by_names(asked: Asked) -> Hashable:
+    return asked.call.call.method, asked.finding.target, asked.finding.source
 
 
-def _by_source(one: Asked) -> Hashable:
-    return one.call.call.method, one.finding.source
+def _by_source(asked: Asked) -> Hashable:
+    return asked.call.call.method, asked.finding.source
 
 
-def _by_place(one: Asked) -> Hashable:
-    return one.call.findings.index(one.finding)
+def _by_place(asked: Asked) -> Hashable:
+    return asked.call.findings.index(asked.finding)
 
 
 def outcome(before: Asked, after: Asked) -> Outcome:
@@ -187,18 +191,18 @@ def outcome(before: Asked, after: Asked) -> Outcome:
     old, new = before.finding, after.finding
     if (old.status, old.dtype, old.shape) != (new.status, new.dtype, new.shape):
         return "differs"
-    one, other = before.value, after.value
-    if one is None or other is None:
-        return "same" if one is other and before.stats == after.stats else "differs"
-    if one.tobytes() == other.tobytes():
+    first, other = before.value, after.value
+    if first is None or other is None:
+        return "same" if first is other and before.stats == after.stats else "differs"
+    if first.tobytes() == other.tobytes():
         return "same"
-    return "rounding" if _is_near(one, other) else "differs"
+    return "rounding" if _is_near(first, other) else "differs"
 
 
-def _is_near(one: Array, other: Array) -> bool:
-    if one.dtype.kind not in "fc" or one.shape != other.shape:
-        return bool(np.array_equal(one, other))
-    finite = np.abs(one[np.isfinite(one)])
-    slack = 32 * float(np.finfo(one.dtype).eps) * float(finite.max(initial=0.0))
+def _is_near(first: Array, other: Array) -> bool:
+    if first.dtype.kind not in "fc" or first.shape != other.shape:
+        return bool(np.array_equal(first, other))
+    finite = np.abs(first[np.isfinite(first)])
+    slack = 32 * float(np.finfo(first.dtype).eps) * float(finite.max(initial=0.0))
     with np.errstate(all="ignore"):
-        return bool(np.allclose(one, other, 0.0, slack, equal_nan=True))
+        return bool(np.allclose(first, other, 0.0, slack, equal_nan=True))

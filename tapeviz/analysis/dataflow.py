@@ -103,8 +103,8 @@ class DataFlow:
         producer = self.trace.producers.get(place)
         if producer is None or place in self._left:
             return tuple(
-                Way("python", self.place_left(one), place, None, one.tensor, leave=one)
-                for one in self._left.get(place, ())
+                Way("python", self.place_left(leave), place, None, leave.tensor, leave=leave)
+                for leave in self._left.get(place, ())
             )
         return self._through(self.trace.ops[producer], place)
 
@@ -128,7 +128,7 @@ class DataFlow:
 
     def _captured(self, entry: Op, place: TensorId) -> Iterator[Way]:
         """What the body of a custom gradient used without being given it."""
-        body = [self.trace.ops[one] for one in entry.body]
+        body = [self.trace.ops[number] for number in entry.body]
         known = {*entry.inputs, *(tensor for op in body for tensor in op.outputs)}
         for op in body:
             for tensor in op.inputs:
@@ -143,7 +143,7 @@ class DataFlow:
         Without those inside a recorded operation, which brings a gradient of its own.
         """
         ops = self.trace.ops
-        covered = {one for op in ops.values() if op.is_recorded_operation for one in op.body}
+        covered = {inner for op in ops.values() if op.is_recorded_operation for inner in op.body}
         found = [
             ops[version.op]
             for version in self.trace.writes.values()
@@ -233,10 +233,12 @@ class DataFlow:
         """Where and when each tensor was first bound to a name or taken by an op."""
         found: dict[TensorId, tuple[Site, int]] = {}
         happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
-        for one in sorted(happened, key=lambda one: one.when):
-            tensors = one.inputs if isinstance(one, Op) else [tensor for tensor, _ in one.tensors]
+        for event in sorted(happened, key=lambda event: event.when):
+            tensors = (
+                event.inputs if isinstance(event, Op) else [tensor for tensor, _ in event.tensors]
+            )
             for tensor in tensors:
-                found.setdefault(tensor, (one.site, one.when))
+                found.setdefault(tensor, (event.site, event.when))
         return found
 
     @cached_property
@@ -251,9 +253,12 @@ class DataFlow:
             for tensor, name in binding.tensors:
                 found.setdefault(name, []).append((binding.when, tensor, binding.site.line))
         for call in self.trace.calls:
-            for one in call.sources:
-                if one.tensor is not None and VariableId(one.tensor) in self.trace.variables:
-                    found.setdefault(one.text, []).append((call.when, one.tensor, 0))
+            for operand in call.sources:
+                if (
+                    operand.tensor is not None
+                    and VariableId(operand.tensor) in self.trace.variables
+                ):
+                    found.setdefault(operand.text, []).append((call.when, operand.tensor, 0))
         return {name: sorted(given) for name, given in found.items()}
 
     @cached_property
@@ -264,7 +269,9 @@ class DataFlow:
     @cached_property
     def _versions(self) -> dict[str, Version]:
         variables: Iterable[Variable] = self.trace.variables.values()
-        return {place_of(version): version for one in variables for version in one.versions}
+        return {
+            place_of(version): version for variable in variables for version in variable.versions
+        }
 
     def version_at(self, place: str) -> Version:
         return self._versions[place]

@@ -106,7 +106,7 @@ def _finding(evidence: Evidence, repeated: RepeatedCalls, index: int, source: Op
     call, trace = evidence.call, evidence.trace
     gradient = call.results[index]
     status = status_of(trace, gradient)
-    target = ", ".join(one.text for one in call.targets) or "the target"
+    target = ", ".join(operand.text for operand in call.targets) or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
     known = repeated.causes(call, index) if status == "none" else None
     causes = causes_of(evidence, index, source, status) if known is None else known
@@ -159,11 +159,11 @@ def _bridged_jacobian(evidence: Evidence, index: int) -> Array | None:
     if known is None or known.size != len(call.shares):
         return None
     found = (call.shares[0, row].get(str(source)) for row in range(known.size))
-    rows = [trace.value(one) if one is not None else None for one in found]
-    some = next((one for one in rows if one is not None), None)
+    rows = [trace.value(gradient) if gradient is not None else None for gradient in found]
+    some = next((row for row in rows if row is not None), None)
     if some is None:
         return None
-    whole = np.stack([np.zeros_like(some) if one is None else one for one in rows])
+    whole = np.stack([np.zeros_like(some) if row is None else row for row in rows])
     return whole.reshape(*(size or 0 for size in known.shape or ()), *some.shape)
 
 
@@ -213,8 +213,8 @@ def _flow(evidence: Evidence, findings: Sequence[Finding], steps: Sequence[WalkS
         cuts=cuts,
         bridges=bridges,
         gradients=gradients,
-        targets=frozenset(one.tensor for one in call.targets if one.tensor is not None),
-        sources=frozenset(one.tensor for one in call.sources if one.tensor is not None),
+        targets=frozenset(target.tensor for target in call.targets if target.tensor is not None),
+        sources=frozenset(source.tensor for source in call.sources if source.tensor is not None),
     )
 
 

@@ -23,8 +23,8 @@ def doubts(trace: Trace) -> Iterator[dict[str, Any]]:
         if key in seen:
             continue
         seen.add(key)
-        for one in _requests(trace, call, step, op):
-            yield one
+        for request in _requests(trace, call, step, op):
+            yield request
             asked += 1
             if asked == MAX_DOUBTS:
                 return
@@ -44,14 +44,14 @@ def is_own(trace: Trace, op: Op) -> bool:
     """Whether it is a ``custom_gradient`` function of the snippet whose body ran op by op."""
     if not (op.is_recorded_operation and op.function_line and op.body):
         return False
-    return not any(trace.ops[one].graph for one in op.body)
+    return not any(trace.ops[inner].graph for inner in op.body)
 
 
 def _gives_back(trace: Trace, op: Op) -> bool:
     """Whether an output is an input as it was."""
-    given = {_moved(trace, one) for one in op.inputs}
-    body = [trace.ops[one] for one in op.body]
-    copied = {one.outputs[0]: one.inputs[0] for one in body if one.type in _COPIES}
+    given = {_moved(trace, tensor) for tensor in op.inputs}
+    body = [trace.ops[inner] for inner in op.body]
+    copied = {op.outputs[0]: op.inputs[0] for op in body if op.type in _COPIES}
     for tensor in op.outputs:
         while tensor in copied:
             tensor = copied[tensor]
@@ -63,7 +63,7 @@ def _gives_back(trace: Trace, op: Op) -> bool:
 def _requests(trace: Trace, call: Call, step: Step, op: Op) -> Iterator[dict[str, Any]]:
     pairs = zip(op.outputs, step.upstream, strict=False)
     seeds = [[output, given] for output, given in pairs if given is not None]
-    sources = [_moved(trace, one) for one in op.inputs]
+    sources = [_moved(trace, tensor) for tensor in op.inputs]
     for source, gradient in zip(sources, step.downstream, strict=False):
         stats = trace.stats(gradient) if gradient is not None else None
         if stats is None or stats.nonfinite or sources.count(source) > 1:

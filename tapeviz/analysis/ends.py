@@ -34,7 +34,9 @@ def detail_of_ends(evidence: Evidence, source: Operand) -> Mapping[str, str]:
     ``variables``: the names of those that the target is made from.
     """
     end = last_made_from(evidence, source.tensor) if source.tensor is not None else None
-    target = next((one.tensor for one in evidence.call.targets if one.tensor is not None), None)
+    target = next(
+        (target.tensor for target in evidence.call.targets if target.tensor is not None), None
+    )
     names = list(dict.fromkeys(_made_from(evidence)))
     shown = names[:_MOST_NAMED] + (
         [f"{len(names) - _MOST_NAMED} more"] * (len(names) > _MOST_NAMED)
@@ -103,7 +105,7 @@ def _name(evidence: Evidence, op: Op) -> str:
 def _made_from(evidence: Evidence) -> Iterator[str]:
     """The named tensors and the variables that the target is made from, the nearest of each way."""
     trace, flow = evidence.trace, evidence.flow
-    own = {one.text for one in evidence.call.targets}
+    own = {target.text for target in evidence.call.targets}
     waiting: list[Place] = list(evidence.paths.targets)
     seen: set[Place] = set()
     while waiting and len(seen) < _MOST:
@@ -126,8 +128,8 @@ def _made_from(evidence: Evidence) -> Iterator[str]:
 
 
 def _variables(evidence: Evidence) -> list[str]:
-    places = (one for one in evidence.paths.recent.into if isinstance(one, str))
-    handles = dict.fromkeys(evidence.flow.version_at(one).variable for one in places)
+    places = (place for place in evidence.paths.recent.into if isinstance(place, str))
+    handles = dict.fromkeys(evidence.flow.version_at(place).variable for place in places)
     return [name_of(evidence.trace, handle) for handle in handles][:_MOST_VARIABLES]
 
 

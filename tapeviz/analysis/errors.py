@@ -35,7 +35,9 @@ def explain_error(trace: Trace) -> str:
 
 def say(words: str) -> Explain:
     """These words, with ``{line}`` and the groups ``{0}``, ``{1}`` of the pattern filled in."""
-    return lambda case: words.format(*(one or "" for one in case.match.groups()), line=case.line)
+    return lambda case: words.format(
+        *(group or "" for group in case.match.groups()), line=case.line
+    )
 
 
 _SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"

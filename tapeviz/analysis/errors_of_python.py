@@ -79,7 +79,7 @@ def too_few(case: Case) -> str:
 
 def no_key(case: Case) -> str:
     """What a gradient call returned has the structure of its sources."""
-    calls = [one for one in case.trace.calls if one.ended]
+    calls = [call for call in case.trace.calls if call.ended]
     if not calls or not case.line:
         return ""
     call = calls[-1]

@@ -8,9 +8,9 @@ from .error_case import Case
 def second_use(case: Case) -> str:
     call, tape = case.call, case.tape
     before = [
-        one
-        for one in case.trace.calls
-        if call is not None and one.id != call.id and one.tape == call.tape
+        other
+        for other in case.trace.calls
+        if call is not None and other.id != call.id and other.tape == call.tape
     ]
     if not before:
         return (
@@ -36,7 +36,7 @@ def no_tensor(case: Case) -> str:
     kind = kind or ("a NumPy value" if "numpy" in case.match[1] else f"a {case.match[1]}")
     target, source = case.argument(0, call.method), case.argument(1, call.method)
     is_source = case.match[2] == "_id" and not any(
-        one.kind == "other" for one in call.targets if one.text
+        operand.kind == "other" for operand in call.targets if operand.text
     )
     which, name = ("source", source) if is_source else ("target", target)
     verb = "contains" if name.startswith(("[", "(")) else "is"
@@ -111,7 +111,7 @@ def graph_gradients(case: Case) -> str:
 
 def no_registry(case: Case) -> str:
     op = case.match[1]
-    ran = [one for one in case.trace.ops.values() if one.type == op and one.line]
+    ran = [found for found in case.trace.ops.values() if found.type == op and found.line]
     where = f"line {ran[-1].line}" if ran else "an earlier line"
     return (
         f"{where[0].upper()}{where[1:]} runs the operation {op}, and the way of the gradient leads "

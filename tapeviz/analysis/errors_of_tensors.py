@@ -8,14 +8,16 @@ from .error_case import Case
 
 
 def shapes(case: Case) -> str:
-    one, other = (shape.replace(",", ", ").replace("  ", " ") for shape in case.match.groups()[:2])
+    first, other = (
+        shape.replace(",", ", ").replace("  ", " ") for shape in case.match.groups()[:2]
+    )
     op = re.search(r"\[Op:(\w+)\]", case.failure.message)
     name = op[1] if op else "the operation"
     rule = "each axis must be equal in both, or 1 in one of them"
     if "matmul" in name.lower() or "Matrix size" in case.failure.message:
         rule = "the last axis of the first must be as long as the first axis of the second"
     return (
-        f"On line {case.failure.line} {name} got the shapes {one} and {other}, which do not fit. "
+        f"On line {case.failure.line} {name} got the shapes {first} and {other}, which do not fit. "
         f"For {name}, {rule}. "
         f"Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims on one."
     )
@@ -56,10 +58,10 @@ def no_numpy(case: Case) -> str:
 
 
 def joined(case: Case) -> str:
-    one, other = (_spaced(shape) for shape in case.match.groups()[:2])
+    first, other = (_spaced(shape) for shape in case.match.groups()[:2])
     return (
-        f"Line {case.line} joins tensors of the shapes {one} and {other}, which differ along more "
-        f"than the axis that they are joined along. "
+        f"Line {case.line} joins tensors of the shapes {first} and {other}, which differ along "
+        f"more than the axis that they are joined along. "
         f"All other axes have to be equally long. Look at the axis given, or tf.reshape one."
     )
 

@@ -103,7 +103,9 @@ class Evidence:
         tape = self.tape
         happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
         found: set[Lines] = set()
-        for site in {one.site.id: one.site for one in happened if _recorded(tape, one)}.values():
+        for site in {
+            event.site.id: event.site for event in happened if _recorded(tape, event)
+        }.values():
             lines = lines_within(site, tape) if tape is not None else ()
             found.update(lines[: depth + 1] for depth in range(len(lines)))
         return frozenset(found)
@@ -136,10 +138,10 @@ class Evidence:
         )
 
 
-def _recorded(tape: Tape | None, one: Op | Binding) -> bool:
-    if isinstance(one, Op) and one.paused:
+def _recorded(tape: Tape | None, event: Op | Binding) -> bool:
+    if isinstance(event, Op) and event.paused:
         return False
-    return tape is not None and tape.is_recording(one.when)
+    return tape is not None and tape.is_recording(event.when)
 
 
 def name_of(trace: Trace, variable: VariableId) -> str:

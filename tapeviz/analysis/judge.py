@@ -42,7 +42,7 @@ def _cut_inside(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
     """
     trace = evidence.trace
     entered = (trace.ops.get(step.op) for step in evidence.call.steps if step.op is not None)
-    if not any(one is not None and has_inside(one) for one in entered):
+    if not any(op is not None and has_inside(op) for op in entered):
         return ()
     causes = explain_none(evidence, source)
     return () if causes[0].kind in ("not-watched", "outside-tape") else causes
@@ -82,7 +82,7 @@ def _inside_python(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
 def _left_inside(evidence: Evidence) -> Cause | None:
     """The function gave back a constant, and something had left TensorFlow while it ran."""
     trace, tape = evidence.trace, evidence.tape
-    if tape is None or any(one.tensor in trace.producers for one in evidence.call.targets):
+    if tape is None or any(target.tensor in trace.producers for target in evidence.call.targets):
         return None
     for leave in trace.leaves:
         if tape.is_recording(leave.when) and leave.site.line and leave.how != "bool":
@@ -92,4 +92,6 @@ def _left_inside(evidence: Evidence) -> Cause | None:
 
 def _calls_inside(evidence: Evidence) -> list[Call]:
     call = evidence.call
-    return [one for one in evidence.trace.calls if call.when < one.when < one.end < call.end]
+    return [
+        inner for inner in evidence.trace.calls if call.when < inner.when < inner.end < call.end
+    ]

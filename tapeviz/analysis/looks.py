@@ -30,8 +30,8 @@ def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
                 if is_under and op.when < call.when and len(through) < MOST_CALLS:
                     through[op.id] = op
     within = (call.within for call in trace.calls if call.within is not None)
-    shown = (trace.ops[one] for one in within if one in trace.ops)
-    standing = {op.id: op for op in (_numbered(trace, one, number) for one in shown)}
+    shown = (trace.ops[number] for number in within if number in trace.ops)
+    standing = {op.id: op for op in (_numbered(trace, op, number) for op in shown)}
     others = sorted(through.values(), key=lambda op: op.when)
     wanted = [*(op for op in others if op.id not in standing), *standing.values()]
     return [op.ran_as for op in wanted if op.inside is None and op.ran_as is not None]

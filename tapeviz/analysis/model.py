@@ -211,11 +211,11 @@ class Diagnosis:
 
     @cached_property
     def _by_id(self) -> Mapping[CallId, CallDiagnosis]:
-        return {one.call.id: one for one in self.calls}
+        return {call.call.id: call for call in self.calls}
 
     @cached_property
     def _first_shown(self) -> CallDiagnosis | None:
-        troubled = (one for one in self.calls if one.is_troubled)
+        troubled = (call for call in self.calls if call.is_troubled)
         return next(troubled, self.calls[-1] if self.calls else None)
 
     @cached_property

@@ -16,7 +16,7 @@ _NARROW = {"float16": "65504", "bfloat16": "3.4e38"}
 def what_did_it(evidence: Evidence, step: Step, op: Op) -> Mapping[str, str]:
     """``how``: the op got such numbers (``input``), gave them (``output``), has no slope there
     (``point``; ``masked``: what arrived was 0), or its gradient is too large (``overflow``)."""
-    bad = next((one for one in op.inputs if _is_bad(evidence, one)), None)
+    bad = next((tensor for tensor in op.inputs if _is_bad(evidence, tensor)), None)
     if bad is not None:
         return {"how": "input", "origin": _origin(evidence, bad)}
     place = _where(evidence, step, op)
@@ -25,7 +25,7 @@ def what_did_it(evidence: Evidence, step: Step, op: Op) -> Mapping[str, str]:
     is_masked = _is_masked(evidence, step, place)
     if is_masked and value == _ZERO:
         return {"how": "masked", **told}
-    if any(_is_bad(evidence, one) for one in op.outputs):
+    if any(_is_bad(evidence, tensor) for tensor in op.outputs):
         return {"how": "output", **told}
     dtype = _dtype_given(evidence, step)
     if dtype in _NARROW and value != _ZERO:
@@ -51,7 +51,7 @@ def _origin(evidence: Evidence, tensor: TensorId) -> str:
         if producer is None:
             break
         op = trace.ops[producer]
-        bad = next((one for one in op.inputs if _is_bad(evidence, one)), None)
+        bad = next((tensor for tensor in op.inputs if _is_bad(evidence, tensor)), None)
         if bad is None:
             return f"line {evidence.line_of(op)} made it ({op.type})"
         tensor = bad
@@ -67,12 +67,12 @@ def _bad_gradients(evidence: Evidence, step: Step) -> Iterator[TensorId]:
 
 def _where(evidence: Evidence, step: Step, op: Op) -> tuple[int, ...] | None:
     """The first element of the largest gradient that is not finite; None if none travelled."""
-    values = [evidence.trace.value(one) for one in _bad_gradients(evidence, step)]
-    known = [one for one in values if one is not None]
+    values = [evidence.trace.value(gradient) for gradient in _bad_gradients(evidence, step)]
+    known = [value for value in values if value is not None]
     if not known:
         return None
-    largest = max(known, key=lambda one: one.size)
-    return tuple(int(one) for one in np.argwhere(~np.isfinite(largest))[0])
+    largest = max(known, key=lambda array: array.size)
+    return tuple(int(index) for index in np.argwhere(~np.isfinite(largest))[0])
 
 
 def _value_at(evidence: Evidence, op: Op, place: tuple[int, ...] | None) -> str:
@@ -84,7 +84,7 @@ def _value_at(evidence: Evidence, op: Op, place: tuple[int, ...] | None) -> str:
         for value in map(evidence.trace.value, op.inputs)
         if value is not None and value.dtype.kind == "f" and _has_place(value, place)
     ]
-    zero = next((one for one in found if one == 0), None)
+    zero = next((value for value in found if value == 0), None)
     if zero is not None:
         return _ZERO
     return f"{float(found[0]):.6g}" if found else ""
@@ -94,7 +94,7 @@ def _has_place(value: Array, place: tuple[int, ...]) -> bool:
     if not value.shape:
         return True
     fits = zip(place, value.shape, strict=False)
-    return len(place) == value.ndim and all(one < size for one, size in fits)
+    return len(place) == value.ndim and all(index < size for index, size in fits)
 
 
 def _dtype_given(evidence: Evidence, step: Step) -> str:

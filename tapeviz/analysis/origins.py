@@ -38,7 +38,7 @@ class Origins:
         found: dict[OpId, OpId] = {}
         for step in call.steps:
             given = {tensor for tensor in step.upstream if tensor is not None}
-            waiting: list[TensorId] = [one for one in step.downstream if one is not None]
+            waiting: list[TensorId] = [tensor for tensor in step.downstream if tensor is not None]
             while step.op is not None and waiting:
                 tensor = waiting.pop()
                 producer = self._trace.producers.get(tensor)

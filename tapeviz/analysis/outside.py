@@ -59,22 +59,22 @@ def follow(trace: Trace, text: SourceText) -> Outside:
 
 def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:
     """Constants where they are first seen: bound to a name, taken by an op, given as a source."""
-    happened: list[Binding | Op | Call] = [one for one in trace.bindings if one.tensors]
+    happened: list[Binding | Op | Call] = [binding for binding in trace.bindings if binding.tensors]
     happened.extend(trace.ops.values())
     happened.extend(trace.calls)
-    for one in sorted(happened, key=lambda one: one.when):
-        tensors = _tensors_of(one)
+    for event in sorted(happened, key=lambda event: event.when):
+        tensors = _tensors_of(event)
         constants = [tensor for tensor in tensors if _is_constant(trace, tensor)]
-        if constants and one.site.line:
-            yield constants, one.site, one.when
+        if constants and event.site.line:
+            yield constants, event.site, event.when
 
 
-def _tensors_of(one: Binding | Op | Call) -> Sequence[TensorId]:
-    if isinstance(one, Op):
-        return one.outputs if one.type == "Const" else one.inputs
-    if isinstance(one, Call):
-        return [source.tensor for source in one.sources if source.tensor is not None]
-    return [tensor for tensor, _ in one.tensors]
+def _tensors_of(event: Binding | Op | Call) -> Sequence[TensorId]:
+    if isinstance(event, Op):
+        return event.outputs if event.type == "Const" else event.inputs
+    if isinstance(event, Call):
+        return [source.tensor for source in event.sources if source.tensor is not None]
+    return [tensor for tensor, _ in event.tensors]
 
 
 def _is_constant(trace: Trace, tensor: TensorId) -> bool:
@@ -97,11 +97,15 @@ def _made_of(
     """
     if not left:
         return []
-    open_to_it = [one for one in constants if not _is_own_number(trace, one, statement)]
+    open_to_it = [
+        constant for constant in constants if not _is_own_number(trace, constant, statement)
+    ]
     if not open_to_it:
         numbers = [trace.value(leave.tensor) for leave in left]
-        open_to_it = [one for one in constants if _is_one_of(trace.value(one), numbers)]
-    values = {one: trace.value(one) for one in open_to_it}
+        open_to_it = [
+            constant for constant in constants if _is_one_of(trace.value(constant), numbers)
+        ]
+    values = {constant: trace.value(constant) for constant in open_to_it}
     arrays = [
         tensor
         for tensor, value in values.items()
@@ -112,8 +116,10 @@ def _made_of(
 
 def _is_one_of(value: Array | None, numbers: Iterable[Array | None]) -> bool:
     return value is not None and any(
-        one is not None and one.size == value.size == 1 and bool(one.ravel()[0] == value.ravel()[0])
-        for one in numbers
+        number is not None
+        and number.size == value.size == 1
+        and bool(number.ravel()[0] == value.ravel()[0])
+        for number in numbers
     )
 
 
@@ -123,8 +129,8 @@ def _is_own_number(trace: Trace, tensor: TensorId, statement: Statement | None) 
     if value is None or statement is None or value.size != 1 or value.dtype.kind not in "iuf":
         return False
     number = value.ravel()[0]
-    made = (value.dtype.type(one) for one in statement.numbers if abs(one) < 1e15)
-    return any(one == number or -one == number for one in made)
+    made = (value.dtype.type(number) for number in statement.numbers if abs(number) < 1e15)
+    return any(value == number or -value == number for value in made)
 
 
 def _keeps_tensors(binding: Binding) -> bool:
@@ -201,7 +207,7 @@ class _Slicer:
         path |= {(scope, name)}
         for outer in self.text.outer_scopes(scope):
             bound = self._bindings.get(self._key(outer, name), ())
-            last = bisect_left(bound, when, key=lambda one: one.when) - 1
+            last = bisect_left(bound, when, key=lambda binding: binding.when) - 1
             if last >= 0:
                 self._bound(bound, last, name, outer, when, found, path)
                 return
@@ -235,7 +241,9 @@ class _Slicer:
                 found[default.when] = default
                 return
             frames = frames[1:]
-        before = [one.when for one in bound[:last] if one.site.line == binding.site.line]
+        before = [
+            earlier.when for earlier in bound[:last] if earlier.site.line == binding.site.line
+        ]
         since = before[-1] if before else 0
         self._statement(frames, binding.when, found, path, since)
         for writer in self.text.writers(scope, name):
@@ -287,9 +295,9 @@ class _Slicer:
             if (statement.first, statement.scope) in seen:
                 continue
             seen.add((statement.first, statement.scope))
-            if any(one in self._at_line for one in statement.lines):
+            if any(line in self._at_line for line in statement.lines):
                 return True
-            if any(one in self._at_line for one in self.text.header(statement.scope)):
+            if any(line in self._at_line for line in self.text.header(statement.scope)):
                 return True
             for name in statement.reads:
                 for outer in self.text.outer_scopes(statement.scope):

@@ -95,26 +95,26 @@ def _spoiled_rounds(diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:
 
 
 def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
-    for one in shares:
-        turns = len(one.norms)
+    for share in shares:
+        turns = len(share.norms)
         few = max(1, round(turns * _PART))
-        late, early = float(np.nansum(one.parts[-few:])), float(np.nansum(one.parts[:few]))
+        late, early = float(np.nansum(share.parts[-few:])), float(np.nansum(share.parts[:few]))
         if late >= _MOST_OF_IT:
             yield (
-                f"∂{one.source} vanishes over the turns of line {one.line}: {_percent(late)} of it "
-                f"comes from the last {few} of {turns} turns."
+                f"∂{share.source} vanishes over the turns of line {share.line}: {_percent(late)} of "
+                f"it comes from the last {few} of {turns} turns."
             )
         elif early >= _MOST_OF_IT:
             yield (
-                f"∂{one.source} explodes over the turns of line {one.line}: {_percent(early)} of "
-                f"it comes from the first {few} of {turns} turns, the farthest from the target."
+                f"∂{share.source} explodes over the turns of line {share.line}: {_percent(early)} "
+                f"of it comes from the first {few} of {turns} turns, the farthest from the target."
             )
 
 
 def _layers(site: CallSite, round_number: int) -> Iterator[str]:
     """Weights of several dimensions, in the order in which they were given: the first layer's
     against the last one's."""
-    layers = [one for one in site.sources if one.rank > 1]
+    layers = [series for series in site.sources if series.rank > 1]
     if len(layers) < _LEAST_LAYERS:
         return
     first, last = layers[0], layers[-1]

@@ -29,7 +29,7 @@ class Paths:
     @cached_property
     def targets(self) -> tuple[Place, ...]:
         """The places where the targets end."""
-        tensors = (one.tensor for one in self._call.targets if one.tensor is not None)
+        tensors = (target.tensor for target in self._call.targets if target.tensor is not None)
         return tuple(
             place
             for tensor in tensors
@@ -54,7 +54,7 @@ class Paths:
     def ancestry_from(self, starts: Iterable[Place]) -> Ancestry:
         """The one of the two in which the targets can be reached from these places."""
         leads_to = self.recent.leads_from(starts)
-        return self.recent if any(one in leads_to for one in self.targets) else self.whole
+        return self.recent if any(target in leads_to for target in self.targets) else self.whole
 
     def _is_past_write(self, way: Way) -> bool:
         if way.leave is not None:

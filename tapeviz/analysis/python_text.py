@@ -107,7 +107,7 @@ def read_text(text: SourceText) -> PythonText:
 def _hand_out(found: PythonText) -> None:
     """What a function changes of a name that is not its own goes to the scope that has it."""
     for (scope, name), writers in list(found._writers.items()):
-        binds = any(name in one.binds for one in writers)
+        binds = any(name in statement.binds for statement in writers)
         if scope == MODULE or binds or found.is_parameter(scope, name):
             continue
         for outer in list(found.outer_scopes(scope))[1:]:
@@ -136,8 +136,8 @@ class _Reader:
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: int) -> None:
         given = node.args
         names = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-        names += [one for one in (given.vararg, given.kwarg) if one is not None]
-        parameters = frozenset(one.arg for one in names)
+        names += [argument for argument in (given.vararg, given.kwarg) if argument is not None]
+        parameters = frozenset(argument.arg for argument in names)
         self.found._scopes[node.lineno] = _Scope(scope, parameters)
         for line in range(node.lineno, node.body[0].lineno):
             self.found._headers[line] = node.lineno
@@ -155,13 +155,13 @@ class _Reader:
 
     def _statement(self, node: ast.stmt, scope: int) -> None:
         head = list(_head(node))
-        loads = [one for part in head for one in _loads(part)]
+        loads = [name for part in head for name in _loads(part)]
         binds, changes = set(_bound(node, head)), set(_changed(node, head))
         numbers = tuple(
-            float(one.value)
+            float(node.value)
             for part in head
-            for one in ast.walk(part)
-            if isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
+            for node in ast.walk(part)
+            if isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
         )
         last = node.end_lineno or node.lineno
         if hasattr(node, "body"):
@@ -190,13 +190,13 @@ def _head(node: ast.stmt) -> Iterator[ast.expr]:
     for name, value in ast.iter_fields(node):
         if name in ("body", "orelse", "finalbody", "handlers"):
             continue
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, ast.expr):
-                yield one
-            elif isinstance(one, ast.withitem):
-                yield one.context_expr
-                if one.optional_vars is not None:
-                    yield one.optional_vars
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, ast.expr):
+                yield item
+            elif isinstance(item, ast.withitem):
+                yield item.context_expr
+                if item.optional_vars is not None:
+                    yield item.optional_vars
 
 
 def _loads(node: ast.expr) -> Iterator[str]:
@@ -215,7 +215,7 @@ def _loads(node: ast.expr) -> Iterator[str]:
     own = _own_names(node)
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
-            yield from (one for one in _loads(child) if one.partition(".")[0] not in own)
+            yield from (name for name in _loads(child) if name.partition(".")[0] not in own)
         elif isinstance(child, ast.keyword):
             yield from _loads(child.value)
         elif isinstance(child, ast.comprehension):
@@ -225,10 +225,10 @@ def _loads(node: ast.expr) -> Iterator[str]:
 def _own_names(node: ast.expr) -> frozenset[str]:
     """The parameters of a lambda, the targets of a comprehension."""
     if isinstance(node, ast.Lambda):
-        return frozenset(one.arg for one in (*node.args.posonlyargs, *node.args.args))
+        return frozenset(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        targets = (one for made in node.generators for one in ast.walk(made.target))
-        return frozenset(one.id for one in targets if isinstance(one, ast.Name))
+        targets = (node for made in node.generators for node in ast.walk(made.target))
+        return frozenset(target.id for target in targets if isinstance(target, ast.Name))
     return frozenset()
 
 
@@ -246,7 +246,7 @@ def _bound(node: ast.stmt, head: Sequence[ast.expr]) -> Iterator[str]:
         if _path(target) and not isinstance(node, ast.AugAssign):
             yield _path(target)
     for part in head:
-        yield from (one.target.id for one in ast.walk(part) if isinstance(one, ast.NamedExpr))
+        yield from (node.target.id for node in ast.walk(part) if isinstance(node, ast.NamedExpr))
 
 
 def _changed(node: ast.stmt, head: Sequence[ast.expr]) -> Iterator[str]:
@@ -274,7 +274,7 @@ def _targets(node: ast.stmt) -> Iterator[ast.expr]:
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
         given = [node.target]
     elif isinstance(node, (ast.With, ast.AsyncWith)):
-        given = [one.optional_vars for one in node.items if one.optional_vars is not None]
+        given = [item.optional_vars for item in node.items if item.optional_vars is not None]
     while given:
         target = given.pop()
         if isinstance(target, (ast.Tuple, ast.List)):

@@ -73,7 +73,9 @@ class RepeatedCalls:
             if tape is not None
             else ()
         )
-        asked = tuple((one.text, known(one.tensor)) for one in (*call.targets, *call.sources))
+        asked = tuple(
+            (operand.text, known(operand.tensor)) for operand in (*call.targets, *call.sources)
+        )
         gave = tuple(result is None for result in call.results)
         before = self._stretch(place - 1)[1] if place else 0
         key = (call.site.id, call.method, len(ops), facts, asked, gave, ran, before)
@@ -89,12 +91,12 @@ class RepeatedCalls:
                 for op in ops
             )
             bound = tuple(
-                (one.name, one.site.id, *(known(tensor) for tensor, _ in one.tensors))
-                for one in _between(self._trace.bindings, since, until)
+                (binding.name, binding.site.id, *(known(tensor) for tensor, _ in binding.tensors))
+                for binding in _between(self._trace.bindings, since, until)
             )
             left = tuple(
-                (one.how, one.site.id, known(one.tensor))
-                for one in _between(self._trace.leaves, since, until)
+                (leave.how, leave.site.id, known(leave.tensor))
+                for leave in _between(self._trace.leaves, since, until)
             )
             self._stretches[place] = ops, hash((ran, bound, left))
         return self._stretches[place]
@@ -134,8 +136,8 @@ class RepeatedCalls:
 
 
 def _between(happened: Sequence[_Happened], since: int, until: int) -> Sequence[_Happened]:
-    first = bisect_left(happened, since, key=lambda one: one.when)
-    return happened[first : bisect_left(happened, until, key=lambda one: one.when)]
+    first = bisect_left(happened, since, key=lambda event: event.when)
+    return happened[first : bisect_left(happened, until, key=lambda event: event.when)]
 
 
 def _tensor_there(tensor: TensorId | None, op: Op, other: Op) -> TensorId | None:

@@ -37,8 +37,8 @@ class Replaced:
         """Tensors of the target's ancestry, and the handles of its variables."""
         flow = self.evidence.flow
         return frozenset(
-            one if isinstance(one, int) else TensorId(flow.version_at(one).variable)
-            for one in self.used
+            used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
+            for used in self.used
         )
 
     def cause(self, line: int, how: str) -> Cause:
@@ -173,14 +173,16 @@ def _made_again(case: Replaced) -> Cause | None:
     source = trace.variables.get(VariableId(case.tensor))
     if source is None:
         return None
-    done = max((_made_when(case, one.tensor) for one in call.targets if one.tensor), default=0)
+    done = max(
+        (_made_when(case, target.tensor) for target in call.targets if target.tensor), default=0
+    )
     for handle in case.used_tensors:
         twin = trace.variables.get(VariableId(handle))
         if twin is None or not _are_twins(source, twin):
             continue
         only_twin_inside = _is_made_inside(case, twin) and not _is_made_inside(case, source)
         if source.when > done or only_twin_inside:
-            newer = max(source, twin, key=lambda one: one.when)
+            newer = max(source, twin, key=lambda variable: variable.when)
             return case.cause(_line_of_maker(case, newer), "made-again")
     return None
 
@@ -195,9 +197,9 @@ def _is_made_inside(case: Replaced, variable: Variable) -> bool:
     return tape is not None and tape.is_recording(variable.when)
 
 
-def _are_twins(one: Variable, other: Variable) -> bool:
-    made_alike = one.site.line == other.site.line and one.site.line != 0
-    return made_alike and (one.dtype, one.shape, _own_name(one)) == (
+def _are_twins(first: Variable, other: Variable) -> bool:
+    made_alike = first.site.line == other.site.line and first.site.line != 0
+    return made_alike and (first.dtype, first.shape, _own_name(first)) == (
         other.dtype,
         other.shape,
         _own_name(other),
@@ -230,33 +232,33 @@ class _Same:
         self.evidence = evidence
         self._known: dict[tuple[int, int], bool] = {}
 
-    def ops(self, one: Op, other: Op, depth: int = 0) -> bool:
-        if one.id == other.id:
+    def ops(self, first: Op, other: Op, depth: int = 0) -> bool:
+        if first.id == other.id:
             return True
-        if one.type != other.type or dict(one.attrs) != dict(other.attrs) or depth > _DEEPEST:
+        if first.type != other.type or dict(first.attrs) != dict(other.attrs) or depth > _DEEPEST:
             return False
-        if len(one.inputs) != len(other.inputs) or not one.inputs:
+        if len(first.inputs) != len(other.inputs) or not first.inputs:
             return False
-        key = (one.id, other.id)
+        key = (first.id, other.id)
         if key not in self._known:
             self._known[key] = all(
-                self._tensors(a, b, depth) for a, b in zip(one.inputs, other.inputs, strict=True)
+                self._tensors(a, b, depth) for a, b in zip(first.inputs, other.inputs, strict=True)
             )
         return self._known[key]
 
-    def _tensors(self, one: TensorId, other: TensorId, depth: int) -> bool:
-        if one == other:
+    def _tensors(self, first: TensorId, other: TensorId, depth: int) -> bool:
+        if first == other:
             return True
         trace = self.evidence.trace
-        read = trace.reads.get(one), trace.reads.get(other)
+        read = trace.reads.get(first), trace.reads.get(other)
         if read[0] is not None and read[1] is not None:
             return (read[0].variable, read[0].index) == (read[1].variable, read[1].index)
-        made = trace.producers.get(one), trace.producers.get(other)
+        made = trace.producers.get(first), trace.producers.get(other)
         if made[0] is not None and made[1] is not None:
             return self.ops(trace.ops[made[0]], trace.ops[made[1]], depth + 1)
         if made[0] is not None or made[1] is not None:
             return False
-        values = trace.value(one), trace.value(other)
+        values = trace.value(first), trace.value(other)
         if values[0] is None or values[1] is None or values[0].shape != values[1].shape:
             return False
         return bool((values[0] == values[1]).all())

@@ -46,14 +46,16 @@ def _needs_replay(trace: Trace, call: Call) -> bool:
         return True
     return call.method != "gradient" and any(
         stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
-        for stats in (trace.stats(one) for one in call.results if one is not None)
+        for stats in (trace.stats(result) for result in call.results if result is not None)
     )
 
 
 def _is_unknown(trace: Trace, call: Call) -> bool:
     """Whether it was made while a function was compiled whose inside has no values."""
-    targets = (trace.tensors.get(one.tensor) for one in call.targets if one.tensor is not None)
-    return any(one is not None and one.id < 0 and not one.kept for one in targets)
+    targets = (
+        trace.tensors.get(operand.tensor) for operand in call.targets if operand.tensor is not None
+    )
+    return any(tensor is not None and tensor.id < 0 and not tensor.kept for tensor in targets)
 
 
 def _is_spoiled_inside(trace: Trace, call: Call) -> bool:
@@ -64,7 +66,7 @@ def _is_spoiled_inside(trace: Trace, call: Call) -> bool:
     )
     return entered and any(
         stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
-        for stats in (trace.stats(one) for one in call.results if one is not None)
+        for stats in (trace.stats(result) for result in call.results if result is not None)
     )
 
 
@@ -100,7 +102,10 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
     trace = flow.trace
     paths = Paths(flow, call)
     starts = [
-        place for one in call.sources if one.tensor for place in flow.places_of_source(one.tensor)
+        place
+        for source in call.sources
+        if source.tensor
+        for place in flow.places_of_source(source.tensor)
     ]
     found = paths.ancestry_from(starts)
     ancestry = found.into if len(found) <= MAX_OPS else found.ways_from(starts)
@@ -111,7 +116,7 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
         "how": how,
         "program": list(_program(trace, ancestry, how)),
         "wanted": [
-            *(one.tensor for one in call.sources if one.tensor is not None),
+            *(source.tensor for source in call.sources if source.tensor is not None),
             *(place for place in ancestry if isinstance(place, str)),
         ],
     }
@@ -147,9 +152,9 @@ def _is_signing(op: Op) -> bool:
 def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
     """How else to replay such a call."""
     lacking = [
-        one.tensor
-        for place, one in enumerate(call.sources)
-        if one.tensor is not None and _lacks(flow.trace, call, place)
+        source.tensor
+        for place, source in enumerate(call.sources)
+        if source.tensor is not None and _lacks(flow.trace, call, place)
     ]
     paths = Paths(flow, call)
     starts = [place for tensor in lacking for place in flow.places_of_source(tensor)]
@@ -169,7 +174,7 @@ def rows_of_jacobian(flow: DataFlow, call: Call) -> Iterator[dict[str, Any]]:
     target = call.targets[0].tensor if len(call.targets) == 1 else None
     known = flow.trace.tensors.get(target) if target is not None else None
     size = known.size if known is not None else None
-    is_lacking = any(one is None for one in call.results)
+    is_lacking = any(result is None for result in call.results)
     if call.method != "jacobian" or call.replay is None or not is_lacking or size is None:
         return
     asked = request(flow, call)
@@ -195,7 +200,7 @@ def _stops_on_purpose(trace: Trace, op: Op) -> bool:
 def _is_custom(trace: Trace, op: Op) -> bool:
     """A custom gradient whose body ran op by op."""
     is_entry = op.is_recorded_operation and bool(op.function and op.body)
-    return is_entry and not any(trace.ops[one].graph for one in op.body)
+    return is_entry and not any(trace.ops[inner].graph for inner in op.body)
 
 
 def _seeds(trace: Trace, call: Call) -> list[list[int]]:
@@ -216,7 +221,7 @@ def value_given(trace: Trace, call: Call, given: Operand) -> int:
     variable = trace.variables.get(VariableId(given.tensor or 0))
     if variable is None:
         return given.tensor or 0
-    held = [one for one in variable.versions if one.when < call.end][-1]
+    held = [version for version in variable.versions if version.when < call.end][-1]
     tensors = list(held.reads)
     is_whole = held.op is None or not keeps_prior_state(trace.ops[held.op].type)
     if held.value is not None and is_whole:
@@ -303,9 +308,9 @@ def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
     version = trace.writes.get(op.id)
     if version is None:
         if how and _is_custom(trace, op):
-            for one in op.body:
-                yield trace.ops[one].when, ["inner", one]
-        elif how == "estimate" or any(_carries_gradient(trace, one) for one in op.outputs):
+            for inner in op.body:
+                yield trace.ops[inner].when, ["inner", inner]
+        elif how == "estimate" or any(_carries_gradient(trace, tensor) for tensor in op.outputs):
             # A compiled function's own outputs are those of the tape's entry for it, too.
             yield op.when, ["op" if op.within is None else "inner", op.id]
             for tensor in op.inputs:

@@ -16,8 +16,8 @@ def find_rounds(
 ) -> Rounds:
     """Group the diagnosed calls by call site; ``shapes``: of :func:`shapes_of`."""
     groups: dict[tuple[int, str], list[int]] = {}
-    for place, one in enumerate(calls):
-        groups.setdefault((one.call.site.id, one.call.method), []).append(place)
+    for place, call in enumerate(calls):
+        groups.setdefault((call.call.site.id, call.call.method), []).append(place)
     return Rounds(tuple(_site(trace, calls, places, shapes) for places in groups.values()))
 
 
@@ -28,34 +28,36 @@ def _site(
     shapes: Mapping[CallId, ShapeId],
 ) -> CallSite:
     rounds = [calls[place] for place in places]
-    width = max(len(one.findings) for one in rounds)
+    width = max(len(call.findings) for call in rounds)
     return CallSite(
         rounds[0].call.line,
-        tuple(one.call.id for one in rounds),
+        tuple(call.call.id for call in rounds),
         tuple(places),
         tuple(_series(trace, rounds, place) for place in range(width)),
-        np.array([_loss(trace, one.call) for one in rounds], np.float64),
-        tuple(shapes[one.call.id] for one in rounds),
+        np.array([_loss(trace, call.call) for call in rounds], np.float64),
+        tuple(shapes[call.call.id] for call in rounds),
     )
 
 
 def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> SourceSeries:
-    found = [one.findings[place] if place < len(one.findings) else None for one in rounds]
+    found = [call.findings[place] if place < len(call.findings) else None for call in rounds]
     named = next(finding for finding in reversed(found) if finding is not None)
     stats = [
         trace.stats(finding.tensor) if finding and finding.tensor is not None else None
         for finding in found
     ]
-    finite = [one if one is not None and not one.nonfinite else None for one in stats]
-    is_number = all(one is None or one.tensor is None or _is_number(one) for one in found)
+    finite = [stat if stat is not None and not stat.nonfinite else None for stat in stats]
+    is_number = all(
+        finding is None or finding.tensor is None or _is_number(finding) for finding in found
+    )
     return SourceSeries(
         place,
         named.target,
         named.source,
         tuple(finding.status if finding else None for finding in found),
-        np.array([one.norm if one else None for one in finite], np.float64),
-        np.array([one.mean if one else None for one in finite if is_number], np.float64),
-        max(len(one.shape or ()) if one else 0 for one in found),
+        np.array([stats.norm if stats else None for stats in finite], np.float64),
+        np.array([stats.mean if stats else None for stats in finite if is_number], np.float64),
+        max(len(finding.shape or ()) if finding else 0 for finding in found),
     )
 
 
@@ -98,7 +100,7 @@ def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
                 end += 1
             digest = _digest(trace, ops[passed:end], digest)
             done[call.tape] = digest, end
-        key = (digest, call.site.id, tuple(_form(trace, one.tensor) for one in call.sources))
+        key = (digest, call.site.id, tuple(_form(trace, source.tensor) for source in call.sources))
         shapes[call.id] = numbers.setdefault(key, len(numbers))
     return shapes
 

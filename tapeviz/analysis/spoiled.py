@@ -105,8 +105,8 @@ def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
 def _first_inside(evidence: Evidence, call: Op) -> Op | None:
     """Of a compiled function the first op inside that gave NaN or infinity of finite numbers."""
     trace = evidence.trace
-    for one in call.body if call.is_compiled_call else ():
-        op = trace.ops[one]
+    for inner in call.body if call.is_compiled_call else ():
+        op = trace.ops[inner]
         gave = any(_is_nonfinite(trace.stats(output)) for output in op.outputs)
         if gave and not any(_is_nonfinite(trace.stats(taken)) for taken in op.inputs):
             return op
@@ -129,8 +129,8 @@ def _last_in_body(evidence: Evidence, op: Op, types: Collection[str]) -> Op | No
 
     Ops of gradient calls do not count.
     """
-    body = (evidence.trace.ops[one] for one in op.body)
-    suspects = [one for one in body if one.type in types and one.call is None and one.line]
+    body = (evidence.trace.ops[number] for number in op.body)
+    suspects = [op for op in body if op.type in types and op.call is None and op.line]
     return suspects[-1] if suspects else None
 
 
@@ -142,8 +142,12 @@ def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:
 
 def _given(evidence: Evidence, kind: Kind, is_spoiled: _IsSpoiled) -> Cause | None:
     """The pass began with what was given as ``output_gradients``."""
-    given = [one.tensor for one in evidence.call.output_gradients if one.tensor is not None]
-    spoiled = [is_spoiled(evidence.trace.stats(one)) for one in given]
+    given = [
+        gradient.tensor
+        for gradient in evidence.call.output_gradients
+        if gradient.tensor is not None
+    ]
+    spoiled = [is_spoiled(evidence.trace.stats(gradient)) for gradient in given]
     if not (any(spoiled) if kind == "nonfinite" else given and all(spoiled)):
         return None
     return evidence.cause(kind, evidence.call.line, None, how="given")
@@ -168,7 +172,7 @@ def _kind_of_zero(evidence: Evidence, op: Op, step: Step) -> Kind:
         return "flat-op"
     if op.type in _MASKING:
         return "multiplied-by-zero"
-    if op.type in _PRODUCTS and any(is_zero(evidence.trace.stats(one)) for one in op.inputs):
+    if op.type in _PRODUCTS and any(is_zero(evidence.trace.stats(tensor)) for tensor in op.inputs):
         return "multiplied-by-zero"
     if op.type in _NORMALISING and _is_even(evidence, step):
         return "cancelled"
@@ -209,8 +213,8 @@ def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) 
                 continue
             if _empties(evidence, op):
                 emptied.append((step, op))
-            received = [one for one in step.upstream if one is not None]
-            if any(is_spoiled(evidence.trace.stats(one)) for one in received):
+            received = [gradient for gradient in step.upstream if gradient is not None]
+            if any(is_spoiled(evidence.trace.stats(gradient)) for gradient in received):
                 waiting.extend(op.outputs)
             else:
                 candidates.append((step, op))
@@ -235,7 +239,7 @@ def _before_moves(evidence: Evidence, step: Step, op: Op) -> _Spoiler:
     """
     found = step, op
     while op.type in _MOVES:
-        feeders = [one for tensor in op.outputs for one in evidence.feeding.get(tensor, ())]
+        feeders = [feeder for tensor in op.outputs for feeder in evidence.feeding.get(tensor, ())]
         if len(feeders) != 1:
             return found
         step, op, _ = feeders[0]
@@ -248,7 +252,7 @@ def _read_tensors(evidence: Evidence, source: Operand) -> list[TensorId]:
         return []
     variable = evidence.trace.variables.get(VariableId(source.tensor))
     versions = variable.versions if variable else ()
-    return [source.tensor, *(tensor for one in versions for tensor in one.reads)]
+    return [source.tensor, *(tensor for version in versions for tensor in version.reads)]
 
 
 def _is_nonfinite(stats: Stats | None) -> bool:

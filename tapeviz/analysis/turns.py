@@ -81,7 +81,7 @@ def share_parts(trace: Trace, diagnosed: CallDiagnosis) -> Mapping[TensorId, tup
         if total is None or total not in names:
             continue
         stats = {share: trace.stats(share) for share in step.upstream if share is not None}
-        norms = {share: one.norm or 0.0 for share, one in stats.items() if one is not None}
+        norms = {share: stats_.norm or 0.0 for share, stats_ in stats.items() if stats_ is not None}
         whole = sum(norms.values())
         if whole and math.isfinite(whole):
             parts.update({share: (names[total], norm / whole) for share, norm in norms.items()})

@@ -100,7 +100,7 @@ def _number_came_back(evidence: Evidence, source: Operand, used: Collection[Plac
     trace, flow = evidence.trace, evidence.flow
     starts = evidence.paths.starts(source.tensor or _NONE)
     constants = list(_unexplained(evidence, used))
-    left = [one for one in trace.leaves if constants and one.when < evidence.call.when]
+    left = [leave for leave in trace.leaves if constants and leave.when < evidence.call.when]
     for leave in left[: -_MOST_LEAVES - 1 : -1]:
         number = trace.value(leave.tensor)
         if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
@@ -124,13 +124,15 @@ def _unexplained(evidence: Evidence, used: Collection[Place]) -> Iterator[tuple[
             continue
         statement = text.statement(site.line)
         numbers = statement.numbers if statement is not None else ()
-        if not {float(one) for one in value.ravel()[:_MOST_NUMBERS]} <= _signed(value, numbers):
+        if not {float(number) for number in value.ravel()[:_MOST_NUMBERS]} <= _signed(
+            value, numbers
+        ):
             yield value, when
 
 
 def _signed(value: Array, numbers: Collection[float]) -> set[float]:
-    made = [float(value.dtype.type(one)) for one in numbers if abs(one) < _LARGEST]
-    return {*made, *(-one for one in made)}
+    made = [float(value.dtype.type(number)) for number in numbers if abs(number) < _LARGEST]
+    return {*made, *(-number for number in made)}
 
 
 def _is_telling_number(number: Array) -> bool:

@@ -33,8 +33,8 @@ def warn(evidences: Iterable[Evidence]) -> tuple[Warned, ...]:
     found: dict[tuple[str, int], Warned] = {}
     for evidence in evidences:
         for look in WARNINGS:
-            for one in look(evidence):
-                found.setdefault((one.kind, one.line), one)
+            for warned in look(evidence):
+                found.setdefault((warned.kind, warned.line), warned)
     return tuple(found.values())
 
 
@@ -43,12 +43,14 @@ def broadcast_loss(evidence: Evidence) -> Iterator[Warned]:
     for op in _passed(evidence):
         if op.type not in _COMPARING or len(op.inputs) != 2:
             continue
-        shapes = [_shape(evidence, one) for one in op.inputs]
+        shapes = [_shape(evidence, tensor) for tensor in op.inputs]
         long, column = sorted(shapes, key=len)
         if len(long) != 1 or column != (long[0], 1) or long[0] < 2:
             continue
-        made = (evidence.trace.producers.get(one) for one in op.inputs)
-        if any(_type(evidence, one) in _RESHAPING for one in made if one is not None):
+        made = (evidence.trace.producers.get(tensor) for tensor in op.inputs)
+        if any(
+            _type(evidence, producer) in _RESHAPING for producer in made if producer is not None
+        ):
             continue
         if _is_averaged(evidence, op.outputs[0]):
             n = long[0]
@@ -113,7 +115,7 @@ def half_assigned(evidence: Evidence) -> Iterator[Warned]:
     for index, source in enumerate(evidence.call.sources):
         if source.tensor is None or not _flows(evidence, index):
             continue
-        op = _lossy_assign(evidence, source.tensor, {one.id for one in written})
+        op = _lossy_assign(evidence, source.tensor, {write.id for write in written})
         if op is not None:
             name = name_of(trace, trace.writes[op.id].variable)
             yield Warned(
@@ -141,7 +143,7 @@ def nonfinite_call(evidence: Evidence) -> Iterator[Warned]:
         if result not in run.outputs:
             continue  # the function keeps it to itself
         place, runs = run.outputs.index(result), evidence.flow.runs.get(run.type, ())
-        gave = (trace.stats(one.outputs[place]) if one.outputs else None for one in runs)
+        gave = (trace.stats(call.outputs[place]) if call.outputs else None for call in runs)
         bad = [number for number, stats in enumerate(gave) if stats is not None and stats.nonfinite]
         if not bad:
             continue
@@ -211,14 +213,14 @@ def _passed(evidence: Evidence) -> Iterator[Op]:
     """The ops that a gradient passed."""
     for step in evidence.steps:
         op = evidence.trace.ops.get(step.op) if step.op is not None else None
-        if op is not None and any(one is not None for one in step.downstream):
+        if op is not None and any(gradient is not None for gradient in step.downstream):
             yield op
 
 
 def _shape(evidence: Evidence, tensor: TensorId) -> tuple[int, ...]:
     variable = evidence.trace.variables.get(VariableId(tensor))
     known = variable.shape if variable else getattr(evidence.trace.tensors.get(tensor), "shape", ())
-    return tuple(one or 0 for one in known or ())
+    return tuple(size or 0 for size in known or ())
 
 
 def _type(evidence: Evidence, op: OpId) -> str:
@@ -256,7 +258,7 @@ def _flows(evidence: Evidence, index: int) -> bool:
 
 def _ties(evidence: Evidence, op: Op) -> int:
     """The largest number of equal extremes in one reduction; 0 where values are not at hand."""
-    value, axes = (evidence.trace.value(one) for one in op.inputs)
+    value, axes = (evidence.trace.value(tensor) for tensor in op.inputs)
     if value is None or axes is None or value.dtype.kind not in "fiu" or not 1 < value.size < _FEW:
         return 0
     over = tuple(int(axis) for axis in np.atleast_1d(axes))

@@ -70,7 +70,7 @@ class SideBySide:
         both = self._comparing.both
         if both is None:
             return
-        texts = [(one.name, one.trace.source) for one in (both.before, both.after)]
+        texts = [(run.name, run.trace.source) for run in (both.before, both.after)]
         dialog = CompareDialog(texts[0], texts[1], self._window.theme, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         fix = both.fix

@@ -36,7 +36,7 @@ def end_window(window: Window) -> bool:
 def _have_ended(patience: float) -> bool:
     """Waits for what else of ours still runs, as the last words of a recording."""
     until = time.monotonic() + patience
-    ours = [one for one in threading.enumerate() if one.name.startswith("tapeviz")]
+    ours = [thread for thread in threading.enumerate() if thread.name.startswith("tapeviz")]
     for thread in ours:
         thread.join(max(until - time.monotonic(), 0.0))
     return not any(thread.is_alive() for thread in ours)

@@ -81,7 +81,7 @@ def mend(text: str) -> Repairs:
     error = mended.error
     return Repairs(
         mended.text,
-        tuple((one.line, one.what) for one in mended.repairs),
+        tuple((repair.line, repair.what) for repair in mended.repairs),
         f"line {error.line}: {error.message}" if error else "",
         tuple((part.line, part.last_line, part.why) for part in mended.skipped),
         mended.blocks,

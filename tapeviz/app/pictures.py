@@ -73,7 +73,7 @@ class Pictures:
 
         def film() -> None:
             scenes = [compose(replace(overlay, step=step)) for step in steps]
-            drawings = [Drawing(arranged.graph, arranged.layout, one, theme) for one in scenes]
+            drawings = [Drawing(arranged.graph, arranged.layout, scene, theme) for scene in scenes]
             write_animation(drawings, path, told=told)
 
         document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))

@@ -50,8 +50,8 @@ class Settings:
 
     def add_recent(self, path: Path) -> None:
         path = path.resolve()
-        kept = [path, *(one for one in self.recent if one != path)][:MOST_RECENT]
-        self.keep("recent", json.dumps([str(one) for one in kept]))
+        kept = [path, *(path_ for path_ in self.recent if path_ != path)][:MOST_RECENT]
+        self.keep("recent", json.dumps([str(path) for path in kept]))
 
     def forget_recent(self) -> None:
         self.keep("recent", "[]")

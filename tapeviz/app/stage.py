@@ -141,8 +141,8 @@ class Stage(QMainWindow):
 
     def _fit_tabs(self) -> None:
         bars = [bar for bar in self.findChildren(QTabBar) if bar.parent() is self]
-        for one in bars:
-            self._dress(one)
+        for tab_bar in bars:
+            self._dress(tab_bar)
         self._bars.update({dock: self._bar_of(dock, bars) for dock in self.docks.values()})
         for dock, bar in self._bars.items():
             dock.join_tabs(self if bar is not None else None)

@@ -112,8 +112,8 @@ class TopBar(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Without what gives way: the window may become that narrow at once."""
         size = super().minimumSizeHint()
-        giving_way = (one for one in (self.hint, self.bridge) if one.isVisibleTo(self))
-        size.setWidth(size.width() - sum(_extent(one) for one in giving_way))
+        giving_way = (widget for widget in (self.hint, self.bridge) if widget.isVisibleTo(self))
+        size.setWidth(size.width() - sum(_extent(widget) for widget in giving_way))
         return size
 
     def _show_bridge(self) -> None:

@@ -22,10 +22,10 @@ def is_long(wire: Wire, around: Rect) -> bool:
 def cut_group(group: PrimitiveGroup, around: Rect) -> PrimitiveGroup:
     """The same group with each of its open outlines cut to what comes near ``around``."""
     primitives = tuple(
-        replace(one, outline=cut_outline(one.outline, around))
-        if isinstance(one, Path) and one.style.fill is None
-        else one
-        for one in group.primitives
+        replace(primitive, outline=cut_outline(primitive.outline, around))
+        if isinstance(primitive, Path) and primitive.style.fill is None
+        else primitive
+        for primitive in group.primitives
     )
     return replace(group, primitives=primitives)
 
@@ -85,5 +85,5 @@ def _halves(piece: tuple[Point, ...]) -> tuple[tuple[Point, ...], tuple[Point, .
     return (a, ab, abc, middle), (middle, bcd, cd, d)
 
 
-def _mean(one: Point, other: Point) -> Point:
-    return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+def _mean(start: Point, other: Point) -> Point:
+    return (start[0] + other[0]) / 2, (start[1] + other[1]) / 2

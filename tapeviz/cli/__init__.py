@@ -52,7 +52,7 @@ def _parser() -> _Parser:
 def _late_verb(options: argparse.Namespace) -> str:
     """The verb that stands where ``tapeviz [FILE]`` has a file: ``--python P explain f.py``."""
     files = options.files if options.verb == "open" else ()
-    return next((one for one in files if one in COMMANDS and not os.path.exists(one)), "")
+    return next((file for file in files if file in COMMANDS and not os.path.exists(file)), "")
 
 
 def _end_in_order() -> None:

@@ -29,8 +29,8 @@ _MOST_ELEMENTS = 10_000
 def as_text(before: Named, after: Named, comparison: Comparison) -> str:
     """Each gradient of both, then the ops that only one of them ran."""
     blocks = [f"--- {before[0]}\n+++ {after[0]}"]
-    for _, one in (before, after):
-        blocks += _ending(one)
+    for _, explained in (before, after):
+        blocks += _ending(explained)
     blocks += ["\n".join(_gradient(pair)) for pair in comparison.gradients]
     if not comparison.gradients:
         blocks.append("No gradient was asked for.")
@@ -61,9 +61,9 @@ def _gradient(pair: GradientPair) -> Iterator[str]:
     if pair.outcome == "same":
         yield f"    {_line(known)}"
         return
-    for sign, one in (("-", pair.before), ("+", pair.after)):
-        if one is not None:
-            yield f"  {sign} {_line(one)}"
+    for sign, asked in (("-", pair.before), ("+", pair.after)):
+        if asked is not None:
+            yield f"  {sign} {_line(asked)}"
 
 
 def _line(asked: Asked) -> str:
@@ -100,8 +100,8 @@ def _turned(first: Trace, second: Trace, comparison: Comparison) -> Iterator[str
         told = [pair for pair in comparison.turned if bool(second.ops[pair[1]].tapes) == is_now]
         if told:
             yield words if is_now else "Recorded by a tape only before"
-        for one, other in told[:_MOST_OPS]:
-            yield f"  {_op(second, other) if is_now else _op(first, one)}"
+        for op, other in told[:_MOST_OPS]:
+            yield f"  {_op(second, other) if is_now else _op(first, op)}"
 
 
 def as_json(before: Named, after: Named, comparison: Comparison) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def as_json(before: Named, after: Named, comparison: Comparison) -> dict[str, An
             "removed": [_op_record(first, op) for op in comparison.removed],
             "added": [_op_record(second, op) for op in comparison.added],
             "turned": [
-                {"before": _op_record(first, one), "after": _op_record(second, other)}
-                for one, other in comparison.turned
+                {"before": _op_record(first, op), "after": _op_record(second, other)}
+                for op, other in comparison.turned
             ],
         },
     }

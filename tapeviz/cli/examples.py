@@ -16,7 +16,7 @@ def run(options: argparse.Namespace) -> int:
     if options.name:
         sys.stdout.write(example(options.name).text)
         return 0
-    width = max(len(one.name) for one in examples())
-    for one in examples():
-        print(f"{one.name:<{width}}  {one.title}")
+    width = max(len(example.name) for example in examples())
+    for each in examples():
+        print(f"{each.name:<{width}}  {each.title}")
     return 0

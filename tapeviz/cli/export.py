@@ -206,7 +206,7 @@ def _round(diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
     site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
     if site is None or len(site) < number:  # without --call: any place that ran so often
         sites = diagnosis.rounds.sites if call is None else ()
-        site = next((one for one in sites if len(one) >= number), None)
+        site = next((site for site in sites if len(site) >= number), None)
     if site is None:
         raise TapevizError(f"--round {number}: that gradient call did not run so often")
     return site.calls[number - 1]
@@ -226,7 +226,7 @@ def _turns(wanted: Sequence[str], explained: Explained, view: View) -> tuple[tup
         path, _, number = words.rpartition("=")
         path = path or next(iter(known))
         if path not in known:
-            told = ", ".join(repr(one) for one in list(known)[:_GROUPS_TOLD])
+            told = ", ".join(repr(path) for path in list(known)[:_GROUPS_TOLD])
             raise TapevizError(f"--turn {words}: no loop {path!r}; there are {told}")
         if not number.isdecimal() or not 1 <= int(number) <= known[path]:
             raise TapevizError(f"--turn {words}: {path} has {_counted(known[path], 'turn')}")

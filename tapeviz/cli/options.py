@@ -45,7 +45,7 @@ def add_round_option(parser: argparse.ArgumentParser, does: str) -> None:
 def check_round(diagnosis: Diagnosis, number: int | None) -> None:
     """:class:`TapevizError` when no call site has a round of this number."""
     most = max((len(site) for site in diagnosis.rounds.sites), default=0)
-    most = max([most, *(one.call.ran for one in diagnosis.calls)])
+    most = max([most, *(each.call.ran for each in diagnosis.calls)])
     if number is not None and number > most:
         ran = f"the gradient calls ran at most {most} times" if most else "no gradient call ran"
         raise TapevizError(f"--round {number}: {ran} from one place")

@@ -39,8 +39,8 @@ def as_text(
     """
     blocks = ["\n".join(_repairs(repairs))]
     blocks += [
-        fill(f"warning, line {one.line}: {one.message}", 88, subsequent_indent="  ")
-        for one in diagnosis.warnings
+        fill(f"warning, line {warning.line}: {warning.message}", 88, subsequent_indent="  ")
+        for warning in diagnosis.warnings
     ]
     for site in diagnosis.rounds.sites:
         if len(site) > 1:
@@ -59,7 +59,7 @@ def as_text(
         where = f"line {error.line}: " if error.line else ""
         blocks.append(f"{where}{error.type}: {error.message}")
         blocks.append(_wrapped(error.explanation))
-        blocks += ["\n".join(_fix(one)) for one in error.fixes]
+        blocks += ["\n".join(_fix(fix)) for fix in error.fixes]
     elif not ended_well(trace):
         blocks.append(_unfinished(trace))
     elif not diagnosis.calls:
@@ -110,7 +110,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
 def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:
     """A line for each source of a call site, and below it what went wrong, told of the first round
     in which it did."""
-    heads = [f"∂{one.target} / ∂{one.source}: " for one in site.sources]
+    heads = [f"∂{source.target} / ∂{source.source}: " for source in site.sources]
     stories = [series_words(diagnosis, site, series) for series in site.sources]
     width = min(max(len(head + words) for head, words in zip(heads, stories, strict=True)), 60)
     loss = path_words(site.losses)

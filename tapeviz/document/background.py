@@ -80,7 +80,7 @@ class Background(QObject):
         self._running[task.kind] = task
         name = f"tapeviz-{task.kind}"
         thread = threading.Thread(target=self._work, args=(task,), name=name, daemon=True)
-        self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+        self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
         thread.start()
 
     def close(self, patience: float) -> bool:
@@ -126,9 +126,9 @@ class Background(QObject):
         return self._numbers.get(task.kind) == task.number
 
 
-def are_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+def are_same(inputs: tuple[object, ...], other: tuple[object, ...]) -> bool:
     """Whether a task's inputs are, one by one, the very objects that they were."""
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+    return len(inputs) == len(other) and all(a is b for a, b in zip(inputs, other, strict=True))
 
 
 def failure_words(kind: str, error: BaseException) -> str:

@@ -106,9 +106,9 @@ class Comparing(QObject):
         document.background.submit("compare", work, self._show)
 
     def _show(self, both: Both) -> None:
-        pairs = [(op_id(one), op_id(other)) for one, other in both.comparison.pairs]
-        self._partners = {BEFORE + one: AFTER + other for one, other in pairs}
-        self._partners |= {other: one for one, other in self._partners.items()}
+        pairs = [(op_id(op), op_id(other)) for op, other in both.comparison.pairs]
+        self._partners = {BEFORE + node: AFTER + other for node, other in pairs}
+        self._partners |= {other: node for node, other in self._partners.items()}
         self.awaited, self.both = "", both
         self._follow_selection()
 
@@ -152,7 +152,9 @@ class Comparing(QObject):
         """In the picture of both: what the document has selected, what was clicked, the twins."""
         own = {BEFORE + node for node in self._document.selection.nodes}
         chosen = own | {self._picked} if self._picked else own
-        return frozenset(chosen | {self._partners[one] for one in chosen if one in self._partners})
+        return frozenset(
+            chosen | {self._partners[node] for node in chosen if node in self._partners}
+        )
 
     def _follow_selection(self) -> None:
         if self.both is None:

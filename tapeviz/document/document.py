@@ -273,7 +273,7 @@ class Document(QObject):
 
     def _follow(self, successors: Mapping[NodeId, NodeId]) -> None:
         """What is selected in one round stays selected in the next."""
-        nodes = frozenset(successors[one] for one in self.selection.nodes if one in successors)
+        nodes = frozenset(successors[node] for node in self.selection.nodes if node in successors)
         if nodes:
             tensor = self.links.tensor_of(nodes)
             self.selection = replace(self.selection, nodes=nodes, tensor=tensor)
@@ -357,7 +357,9 @@ class Document(QObject):
 
     def fold_group(self, path: str) -> None:
         """Closes an open group by its path."""
-        inner = {one for one in self.view.unfolded if f"{one}/".startswith(f"{path}/")}
+        inner = {
+            unfolded for unfolded in self.view.unfolded if f"{unfolded}/".startswith(f"{path}/")
+        }
         self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
 
     def show_turn(self, path: str, turn: int) -> None:

@@ -222,9 +222,9 @@ class Links:
             return None
         same = self._same_value(tensor)
         for found in (self._sums, self._call.flow.gradients):
-            for one in same:
-                if one in found:
-                    return found[one]
+            for same_tensor in same:
+                if same_tensor in found:
+                    return found[same_tensor]
         return self._upstream.get(tensor)
 
     def _same_value(self, tensor: TensorId) -> tuple[TensorId, ...]:

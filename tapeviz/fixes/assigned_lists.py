@@ -53,14 +53,14 @@ def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[
     source = case.source
     assert isinstance(write.receiver, cst.Subscript)
     whole = write.receiver.value
-    lines = (one for line in sorted(case.lines("assign")) for one in writes_on(source, line))
-    first = next((one for one in lines if _is_element(one.receiver, whole)), write)
+    lines = (write for line in sorted(case.lines("assign")) for write in writes_on(source, line))
+    first = next((write for write in lines if _is_element(write.receiver, whole)), write)
     region = region_after(source, first.statement, block)
     new = source.free_name(new_name(stem(whole)))
     plan = Plan(source)
     rename_reads(plan, whole, new, region.statements)
-    for one in (first, *_further(source, first, whole, region)):
-        if not _into_copy(case, plan, one, new):
+    for each in (first, *_further(source, first, whole, region)):
+        if not _into_copy(case, plan, each, new):
             return
     kind = "dict" if isinstance(_key(write.receiver), cst.SimpleString) else "list"
     plan.before(region.loop or first.statement, f"{new} = {kind}({source.code(whole)})")
@@ -82,9 +82,9 @@ def _further(
     """Writes to other elements, or again to the same."""
     for statement in region.statements:
         for call in all_of(statement, cst.Call):
-            one = write_of(source, call, False) if called_name(call) in METHODS else None
-            if one is not None and call is not first.call and _is_element(one.receiver, whole):
-                yield one
+            write = write_of(source, call, False) if called_name(call) in METHODS else None
+            if write is not None and call is not first.call and _is_element(write.receiver, whole):
+                yield write
 
 
 def _into_copy(case: FixCase, plan: Plan, write: Write, new: str) -> bool:
@@ -107,7 +107,7 @@ def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Ed
     source, write, loop = case.source, spread.write, spread.runner
     assert isinstance(loop, cst.For)
     name = source.code(write.receiver)
-    one = source.free_name(new_name(name))
+    now = source.free_name(new_name(name))
     new = _list_name(source, spread.variables)
     value = new_value(source, write, name, case.trace)
     small = sole(write.statement)
@@ -115,10 +115,10 @@ def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Ed
         return
     plan = Plan(source)
     plan.before(loop, f"{new} = []")
-    state = f"{one} = {source.code(value)}"
+    state = f"{now} = {source.code(value)}"
     plan.replace(write.statement, lambda old: _keeping_comments(old, cst.parse_statement(state)))
-    plan.after(write.statement, f"{name}.assign({one})", f"{new}.append({one})")
-    rename_reads(plan, write.receiver, one, source.after(write.statement))
+    plan.after(write.statement, f"{name}.assign({now})", f"{new}.append({now})")
+    rename_reads(plan, write.receiver, now, source.after(write.statement))
     behind = region_after(source, loop, block)
     used = _use(case, plan, spread.variables, new, behind)
     if used is not None:
@@ -184,8 +184,8 @@ def _spread(source: ParsedSource, write: Write) -> _Spread | None:
             names = _pairs(above.for_in.target, above.for_in.iter)
         elif isinstance(above, cst.Lambda):
             call = _mapping(source, above)
-            parameters = [one.name.value for one in above.params.params]
-            given = [one.value for one in call.args[1:]] if call is not None else []
+            parameters = [parameter.name.value for parameter in above.params.params]
+            given = [arg.value for arg in call.args[1:]] if call is not None else []
             names = dict(zip(parameters, given, strict=False))
         elif isinstance(above, cst.FunctionDef):
             return None
@@ -205,12 +205,12 @@ def _pairs(
 ) -> dict[str, cst.BaseExpression]:
     """Which name of a loop runs through what: ``zip`` and ``enumerate`` are seen through."""
     if isinstance(iterable, cst.Call):
-        given = [one.value for one in iterable.args if one.keyword is None]
+        given = [arg.value for arg in iterable.args if arg.keyword is None]
         if isinstance(target, (cst.Tuple, cst.List)):
-            targets = [one.value for one in target.elements]
+            targets = [element.value for element in target.elements]
             if called_name(iterable) == "zip":
                 pairs = [_pairs(t, i) for t, i in zip(targets, given, strict=False)]
-                return {name: value for one in pairs for name, value in one.items()}
+                return {name: value for mapping in pairs for name, value in mapping.items()}
             if called_name(iterable) == "enumerate" and len(targets) == 2 and given:
                 return _pairs(targets[1], given[0])
         if called_name(iterable) == "list" and len(given) == 1:

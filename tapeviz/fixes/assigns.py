@@ -37,7 +37,7 @@ def _edited(case: FixCase, lines: Iterable[int], afterwards: bool) -> Edit | Non
     done: list[cst.BaseExpression] = []
     for line in sorted(lines):
         for write in writes_on(source, line, case.cause.op == SLICE_OP):
-            if any(write.receiver.deep_equals(one) for one in done):
+            if any(write.receiver.deep_equals(node) for node in done):
                 continue
             new = _replace_state(case, plan, write, block, afterwards)
             if new:
@@ -71,12 +71,12 @@ def _replace_state(
         plan.before(region.loop, f"{new} = {name}")
         watch_in_inner_tapes(plan, receiver, new, region, block)
     following = [write, *_others(source, write, region)]
-    for place, one in enumerate(following):
+    for place, following_write in enumerate(following):
         is_first = place == 0 and region.loop is None
-        if not _compute(case, plan, one, name if is_first else new, new):
+        if not _compute(case, plan, following_write, name if is_first else new, new):
             return ""
         if not stored_later:
-            plan.after(one.statement, f"{name}.assign({new})")
+            plan.after(following_write.statement, f"{name}.assign({new})")
     if stored_later and region.block is not None:
         plan.after(region.block.node, f"{name}.assign({new})")
     if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
@@ -88,7 +88,7 @@ def _others(source: ParsedSource, write: Write, region: Region) -> list[Write]:
     """Further writes to the same variable."""
     is_slice = write.subscript is not None
     found = writes_to(source, write.receiver, region.statements, is_slice)
-    return [one for one in found if one.call is not write.call]
+    return [found_write for found_write in found if found_write.call is not write.call]
 
 
 def _compute(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> bool:
@@ -140,11 +140,11 @@ def _is_own(source: ParsedSource, write: Write) -> bool:
             if any(param.name.value == name for param in all_of(above.params, cst.Param)):
                 return True
         elif isinstance(above, cst.For):
-            if any(one.value == name for one in all_of(above.target, cst.Name)):
+            if any(part.value == name for part in all_of(above.target, cst.Name)):
                 return True
         elif isinstance(above, (cst.ListComp, cst.GeneratorExp)):
             targets = (part.target for part in all_of(above, cst.CompFor))
-            if any(one.value == name for target in targets for one in all_of(target, cst.Name)):
+            if any(part.value == name for target in targets for part in all_of(target, cst.Name)):
                 return True
         elif isinstance(above, cst.FunctionDef):
             return False
@@ -209,10 +209,10 @@ def rebind_attribute(case: FixCase) -> Iterator[Edit]:
         is_slice = write.subscript is not None
         plan = Plan(source)
         every = list(writes_to(source, receiver, [source.module], is_slice))
-        for one in every:
-            value = new_value(source, one, name, case.trace)
-            small = sole(one.statement)
-            if value is None or not isinstance(small, cst.Expr) or small.value is not one.call:
+        for each in every:
+            value = new_value(source, each, name, case.trace)
+            small = sole(each.statement)
+            if value is None or not isinstance(small, cst.Expr) or small.value is not each.call:
                 return
             target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
             plan.replace(small, cst.Assign([target], value))

@@ -55,7 +55,7 @@ def block_of_call(source: ParsedSource, trace: Trace, call: Call) -> Block | Non
 
 
 def _best(source: ParsedSource, found: list[Block], tape: Tape, frame: StackFrame) -> Block:
-    named = [one for one in found if one.name == tape.name]
+    named = [block for block in found if block.name == tape.name]
     return named[0] if named else found[0]
 
 
@@ -94,7 +94,7 @@ def gradient_call(source: ParsedSource, call: Call) -> cst.Call | None:
     for frame in call.site.frames:
         found = source.calls(frame.line, method)
         if found:
-            at = [one for one in found if _is_at(source, one, frame)]
+            at = [block for block in found if _is_at(source, block, frame)]
             return (at or found)[0]
     return None
 
@@ -107,7 +107,7 @@ def body_of(block: Block) -> list[Statement]:
     """The statements that the tape records, of a body that has lines of its own."""
     suite = block.node.body
     kinds = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
-    return [one for one in suite.body if isinstance(one, kinds)]
+    return [statement for statement in suite.body if isinstance(statement, kinds)]
 
 
 def is_method_statement(statement: Statement, tape: str, *methods: str) -> bool:

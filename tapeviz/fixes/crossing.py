@@ -57,12 +57,12 @@ def _aligned(before: Outcome, after: Outcome) -> Outcome:
     Traced, a function asks for its gradients once; op by op it does so each time.
     """
     lines: dict[tuple[int, str], list[CallDiagnosis]] = {}
-    for one in reversed(after.diagnosis.calls):
-        lines.setdefault((one.call.line, one.call.method), []).append(one)
+    for call in reversed(after.diagnosis.calls):
+        lines.setdefault((call.call.line, call.call.method), []).append(call)
     calls = []
-    for one in before.diagnosis.calls:
-        same = lines.get((one.call.line, one.call.method))
-        calls.append(same.pop() if same else replace(one, findings=()))
+    for call in before.diagnosis.calls:
+        same = lines.get((call.call.line, call.call.method))
+        calls.append(same.pop() if same else replace(call, findings=()))
     return Outcome(after.trace, replace(after.diagnosis, calls=tuple(calls)))
 
 
@@ -70,8 +70,8 @@ def _is_open(before: Outcome, finding: Finding) -> bool:
     """Whether another run may tell the gradient: NumPy is on the way."""
     if finding.status not in ("none", "zero") or (finding.bridged and not finding.is_estimated):
         return False
-    causes = [one for one in (finding.cause, *finding.others) if one is not None]
-    return any(one.kind == "left-tensorflow" for one in causes)
+    causes = [cause for cause in (finding.cause, *finding.others) if cause is not None]
+    return any(cause.kind == "left-tensorflow" for cause in causes)
 
 
 def _crossed(live: LiveRecording, before: Outcome, after: Outcome, place: Place) -> Finding:
@@ -104,12 +104,12 @@ def _fetched(live: LiveRecording, after: Outcome, tensor: TensorId | None) -> Ar
 
 def _reason(after: Outcome, finding: Finding) -> str:
     """What could not be followed: on a line where the value left, else what was met first."""
-    notes = [one.removeprefix(_NOTE) for one in after.trace.notes if one.startswith(_NOTE)]
-    lost = [(int(line), what) for line, _, what in (one.partition(" ") for one in notes)]
+    notes = [note.removeprefix(_NOTE) for note in after.trace.notes if note.startswith(_NOTE)]
+    lost = [(int(line), what) for line, _, what in (note.partition(" ") for note in notes)]
     if not lost:
         return ""
-    lines = [one.line for one in (finding.cause, *finding.others) if one is not None]
-    line, what = min(lost, key=lambda one: one[0] not in lines)
+    lines = [cause.line for cause in (finding.cause, *finding.others) if cause is not None]
+    line, what = min(lost, key=lambda pair: pair[0] not in lines)
     if what.startswith(("int(", "astype(")):
         return f"{what} on line {line} cuts the fraction off, and leaves no slope"
     return f"TensorFlow has nothing that could stand in for {what} on line {line}"
@@ -117,7 +117,9 @@ def _reason(after: Outcome, finding: Finding) -> str:
 
 def _all_without(before: Outcome, places: list[Place], words: str) -> dict[Place, Finding]:
     found = ((place, before.finding(place)) for place in places)
-    return {place: replace(one, no_bridge=words) for place, one in found if one is not None}
+    return {
+        place: replace(finding, no_bridge=words) for place, finding in found if finding is not None
+    }
 
 
 def _with(diagnosis: Diagnosis, told: dict[Place, Finding]) -> Diagnosis:

@@ -76,7 +76,7 @@ def soften_comparison(case: FixCase) -> Iterator[Edit]:
                 count += _soften(plan, node, node.left, node.comparisons[0])
         for call in source.calls(line, *_COMPARE_CALLS):
             if len(call.args) >= 2:
-                a, b = (source.code(enclosed(one.value)) for one in call.args[:2])
+                a, b = (source.code(enclosed(arg.value)) for arg in call.args[:2])
                 margin = _COMPARE_CALLS[called_name(call)].format(a=a, b=b)
                 plan.replace(call, f"{source.tf}.sigmoid({margin})")
                 count += 1
@@ -131,7 +131,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     users = list(_users(source, call))
     for user in users:
         weights = argument(user, 0, "params")
-        labels = [one.value for one in user.args[:2] if not _is_result(source, one.value, call)]
+        labels = [arg.value for arg in user.args[:2] if not _is_result(source, arg.value, call)]
         if called_name(user) == "equal" and len(labels) == 1:
             soft = f"{tf}.nn.softmax({sign}{scores})"
             plan.replace(user, f"{tf}.gather({soft}, {source.code(labels[0])}, batch_dims=1)")
@@ -167,7 +167,7 @@ def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.Call) -
     """Whether an expression holds the call, or is the name that its result is bound to."""
     if isinstance(node, cst.Name) and source.bound_to(node.value) is call:
         return True
-    return any(one is call for one in all_of(node, cst.Call))
+    return any(found is call for found in all_of(node, cst.Call))
 
 
 def _users(source: ParsedSource, call: cst.Call) -> Iterator[cst.Call]:
@@ -210,9 +210,9 @@ def _activation(source: ParsedSource, lines: Iterable[int] | None, new: str) -> 
     plan = Plan(source)
     count = 0
     if lines is None:
-        calls = [one for one in all_of(source.module, cst.Call) if called_name(one) == "relu"]
+        calls = [call for call in all_of(source.module, cst.Call) if called_name(call) == "relu"]
     else:
-        calls = [one for line in lines for one in source.calls(line, "relu")]
+        calls = [call for line in lines for call in source.calls(line, "relu")]
     for call in calls:
         plan.replace(call.func, f"{source.tf}.nn.{new}")
         count += 1
@@ -230,7 +230,7 @@ def smooth_maximum(case: FixCase) -> Iterator[Edit]:
     source = case.source
     for old, new in (("reduce_max", "reduce_logsumexp"), ("sign", "tanh")):
         plan = Plan(source)
-        calls = [one for line in case.lines() for one in source.calls(line, old)]
+        calls = [call for line in case.lines() for call in source.calls(line, old)]
         for call in calls:
             plan.replace(call.func, f"{source.tf}.{new}")
         if calls:

@@ -25,7 +25,7 @@ class Folder:
         if original is None:
             return
         with suppress(OSError):
-            entries = [one for one in original.iterdir() if one.name not in _SKIPPED]
+            entries = [entry for entry in original.iterdir() if entry.name not in _SKIPPED]
             if len(entries) <= _MOST_ENTRIES:
                 self._made = self.path = Path(tempfile.mkdtemp(prefix="tapeviz-"))
                 _fill(self._made, entries)
@@ -55,8 +55,8 @@ def _size(entry: Path) -> int:
     if not entry.is_dir():
         return entry.stat().st_size
     total = 0
-    for number, one in enumerate(entry.rglob("*")):
-        total += one.stat().st_size
+    for number, path in enumerate(entry.rglob("*")):
+        total += path.stat().st_size
         if number > _MOST_ENTRIES or total > _MOST_BYTES:
             return _MOST_BYTES + 1
     return total

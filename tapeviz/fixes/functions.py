@@ -21,7 +21,7 @@ def differentiate_itself(case: FixCase) -> Iterator[Edit]:
     for decorator in function.decorators:
         if dotted(decorator.decorator).endswith("custom_gradient"):
             plan.remove(decorator)
-    inner = {one.name.value for one in all_of(function.body, cst.FunctionDef)}
+    inner = {function.name.value for function in all_of(function.body, cst.FunctionDef)}
     for result in all_of(function.body, cst.Return):
         if source.enclosing(result, cst.FunctionDef) is not function:
             continue
@@ -69,7 +69,7 @@ def pass_upstream(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     count = 0
     given = (
-        [one.value for one in small.value.elements]
+        [element.value for element in small.value.elements]
         if isinstance(small.value, (cst.Tuple, cst.List))
         else [small.value]
     )
@@ -86,7 +86,8 @@ def _decorated(case: FixCase) -> cst.FunctionDef | None:
     name = case.cause.detail.get("function", "")
     for function in all_of(case.source.module, cst.FunctionDef):
         has_decorator = any(
-            dotted(one.decorator).endswith("custom_gradient") for one in function.decorators
+            dotted(decorator.decorator).endswith("custom_gradient")
+            for decorator in function.decorators
         )
         if has_decorator and (function.name.value == name or _covers(case, function)):
             return function
@@ -151,7 +152,7 @@ def _shape_of_zeros(source: ParsedSource, initial: cst.BaseExpression) -> str:
     node = initial
     while isinstance(node, (cst.List, cst.Tuple)) and node.elements:
         shape.append(len(node.elements))
-        if any(not one.value.deep_equals(node.elements[0].value) for one in node.elements):
+        if any(not element.value.deep_equals(node.elements[0].value) for element in node.elements):
             return ""
         node = node.elements[0].value
     is_zero = isinstance(node, cst.Float) and float(node.value) == 0.0

@@ -36,7 +36,7 @@ class FixGoal:
     def in_order(self) -> list[tuple[Edit, dict[Place, Array | None]]]:
         """What is kept, the likeliest first, whichever trial was over first."""
         rank = {edit.new_text: place for place, edit in enumerate(self.edits)}
-        kept = sorted(self.kept, key=lambda one: rank.get(one[0].new_text, len(rank)))
+        kept = sorted(self.kept, key=lambda pair: rank.get(pair[0].new_text, len(rank)))
         telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]
         return telling or kept
 
@@ -95,10 +95,10 @@ def part_of(value: Array | None, subscript: str) -> Array | None:
 
 def _index(node: ast.expr) -> Any:
     if isinstance(node, ast.Tuple):
-        return tuple(_index(one) for one in node.elts)
+        return tuple(_index(element) for element in node.elts)
     if isinstance(node, ast.Slice):
         ends = (node.lower, node.upper, node.step)
-        return slice(*(None if one is None else ast.literal_eval(one) for one in ends))
+        return slice(*(None if end is None else ast.literal_eval(end) for end in ends))
     return ast.literal_eval(node)
 
 

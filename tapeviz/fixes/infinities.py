@@ -41,8 +41,8 @@ def _guard(
     for node in all_of(branch, cst.Name):
         if node.value not in read_names(condition) or node.value in (source.tf, source.np):
             continue
-        one = f"{source.tf}.ones_like({node.value})"
-        pair = f"{node.value}, {one}" if is_taken else f"{one}, {node.value}"
+        filled = f"{source.tf}.ones_like({node.value})"
+        pair = f"{node.value}, {filled}" if is_taken else f"{filled}, {node.value}"
         plan.replace(node, f"{source.tf}.where({source.code(condition)}, {pair})")
         count += 1
     return count
@@ -57,8 +57,8 @@ def safe_norm(case: FixCase) -> Iterator[Edit]:
         given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
         if given is None or order is not None:
             continue
-        kept = [one for one in call.args if one is not given]
-        more = "".join(f", {source.code(one).rstrip(', ')}" for one in kept)
+        kept = [arg for arg in call.args if arg is not given]
+        more = "".join(f", {source.code(arg).rstrip(', ')}" for arg in kept)
         square = f"{source.tf}.square({source.code(given.value)})"
         plan.replace(call, f"{source.tf}.sqrt({source.tf}.reduce_sum({square}{more}) + {_TINY})")
         count += 1
@@ -72,7 +72,7 @@ def safe_deviation(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     calls = source.calls(case.cause.line, "reduce_std")
     for call in calls:
-        given = ", ".join(source.code(one).rstrip(", ") for one in call.args)
+        given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
         variance = f"{source.tf}.math.reduce_variance({given})"
         plan.replace(call, f"{source.tf}.sqrt({variance} + {_TINY})")
     if calls:
@@ -93,7 +93,7 @@ def stable_log(case: FixCase) -> Iterator[Edit]:
         given = _meant(source, call.args[0].value) if call.args else None
         if isinstance(given, cst.Call) and called_name(given) in ("softmax", "sigmoid"):
             name = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}[called_name(given)]
-            inside = ", ".join(source.code(one).rstrip(", ") for one in given.args)
+            inside = ", ".join(source.code(arg).rstrip(", ") for arg in given.args)
             plan.replace(call, f"{source.tf}.{name}({inside})")
             count += 1
     if count:
@@ -108,9 +108,11 @@ def _of_one_and_exp(source: ParsedSource, call: cst.Call) -> str:
         is_sum = isinstance(inside, cst.BinaryOperation) and isinstance(inside.operator, cst.Add)
         pair = [inside.left, inside.right] if isinstance(inside, cst.BinaryOperation) else []
         ones = [
-            one for one in pair if isinstance(one, cst.BaseNumber) and float(source.code(one)) == 1
+            operand
+            for operand in pair
+            if isinstance(operand, cst.BaseNumber) and float(source.code(operand)) == 1
         ]
-        terms = [one for one in pair if one not in ones] if is_sum and ones else []
+        terms = [operand for operand in pair if operand not in ones] if is_sum and ones else []
     for term in terms:
         exponential = _meant(source, term) if term is not None else None
         if isinstance(exponential, cst.Call) and called_name(exponential) == "exp":
@@ -126,8 +128,8 @@ def _meant(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression
         assign.value
         for assign in all_of(source.module, cst.Assign)
         if any(
-            isinstance(one.target, cst.Name) and one.target.value == node.value
-            for one in assign.targets
+            isinstance(target.target, cst.Name) and target.target.value == node.value
+            for target in assign.targets
         )
     ]
     return given[0] if len(given) == 1 else node
@@ -140,9 +142,9 @@ def shifted_exponential(case: FixCase) -> Iterator[Edit]:
     if statement is None:
         return
     near = [_meant(source, name) for name in header_nodes(statement, cst.Name)]
-    calls = [one for node in (statement, *near) for one in all_of(node, cst.Call)]
+    calls = [call for node in (statement, *near) for call in all_of(node, cst.Call)]
     plan = Plan(source)
-    found = [one for one in calls if called_name(one) == "exp" and one.args]
+    found = [call for call in calls if called_name(call) == "exp" and call.args]
     for call in found:
         given = call.args[0].value
         x = source.code(enclosed(given))

@@ -99,15 +99,15 @@ def is_repeatable(before: Outcome, again: Outcome, place: Place) -> bool:
 
 
 def _are_close(
-    one: Trace, tensor: TensorId, other: Trace, second: TensorId, rtol: float, atol: float
+    first: Trace, tensor: TensorId, other: Trace, second: TensorId, rtol: float, atol: float
 ) -> bool:
-    a, b = _numbers(one, tensor), _numbers(other, second)
-    known = one.tensors.get(tensor)
+    a, b = _numbers(first, tensor), _numbers(other, second)
+    known = first.tensors.get(tensor)
     if known is not None and known.dtype in _LOOSE:
         rtol, atol = max(rtol, 1e-2), max(atol, 1e-3)
     if a is not None and b is not None:
         return _are_near(a, b, rtol, atol)
-    norms = [s.norm for s in (one.stats(tensor), other.stats(second)) if s is not None]
+    norms = [s.norm for s in (first.stats(tensor), other.stats(second)) if s is not None]
     if len(norms) == 2 and norms[0] is not None and norms[1] is not None:
         return bool(np.isclose(norms[0], norms[1], rtol=10 * rtol, atol=atol))
     return True

@@ -22,7 +22,11 @@ def compute_anew(case: FixCase) -> Iterator[Edit]:
         around = source.enclosing(statement, cst.If)
         if around is not None and around.orelse is None and _is_guard(source, around):
             plan = Plan(source)
-            body = [one for one in around.body.body if isinstance(one, cst.SimpleStatementLine)]
+            body = [
+                statement
+                for statement in around.body.body
+                if isinstance(statement, cst.SimpleStatementLine)
+            ]
             if len(body) == len(around.body.body):
                 plan.remove(around)
                 plan.after(around, *body)
@@ -59,15 +63,15 @@ def compute_in_call(case: FixCase) -> Iterator[Edit]:
             continue
         plan = Plan(source)
         readers = [
-            one
-            for one in all_of(owner, cst.FunctionDef)
-            if one is not function and any(True for _ in reads_of(source, target, [one.body]))
+            nested
+            for nested in all_of(owner, cst.FunctionDef)
+            if nested is not function and any(True for _ in reads_of(source, target, [nested.body]))
         ]
         for reader in readers:
             plan.first(reader, statement)
         plan.remove(statement)
         if readers:
-            names = " and ".join(one.name.value for one in readers)
+            names = " and ".join(reader.name.value for reader in readers)
             yield Edit(
                 f"Compute {source.code(target)} in {names}, while the tape records", plan.text()
             )

@@ -77,7 +77,7 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
             if not isinstance(inside, cst.Lambda):
                 inside = _function_named(source, source.code(function.value))
             translated = _Translated(case, set(nodes_in(inside)) if inside else set())
-            names = [cst.Arg(one.value) for one in given.value.elements]
+            names = [cst.Arg(element.value) for element in given.value.elements]
             name = source.code(function.value) if inside is not function.value else "the lambda"
             place = 0 if call.args[0] is function else list(call.args).index(function)
             translated.plan.replace(call, partial(_called, place, names))
@@ -110,8 +110,8 @@ def _region(case: FixCase, whole: bool) -> Iterator[cst.CSTNode]:
         function = source.enclosing(statement, cst.FunctionDef)
         if whole:
             around = block.node.body if block is not None else source.module
-            for one in (around, *((function,) if function is not None else ())):
-                yield from _without_prints(one)
+            for root in (around, *((function,) if function is not None else ())):
+                yield from _without_prints(root)
             continue
         names = set(bound_names(statement)) | _filled_by(statement)
         for following in region_after(source, statement, block).statements:
@@ -122,23 +122,26 @@ def _region(case: FixCase, whole: bool) -> Iterator[cst.CSTNode]:
 
 def _filled_by(statement: cst.CSTNode) -> set[str]:
     """``out`` of ``out.append(…)``."""
-    calls = (one.func for one in all_of(statement, cst.Call))
+    calls = (call.func for call in all_of(statement, cst.Call))
     return {
-        dotted(one.value)
-        for one in calls
-        if isinstance(one, cst.Attribute) and one.attr.value in ("append", "extend", "insert")
+        dotted(function.value)
+        for function in calls
+        if isinstance(function, cst.Attribute)
+        and function.attr.value in ("append", "extend", "insert")
     }
 
 
 def _without_body(statement: cst.CSTNode) -> list[cst.CSTNode]:
     body = getattr(statement, "body", None)
     hidden = set(map(id, nodes_in(body))) if isinstance(body, cst.BaseSuite) else set()
-    return [one for one in nodes_in(statement) if id(one) not in hidden]
+    return [node for node in nodes_in(statement) if id(node) not in hidden]
 
 
 def _without_prints(around: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    prints = [one for one in all_of(around, cst.SimpleStatementLine) if _is_print(one)]
-    hidden = {id(node) for one in prints for node in nodes_in(one)}
+    prints = [
+        statement for statement in all_of(around, cst.SimpleStatementLine) if _is_print(statement)
+    ]
+    hidden = {id(node) for statement in prints for node in nodes_in(statement)}
     return (node for node in nodes_in(around) if id(node) not in hidden)
 
 
@@ -220,10 +223,10 @@ class _Translated:
             module = dotted(line.module) if line.module is not None else ""
             if module not in ("math", "numpy") or isinstance(line.names, cst.ImportStar):
                 continue
-            for one in line.names:
-                local = self.source.code(one.asname.name) if one.asname else dotted(one.name)
+            for alias in line.names:
+                local = self.source.code(alias.asname.name) if alias.asname else dotted(alias.name)
                 if local == name:
-                    return f"{'math' if module == 'math' else self.source.np}.{dotted(one.name)}"
+                    return f"{'math' if module == 'math' else self.source.np}.{dotted(alias.name)}"
         return name
 
     def _cast(self, call: cst.Call, dtype: str) -> cst.BaseExpression:
@@ -240,17 +243,17 @@ class _Translated:
         if not isinstance(assign, cst.Assign):
             return False
         name = self.source.code(assign.targets[0].target)
-        targets = (one.target for one in all_of(self.source.module, cst.AssignTarget))
+        targets = (target.target for target in all_of(self.source.module, cst.AssignTarget))
         return any(
-            isinstance(one, cst.Subscript) and self.source.code(one.value) == name
-            for one in targets
+            isinstance(target, cst.Subscript) and self.source.code(target.value) == name
+            for target in targets
         )
 
     def _is_list(self, name: str) -> bool:
         """Whether a name is bound to a list in the text."""
         return any(
             isinstance(assign.value, (cst.List, cst.ListComp))
-            and any(self.source.code(one.target) == name for one in assign.targets)
+            and any(self.source.code(target.target) == name for target in assign.targets)
             for assign in all_of(self.source.module, cst.Assign)
         )
 
@@ -262,10 +265,10 @@ class _Translated:
 
     def _function(self, call: cst.Call, function: str) -> cst.BaseExpression:
         code = self.source.code
-        plain = [code(one.value) for one in call.args if one.keyword is None]
+        plain = [code(arg.value) for arg in call.args if arg.keyword is None]
         axis = argument(call, 1, "axis")
         kept = ", ".join(
-            code(one.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for one in call.args
+            code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args
         )
         if function == "log" and len(plain) == 2:  # math.log(x, base)
             tf = self.source.tf
@@ -284,7 +287,7 @@ class _Translated:
 
     def _method(self, call: cst.Call) -> cst.BaseExpression:
         code = self.source.code
-        given = [code(one.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for one in call.args]
+        given = [code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args]
         function = call.func
         assert isinstance(function, cst.Attribute)
         shape = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
@@ -294,7 +297,7 @@ class _Translated:
         text = METHODS[function.attr.value].format(
             tf=self.source.tf,
             x=code(function.value),
-            more="".join(f", {one}" for one in given),
+            more="".join(f", {size}" for size in given),
             shape=shape if shape.startswith(("[", "(")) or not shape else f"[{shape}]",
             dtype=dtype,
         )
@@ -349,8 +352,8 @@ def _is_draw(source: ParsedSource, call: cst.Call) -> bool:
     root = dotted(call.func).partition(".")[0]
     if called_name(call) not in DRAWS or root in ("", source.tf, "random"):
         return False
-    given = [one for one in call.args if one.keyword is None or one.keyword.value != "size"]
-    return any(not isinstance(one.value, cst.BaseNumber) for one in given[:2])
+    given = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != "size"]
+    return any(not isinstance(arg.value, cst.BaseNumber) for arg in given[:2])
 
 
 def _drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
@@ -382,9 +385,13 @@ def _sole_expression(node: cst.FormattedString) -> cst.BaseExpression | None:
 
 def _picked(source: ParsedSource, node: cst.Subscript) -> str:
     """``k`` of ``q[np.arange(n), k]``, which takes one element of each row; else empty."""
-    if len(node.slice) != 2 or not all(isinstance(one.slice, cst.Index) for one in node.slice):
+    if len(node.slice) != 2 or not all(
+        isinstance(element.slice, cst.Index) for element in node.slice
+    ):
         return ""
-    rows, places = (one.slice.value for one in node.slice if isinstance(one.slice, cst.Index))
+    rows, places = (
+        element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)
+    )
     is_each = isinstance(rows, cst.Call) and called_name(rows) in ("arange", "range")
     return source.code(places) if is_each else ""
 

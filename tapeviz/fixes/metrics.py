@@ -34,9 +34,9 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
             yield from _collected(source, metric, call)
             value = _value(source, metric, call)
             results = [
-                one
-                for one in all_of(source.module, cst.Call)
-                if dotted(one.func) == f"{metric}.result" and source.line(one) >= line
+                call
+                for call in all_of(source.module, cst.Call)
+                if dotted(call.func) == f"{metric}.result" and source.line(call) >= line
             ]
             if value and results:
                 plan = Plan(source)
@@ -57,7 +57,7 @@ def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Ed
     made = _made(source, metric)
     form = {"Mean": "reduce_mean", "Sum": "reduce_sum"}.get(called_name(made) if made else "")
     results = [
-        one for one in all_of(source.module, cst.Call) if dotted(one.func) == f"{metric}.result"
+        call for call in all_of(source.module, cst.Call) if dotted(call.func) == f"{metric}.result"
     ]
     if loop is None or form is None or len(call.args) != 1 or not results:
         return
@@ -75,7 +75,7 @@ def _value(source: ParsedSource, metric: str, call: cst.Call) -> str:
     """What the metric is of these values, as code; empty if it is not known."""
     made = _made(source, metric)
     name = called_name(made) if made is not None else ""
-    given = [source.code(enclosed(one.value)) for one in call.args if one.keyword is None]
+    given = [source.code(enclosed(arg.value)) for arg in call.args if arg.keyword is None]
     if made is None or not given:
         return ""
     if name in _FORMS:
@@ -84,15 +84,15 @@ def _value(source: ParsedSource, metric: str, call: cst.Call) -> str:
     if name not in _LOSSES or ".metrics." not in dotted(made.func):
         return ""
     loss = dotted(made.func).replace(".metrics.", ".losses.")
-    kept = (one for one in made.args if one.keyword is None or one.keyword.value != "name")
-    settings = ", ".join(source.code(one).rstrip(", ") for one in kept)
-    return f"{loss}({settings})({', '.join(source.code(one.value) for one in call.args)})"
+    kept = (arg for arg in made.args if arg.keyword is None or arg.keyword.value != "name")
+    settings = ", ".join(source.code(arg).rstrip(", ") for arg in kept)
+    return f"{loss}({settings})({', '.join(source.code(arg.value) for arg in call.args)})"
 
 
 def _made(source: ParsedSource, name: str) -> cst.Call | None:
     """The call that a name was made with, where it is bound."""
     for assign in all_of(source.module, cst.Assign):
-        is_it = any(_is_same(dotted(one.target), name) for one in assign.targets)
+        is_it = any(_is_same(dotted(target.target), name) for target in assign.targets)
         if name and is_it and isinstance(assign.value, cst.Call):
             return assign.value
     return None

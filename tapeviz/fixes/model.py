@@ -42,7 +42,7 @@ class FixCase:
         """The lines of the cause and of the further cuts of its kind (or of these kinds)."""
         wanted = kinds or (self.cause.kind,)
         causes = (self.cause, *self.finding.others)
-        return tuple(dict.fromkeys(one.line for one in causes if one.kind in wanted))
+        return tuple(dict.fromkeys(cause.line for cause in causes if cause.kind in wanted))
 
 
 FixFunction = Callable[[FixCase], Iterator[Edit]]

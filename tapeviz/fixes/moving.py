@@ -42,7 +42,7 @@ def _from_before(source: ParsedSource, block: Block, outside: Statement) -> Iter
     siblings = source.siblings(block.node)
     between = siblings[_place(siblings, outside) : _place(siblings, block.node)]
     moved = _dependents(between, outside)
-    if any(isinstance(one, (cst.ClassDef, cst.FunctionDef)) for one in moved):
+    if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in moved):
         return
     plan = Plan(source)
     for statement in moved:
@@ -59,7 +59,7 @@ def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edi
     beside = source.beside(asked, block.node) if asked is not None else None
     end = _place(siblings, beside) if beside is not None else len(siblings)
     between = siblings[_place(siblings, block.node) + 1 : end]
-    if not any(one is outside for one in between):
+    if not any(statement is outside for statement in between):
         return
     moved = _with_needed(between, _dependents(between, outside))
     plan = Plan(source)
@@ -83,7 +83,7 @@ def _split(plan: Plan, block: Block, moved: Sequence[Statement]) -> str:
         outer = [*updated.items[: place + 1]]
         outer[-1] = outer[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         inside = updated.with_changes(items=updated.items[place + 1 :], leading_lines=[])
-        body = cst.IndentedBlock([inside, *(plan.parse(one) for one in moved)])
+        body = cst.IndentedBlock([inside, *(plan.parse(statement) for statement in moved)])
         return updated.with_changes(
             items=outer, body=body, lpar=cst.MaybeSentinel.DEFAULT, rpar=cst.MaybeSentinel.DEFAULT
         )
@@ -182,19 +182,21 @@ def _dependents(statements: Sequence[Statement], first: Statement) -> list[State
 def _with_needed(statements: Sequence[Statement], chosen: list[Statement]) -> list[Statement]:
     """With the statements that make what the chosen ones read."""
     kept = list(chosen)
-    needed = set().union(*(read_names(one) for one in chosen))
+    needed = set().union(*(read_names(statement) for statement in chosen))
     for statement in reversed(statements):
-        is_later = all(_place(statements, statement) > _place(statements, one) for one in chosen)
-        if any(statement is one for one in kept) or is_later:
+        is_later = all(
+            _place(statements, statement) > _place(statements, other) for other in chosen
+        )
+        if any(statement is other for other in kept) or is_later:
             continue
         if needed & bound_names(statement):
             kept.append(statement)
             needed |= read_names(statement)
-    return sorted(kept, key=lambda one: _place(statements, one))
+    return sorted(kept, key=lambda statement: _place(statements, statement))
 
 
-def _place(statements: Sequence[Statement], one: cst.CSTNode) -> int:
-    return next((i for i, each in enumerate(statements) if each is one), -1)
+def _place(statements: Sequence[Statement], node: cst.CSTNode) -> int:
+    return next((i for i, each in enumerate(statements) if each is node), -1)
 
 
 def _stops_recording(statement: cst.With) -> bool:
@@ -206,7 +208,7 @@ def _stops_recording(statement: cst.With) -> bool:
 
 
 def _lines(source: ParsedSource, moved: Sequence[Statement]) -> str:
-    lines = [source.line(one) for one in moved]
+    lines = [source.line(statement) for statement in moved]
     if len(lines) == 1:
         return f"line {lines[0]}"
     return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

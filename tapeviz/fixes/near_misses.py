@@ -57,7 +57,7 @@ def _unused(case: FixCase) -> tuple[str, Statement | None]:
 def _names_like(case: FixCase, name: str) -> list[str]:
     """Names that were bound to tensors of the same dtype and shape before the call."""
     wanted = _forms(case, name)
-    bound = {text for one in case.trace.bindings for _, text in one.tensors}
+    bound = {text for binding in case.trace.bindings for _, text in binding.tensors}
     names = filter(str.isidentifier, bound)
     return [other for other in sorted(names) if other != name and _forms(case, other) & wanted]
 
@@ -71,7 +71,7 @@ def _forms(case: FixCase, name: str) -> set[tuple[str, tuple[int | None, ...] | 
         for tensor, text in binding.tensors
         if text == name
     ]
-    return {(one.dtype, one.shape) for one in known if one is not None}
+    return {(tensor.dtype, tensor.shape) for tensor in known if tensor is not None}
 
 
 def _likeness(name: str, other: str) -> float:
@@ -126,7 +126,7 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
         if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript))
         and source.code(node) == asked_text
     ]
-    for other in sorted(made_from, key=lambda one: -_likeness(asked_text, one)):
+    for other in sorted(made_from, key=lambda text: -_likeness(asked_text, text)):
         if places and (len(made_from) == 1 or _likeness(asked_text, other) >= _ALIKE):
             plan = Plan(source)
             plan.replace(places[0], other)

@@ -25,7 +25,7 @@ def take_values(case: FixCase) -> Iterator[Edit]:
     for line in case.lines():
         for old, new in _VALUES.items():
             plan = Plan(source)
-            calls = [one for one in source.calls(line, old) if dotted(one.func).count(".") < 3]
+            calls = [call for call in source.calls(line, old) if dotted(call.func).count(".") < 3]
             for call in calls:
                 plan.replace(call, lambda old_call, name=new: _renamed(source, old_call, name))  # type: ignore[misc]
             if calls:
@@ -61,7 +61,7 @@ def _of_top_k(source: ParsedSource, line: int) -> Iterator[Edit]:
         target = small.targets[0].target
         if not isinstance(target, (cst.Tuple, cst.List)) or len(target.elements) != 2:
             continue
-        values, indices = (one.value for one in target.elements)
+        values, indices = (element.value for element in target.elements)
         plan = Plan(source)
         new = source.code(values)
         bound: cst.BaseExpression = values
@@ -79,7 +79,7 @@ def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
         if len(call.args) != 1:
             continue
         condition = call.args[0].value
-        compared = [one for one in header_nodes(call, cst.Comparison) if one is condition]
+        compared = [found for found in header_nodes(call, cst.Comparison) if found is condition]
         if compared:
             plan = Plan(source)
             x, mask = source.code(compared[0].left), source.code(condition)
@@ -95,9 +95,9 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
             around = source.enclosing(call, cst.Call)
             if around is None or dotted(around.func) != f"{source.tf}.cast":
                 continue
-            given = [_unrounded(one.value) for one in call.args[:2]]
-            if len(given) == 2 and any(one is not two.value for one, two in _pairs(given, call)):
-                p, y = (source.code(one) for one in given)
+            given = [_unrounded(arg.value) for arg in call.args[:2]]
+            if len(given) == 2 and any(node is not two.value for node, two in _pairs(given, call)):
+                p, y = (source.code(node) for node in given)
                 plan = Plan(source)
                 plan.replace(around, f"1.0 - {source.tf}.abs({p} - {y})")
                 title = "Estimate: count how near it is in place of whether it is equal"

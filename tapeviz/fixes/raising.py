@@ -19,14 +19,14 @@ def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     failure = trace.failure
     if failure is None or "non-persistent" not in failure.message.lower():
         return
-    tapes = [one for one in all_of(source.module, cst.Call) if called_name(one) == TAPES[0]]
+    tapes = [call for call in all_of(source.module, cst.Call) if called_name(call) == TAPES[0]]
     for call in _asked_on(source, failure.lines or (failure.line,)):
         name = source.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
-        named = [one for one in tapes if _named(source, one) == name]
+        named = [tape for tape in tapes if _named(source, tape) == name]
         for tape in (named or tapes)[-1:]:
             if argument(tape, 0, "persistent") is None:
                 plan = Plan(source)
-                inside = "".join(f", {source.code(one).rstrip(', ')}" for one in tape.args)
+                inside = "".join(f", {source.code(arg).rstrip(', ')}" for arg in tape.args)
                 plan.replace(tape, f"{source.code(tape.func)}(persistent=True{inside})")
                 yield Edit("Make the tape persistent, so that it can be asked again", plan.text())
                 return
@@ -51,7 +51,7 @@ def give_pairs(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     failure = trace.failure
     for line in (failure.lines or (failure.line,)) if failure is not None else ():
         for call in source.calls(line, "apply_gradients"):
-            given = [one.value for one in call.args if one.keyword is None]
+            given = [arg.value for arg in call.args if arg.keyword is None]
             if len(given) == 2:
                 plan = Plan(source)
                 pairs = ", ".join(map(source.code, given))
@@ -132,7 +132,11 @@ def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     block = block_of_call(source, trace, call) if call is not None else None
     if failure is None or call is None or block is None or call.line not in failure.lines:
         return
-    names = [one.text for one in call.sources if one.kind == "other" and one.text.isidentifier()]
+    names = [
+        operand.text
+        for operand in call.sources
+        if operand.kind == "other" and operand.text.isidentifier()
+    ]
     if not names:
         asked = gradient_call(source, call)
         given = argument(asked, 1, "sources") if asked is not None else None

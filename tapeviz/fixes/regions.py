@@ -32,16 +32,16 @@ def region_after(source: ParsedSource, statement: Statement, block: Block | None
     """The region of a statement in a tape's block, or in a function that runs there."""
     around = list(source.ancestors(statement))
     function = source.function_of(statement)
-    inside = block is not None and any(one is block.node for one in around)
+    inside = block is not None and any(node is block.node for node in around)
     edge: cst.CSTNode = block.node if inside and block is not None else function
     loop: Statement | None = None
     following: list[cst.CSTNode] = list(source.after(statement))
-    for one in around:
-        if one is edge:
+    for outer in around:
+        if outer is edge:
             break
-        if isinstance(one, (cst.For, cst.While)):
-            loop = one
-            following = [one, *source.after(one)]
-        elif isinstance(one, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
-            following.extend(source.after(one))
+        if isinstance(outer, (cst.For, cst.While)):
+            loop = outer
+            following = [outer, *source.after(outer)]
+        elif isinstance(outer, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+            following.extend(source.after(outer))
     return Region(tuple(following), loop, block if inside else None)

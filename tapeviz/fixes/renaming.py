@@ -74,7 +74,7 @@ def _is_target(source: ParsedSource, element: cst.CSTNode) -> bool:
     for above in source.ancestors(element):
         if isinstance(above, (cst.AssignTarget, cst.CompFor, cst.For)):
             value = above.target
-            return any(one is element for one in nodes_in(value))
+            return any(node is element for node in nodes_in(value))
         if isinstance(above, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
             return False
     return False
@@ -121,4 +121,4 @@ def functions_that_read(source: ParsedSource, receiver: cst.BaseExpression) -> f
 
 
 def calls_any(region: Iterable[cst.CSTNode], functions: frozenset[str]) -> bool:
-    return any(called_name(call) in functions for one in region for call in all_of(one, cst.Call))
+    return any(called_name(call) in functions for node in region for call in all_of(node, cst.Call))

@@ -118,7 +118,7 @@ def _joined(tf: str, name: str, axes: Sequence[Axis], value: str, place: int) ->
     inner = _joined(tf, name, axes, value, place + 1)
     if axis.is_whole:
         return inner
-    front = [one.written for one in axes[:place]]
+    front = [axis.written for axis in axes[:place]]
     parts = [
         f"{name}[{', '.join([*front, axis.before])}]" if axis.before else "",
         inner,

@@ -52,7 +52,9 @@ class ParsedSource:
             above = self._parents.get(above)
 
     def enclosing(self, node: cst.CSTNode, kind: type[_Node]) -> _Node | None:
-        return next((one for one in self.ancestors(node) if isinstance(one, kind)), None)
+        return next(
+            (ancestor for ancestor in self.ancestors(node) if isinstance(ancestor, kind)), None
+        )
 
     # Statements
 
@@ -67,14 +69,14 @@ class ParsedSource:
 
     def statement(self, line: int) -> Statement | None:
         """The smallest statement that covers the line."""
-        covering = [one for one in self.statements if self.covers(one, line)]
+        covering = [statement for statement in self.statements if self.covers(statement, line)]
         return min(covering, key=lambda s: self.end_line(s) - self.line(s), default=None)
 
     def statement_of(self, node: cst.CSTNode) -> Statement | None:
         """The statement that a node is, or stands in."""
-        for one in (node, *self.ancestors(node)):
-            if isinstance(one, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
-                return one
+        for outer in (node, *self.ancestors(node)):
+            if isinstance(outer, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+                return outer
         return None
 
     def siblings(self, statement: Statement) -> Sequence[Statement]:
@@ -91,20 +93,20 @@ class ParsedSource:
     def after(self, statement: Statement) -> Sequence[Statement]:
         """The statements that follow in the same body."""
         siblings = self.siblings(statement)
-        place = next(i for i, one in enumerate(siblings) if one is statement)
+        place = next(i for i, sibling in enumerate(siblings) if sibling is statement)
         return siblings[place + 1 :]
 
     def before(self, statement: Statement) -> Sequence[Statement]:
         siblings = self.siblings(statement)
-        place = next(i for i, one in enumerate(siblings) if one is statement)
+        place = next(i for i, sibling in enumerate(siblings) if sibling is statement)
         return siblings[:place]
 
     def beside(self, node: cst.CSTNode, statement: Statement) -> Statement | None:
         """What stands around ``node`` in the body that ``statement`` stands in."""
         body = self.siblings(statement)
-        for one in (node, *self.ancestors(node)):
-            if any(one is sibling for sibling in body):
-                return one  # type: ignore[return-value]
+        for outer in (node, *self.ancestors(node)):
+            if any(outer is sibling for sibling in body):
+                return outer  # type: ignore[return-value]
         return None
 
     def function_of(self, node: cst.CSTNode) -> cst.CSTNode:
@@ -186,7 +188,7 @@ def nodes_in(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 def all_of(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
-    return [one for one in nodes_in(node) if isinstance(one, kind)]
+    return [node for node in nodes_in(node) if isinstance(node, kind)]
 
 
 def header_nodes(statement: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
@@ -197,7 +199,7 @@ def header_nodes(statement: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
     if isinstance(body, cst.SimpleStatementSuite):
         return all_of(statement, kind)
     inside = set(map(id, nodes_in(body)))
-    return [one for one in all_of(statement, kind) if id(one) not in inside]
+    return [node for node in all_of(statement, kind) if id(node) not in inside]
 
 
 def called_name(call: cst.Call) -> str:
@@ -227,11 +229,11 @@ def sole(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
 
 def argument(call: cst.Call, position: int, *keywords: str) -> cst.Arg | None:
     """An argument by its keyword or, if it was given so, by its position."""
-    for one in call.args:
-        if one.keyword is not None and one.keyword.value in keywords:
-            return one
-    plain = [one for one in call.args if one.keyword is None and not one.star]
-    starred = any(one.star for one in call.args)
+    for arg in call.args:
+        if arg.keyword is not None and arg.keyword.value in keywords:
+            return arg
+    plain = [arg for arg in call.args if arg.keyword is None and not arg.star]
+    starred = any(arg.star for arg in call.args)
     return plain[position] if position < len(plain) and not starred else None
 
 
@@ -264,12 +266,12 @@ def _targets(target: cst.CSTNode) -> set[str]:
 def read_names(node: cst.CSTNode) -> frozenset[str]:
     """The names that occur in it, other than as attributes and keywords."""
     skipped: set[int] = set()
-    for one in nodes_in(node):
-        if isinstance(one, cst.Attribute):
-            skipped.add(id(one.attr))
-        elif isinstance(one, cst.Arg) and one.keyword is not None:
-            skipped.add(id(one.keyword))
-        elif isinstance(one, cst.AssignTarget) and isinstance(one.target, cst.Name):
-            skipped.add(id(one.target))
-    names = (one for one in nodes_in(node) if isinstance(one, cst.Name))
-    return frozenset(one.value for one in names if id(one) not in skipped)
+    for child in nodes_in(node):
+        if isinstance(child, cst.Attribute):
+            skipped.add(id(child.attr))
+        elif isinstance(child, cst.Arg) and child.keyword is not None:
+            skipped.add(id(child.keyword))
+        elif isinstance(child, cst.AssignTarget) and isinstance(child.target, cst.Name):
+            skipped.add(id(child.target))
+    names = (name for name in nodes_in(node) if isinstance(name, cst.Name))
+    return frozenset(name.value for name in names if id(name) not in skipped)

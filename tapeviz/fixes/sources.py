@@ -73,7 +73,7 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         "weights",
     ):
         return
-    called = dict.fromkeys(dotted(one.func) for one in all_of(block.node.body, cst.Call))
+    called = dict.fromkeys(dotted(call.func) for call in all_of(block.node.body, cst.Call))
     for name in called:
         root = name.split(".")[0]
         if not name or name == dotted(weights.value) or root in (source.tf, source.np, block.name):
@@ -87,7 +87,9 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
 def _original(case: FixCase) -> str:
     """The name of the tensor or variable that the source is a copy of."""
     trace = case.trace
-    source = next((one for one in case.call.sources if one.text == case.finding.source), None)
+    source = next(
+        (operand for operand in case.call.sources if operand.text == case.finding.source), None
+    )
     producer = trace.producers.get(source.tensor) if source and source.tensor is not None else None
     for tensor in trace.ops[producer].inputs if producer is not None else ():
         read = trace.reads.get(tensor)
@@ -169,7 +171,7 @@ def rename_second(case: FixCase) -> Iterator[Edit]:
     if region.loop is not None or not name.isidentifier() or region.block is None:
         return
     following = region.statements
-    if any(name in bound_names(one) for one in following):
+    if any(name in bound_names(statement) for statement in following):
         return
     new = source.free_name(f"{name}_next")
     plan = Plan(source)
@@ -202,11 +204,13 @@ def _before_rebinding(
     source: ParsedSource, rebinding: cst.CSTNode, block: Block | None, name: str
 ) -> cst.CSTNode:
     """In front of the block if the name was bound before it, else of the rebinding."""
-    if block is None or not any(one is block.node for one in source.ancestors(rebinding)):
+    if block is None or not any(ancestor is block.node for ancestor in source.ancestors(rebinding)):
         return rebinding
-    if any(name in bound_names(one) for one in source.before(block.node)):
+    if any(name in bound_names(statement) for statement in source.before(block.node)):
         return block.node
     function = source.enclosing(block.node, cst.FunctionDef)
-    if function is not None and name in {one.name.value for one in function.params.params}:
+    if function is not None and name in {
+        parameter.name.value for parameter in function.params.params
+    }:
         return block.node
     return rebinding

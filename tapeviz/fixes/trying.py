@@ -201,7 +201,7 @@ class _Trials:
             if self._is_good(goal, edit, after):
                 goal.kept.append((edit, self._values(trial, after, goal, edit)))
                 continue
-            similar = [one for one in goal.edits if one.title == edit.title]
+            similar = [each for each in goal.edits if each.title == edit.title]
             if edit in similar[:-1]:
                 self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
             elif goal.places and trial.depth < _DEEPEST and not goal.is_done:
@@ -268,10 +268,10 @@ class _Trials:
             return
         call = after.diagnosis.calls[place[0]].call
         case = FixCase(after.trace, call, finding, cause, source)
-        for one in list(distinct(edits_for(case), trial.text))[:2]:
-            title = f"{edit.title}; {one.title[0].lower()}{one.title[1:]}"
-            estimate = edit.is_estimate or one.is_estimate
-            both = Edit(title, one.new_text, estimate, edit.part or one.part)
+        for second in list(distinct(edits_for(case), trial.text))[:2]:
+            title = f"{edit.title}; {second.title[0].lower()}{second.title[1:]}"
+            estimate = edit.is_estimate or second.is_estimate
+            both = Edit(title, second.new_text, estimate, edit.part or second.part)
             self._offer(goal, both, trial.depth + 1)
 
 

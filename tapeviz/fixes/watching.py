@@ -113,7 +113,7 @@ def make_trainable(case: FixCase) -> Iterator[Edit]:
 
 def _without(call: cst.Call, keyword: str, position: int) -> cst.Call:
     gone = argument(call, position, keyword)
-    kept = [one for one in call.args if one is not gone]
+    kept = [arg for arg in call.args if arg is not gone]
     if kept:
         kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return call.with_changes(args=kept)
@@ -146,7 +146,7 @@ def _missing(case: FixCase) -> list[str]:
     if not isinstance(_asked(case), (cst.List, cst.Tuple)):
         return []
     tape = case.trace.tapes.get(case.call.tape) if case.call.tape is not None else None
-    watched = {one.tensor for one in tape.watches} if tape is not None else set()
+    watched = {watch.tensor for watch in tape.watches} if tape is not None else set()
     return [
         operand.text
         for operand, result in zip(case.call.sources, case.call.results, strict=False)
@@ -176,7 +176,7 @@ def _put_watch(case: FixCase, plan: Plan, block: Block, watch: str) -> None:
     source = case.source
     made = source.statement(case.cause.line)
     if case.cause.detail.get("how") == "tensor" and made is not None:
-        inside = any(one is block.node for one in source.ancestors(made))
+        inside = any(ancestor is block.node for ancestor in source.ancestors(made))
         if inside and isinstance(made, cst.SimpleStatementLine):
             plan.after(made, watch)
             return
@@ -184,4 +184,4 @@ def _put_watch(case: FixCase, plan: Plan, block: Block, watch: str) -> None:
 
 
 def _binds(assign: cst.Assign, name: str) -> bool:
-    return any(cst.Module([]).code_for_node(one.target) == name for one in assign.targets)
+    return any(cst.Module([]).code_for_node(target.target) == name for target in assign.targets)

@@ -41,7 +41,7 @@ def call_with_weights(plan: Plan, model: str, weights: str, region: Iterable[cst
 
 
 def _stateless(source: ParsedSource, call: cst.Call, model: str, weights: str) -> cst.CSTNode:
-    given = ", ".join(source.code(one).rstrip(", ") for one in call.args)
+    given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
     state = f"{weights}, {model}.non_trainable_variables"
     return cst.parse_expression(f"{model}.stateless_call({state}, {given})[0]")
 
@@ -110,11 +110,13 @@ def _parted(
     """Gradients and variables of ``zip(gs, ws)`` or of ``[(g, w), …]``, as expressions."""
     if isinstance(pairs, cst.Call) and len(pairs.args) == 2:
         return pairs.args[0].value, pairs.args[1].value
-    both = [one.value for one in pairs.elements] if isinstance(pairs, cst.List) else []
-    if not both or not all(isinstance(one, cst.Tuple) and len(one.elements) == 2 for one in both):
+    both = [element.value for element in pairs.elements] if isinstance(pairs, cst.List) else []
+    if not both or not all(
+        isinstance(pair, cst.Tuple) and len(pair.elements) == 2 for pair in both
+    ):
         return None
-    columns = ([one.elements[at].value for one in both] for at in (0, 1))  # type: ignore[attr-defined]
-    gradients, variables = (cst.List([cst.Element(one) for one in each]) for each in columns)
+    columns = ([pair.elements[at].value for pair in both] for at in (0, 1))  # type: ignore[attr-defined]
+    gradients, variables = (cst.List([cst.Element(item) for item in each]) for each in columns)
     return gradients, variables
 
 
@@ -140,8 +142,10 @@ def _steps(
     model = model_of_weights(source, variables)
     count = rename_reads(plan, variables, new, region.statements)
     if isinstance(variables, (cst.List, cst.Tuple)):
-        for place, one in enumerate(variables.elements):
-            count += rename_reads(plan, enclosed(one.value), f"{new}[{place}]", region.statements)
+        for place, element in enumerate(variables.elements):
+            count += rename_reads(
+                plan, enclosed(element.value), f"{new}[{place}]", region.statements
+            )
     if model:
         count += call_with_weights(plan, model, new, region.statements)
     if count:

@@ -50,7 +50,7 @@ class Write:
 def writes_on(source: ParsedSource, line: int, is_slice: bool = False) -> list[Write]:
     """The writes on a line. ``is_slice``: a subscript is a slice of one variable, not of a list."""
     found = (write_of(source, call, is_slice) for call in source.calls(line, *METHODS, "update"))
-    return [one for one in found if one is not None]
+    return [write for write in found if write is not None]
 
 
 def writes_to(

@@ -69,7 +69,9 @@ def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
         for inside in entry.body:
             op = trace.ops[inside]
             if not op.is_recorded_operation and op.type != entry.type:
-                makers.update((one, op.id) for one in op.outputs if makers.get(one) == entry.id)
+                makers.update(
+                    (tensor, op.id) for tensor in op.outputs if makers.get(tensor) == entry.id
+                )
     return makers
 
 
@@ -123,7 +125,7 @@ class _Wiring:
         operands = list(call.targets[:_MOST_SOURCES])
         if len(call.sources) <= _MOST_SOURCES:
             operands += call.sources
-        wanted = {one.tensor for one in operands if one.tensor is not None}
+        wanted = {operand.tensor for operand in operands if operand.tensor is not None}
         makers = {self._trace.producers.get(tensor) for tensor in wanted}
         makers |= self._selection.scope.cuts
         return frozenset(
@@ -228,7 +230,7 @@ class _Wiring:
         ``custom_gradient`` reads its variables once more after the body ran; such a tensor gets
         an edge of its own.
         """
-        inside = [one for one in entry.body if op_id(one) in self.graph]
+        inside = [op for op in entry.body if op_id(op) in self.graph]
         if not inside:
             return
         state: EdgeState = "recorded" if is_recorded(entry) else "unrecorded"
@@ -237,7 +239,7 @@ class _Wiring:
         for member in map(op_id, inside):
             for source, target, key in self.graph.in_edges(member, keys=True):
                 ways_in.setdefault(source, (source, target, key))
-        is_compiled = any(self._trace.ops[one].within is not None for one in entry.body)
+        is_compiled = any(self._trace.ops[op].within is not None for op in entry.body)
         for tensor in dict.fromkeys(entry.inputs):
             touched = self._trace.touches.get((entry.id, VariableId(tensor)))
             supplier = version_id(touched) if touched else self._supplier(tensor, None)

@@ -103,15 +103,15 @@ class _Folding:
         for path, group in self._tree.groups.items():
             if path not in self._framed or path not in used:
                 continue
-            parent = next((one for one in upwards(group.parent) if one in self._framed), "")
+            parent = next((path for path in upwards(group.parent) if path in self._framed), "")
             frame = Frame(path, group.title, group.line, parent)
             if group.turns:
                 turn = group.turns.index(self._opening.turns[path]) + 1
                 usual = usual_shape(self._tree, group)
                 others = tuple(
                     number
-                    for number, one in enumerate(group.turns, 1)
-                    if self._tree.groups[one].shape != usual
+                    for number, turn in enumerate(group.turns, 1)
+                    if self._tree.groups[turn].shape != usual
                 )
                 frame = replace(frame, turn=turn, count=len(group.turns), others=others)
             found.append(frame)
@@ -259,10 +259,10 @@ class _Folding:
         if not home or not other or home == other:
             return False
         shared = ""
-        for one, two in zip(home.split("/"), other.split("/"), strict=False):
-            if one != two:
+        for part, two in zip(home.split("/"), other.split("/"), strict=False):
+            if part != two:
                 break
-            shared = f"{shared}/{one}" if shared else one
+            shared = f"{shared}/{part}" if shared else part
         return shared in self._opening.turns and shared not in self._opening.closed
 
 

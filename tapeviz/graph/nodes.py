@@ -131,7 +131,7 @@ class Nodes:
             variable=version.variable,
             version=version.index,
             name=name,
-            lines=tuple(dict.fromkeys(one for one in (line, variable.site.line) if one)),
+            lines=tuple(dict.fromkeys(number for number in (line, variable.site.line) if number)),
         )
 
     def of_constant(self, tensor: TensorId, node: NodeId) -> Node:
@@ -177,7 +177,7 @@ class Nodes:
 def result_words(call: Call, result: TensorId) -> tuple[str, str]:
     """Title and subtitle of a gradient whose making is not shown: ``∂loss/∂w``."""
     source = call.sources[call.results.index(result)].text
-    target = ", ".join(one.text for one in call.targets)
+    target = ", ".join(operand.text for operand in call.targets)
     return f"∂{target}/∂{source}", joined(("gradient", line_words(call.line)))
 
 
@@ -191,4 +191,4 @@ def value_of(trace: Trace, version: Version) -> TensorId | None:
     is_whole = version.index == 0 or (op is not None and not keeps_prior_state(op.type))
     if is_whole and version.value is not None:
         holding.append(version.value)
-    return next((one for one in holding if one in trace.places), next(iter(holding), None))
+    return next((tensor for tensor in holding if tensor in trace.places), next(iter(holding), None))

@@ -120,7 +120,7 @@ class _Chooser:
         for group in waiting:
             if group.kind != "entry":
                 units.setdefault(group.shape, []).append(group)
-        return max(units.values(), key=lambda unit: sum(one.ops for one in unit), default=[])
+        return max(units.values(), key=lambda unit: sum(group.ops for group in unit), default=[])
 
     def _parts(self, path: str) -> tuple[int, list[Group]]:
         """The nodes and the groups that stand in an open group; of a repeat in its turn."""

@@ -62,7 +62,7 @@ class _Lines:
                 if not isinstance(child, ast.ClassDef):
                     arguments = child.args
                     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-                    self.parameters[child.lineno] = frozenset(one.arg for one in every)
+                    self.parameters[child.lineno] = frozenset(argument.arg for argument in every)
             elif isinstance(child, (ast.For, ast.AsyncFor, ast.While)):
                 loop = _loop_of(text, child)
                 self.headers[loop.line] = loop
@@ -88,7 +88,7 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loo
         names = frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
     if len(words) > _LONGEST_HEADER:
         words = words[: _LONGEST_HEADER - 1] + "…"
-    return _Loop(node.lineno, words, names, tuple(one.lineno for one in node.body))
+    return _Loop(node.lineno, words, names, tuple(statement.lineno for statement in node.body))
 
 
 class _Program:

@@ -80,7 +80,7 @@ class TraceIndex:
         around: dict[OpId, Op] = {}
         for op in self.with_body:
             asks = op.is_compiled_call and any(
-                self.trace.ops[one].call is not None for one in op.body
+                self.trace.ops[inner].call is not None for inner in op.body
             )
             if not asks:
                 for inside in op.body:
@@ -173,7 +173,7 @@ def shown_calls(trace: Trace) -> tuple[Call, ...]:
 def asked_for(trace: Trace, calls: Iterable[Call]) -> frozenset[TensorId]:
     """Tensors that the snippet named to a tape: targets, sources and what it watched itself."""
     calls = tuple(calls)
-    asked = {one.tensor for call in calls for one in (*call.targets, *call.sources)}
+    asked = {operand.tensor for call in calls for operand in (*call.targets, *call.sources)}
     for identity in {call.tape for call in calls}:
         tape = trace.tapes.get(identity) if identity is not None else None
         watches = tape.watches if tape is not None else ()
@@ -199,7 +199,9 @@ def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version 
     variable = trace.variables.get(VariableId(handle))
     if variable is None or not variable.versions:
         return None
-    before = [one for one in variable.versions if any(read < tensor for read in one.reads)]
+    before = [
+        version for version in variable.versions if any(read < tensor for read in version.reads)
+    ]
     return before[-1] if before else variable.versions[0]
 
 
@@ -220,11 +222,11 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
             return True
         return tensor is not None and bool(wanted) and before_path(trace, tensor) in wanted
 
-    targets = [one.tensor for one in call.targets if one.tensor is not None]
+    targets = [operand.tensor for operand in call.targets if operand.tensor is not None]
     walk = _Walk(index, scope, is_shown)
     walk.reach(targets)
     for inner in _inner_calls(trace, scope, call):
-        walk.reach(one.tensor for one in inner.targets if one.tensor is not None)
+        walk.reach(operand.tensor for operand in inner.targets if operand.tensor is not None)
     lacking = [
         operand.tensor
         for operand, result in zip(call.sources, call.results, strict=False)
@@ -235,7 +237,7 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
         walk.admit(explained)
         walk.reach(targets)
         for inner in _inner_calls(trace, scope, call):
-            walk.reach(one.tensor for one in inner.targets if one.tensor is not None)
+            walk.reach(operand.tensor for operand in inner.targets if operand.tensor is not None)
         for tensor in lacking:
             walk.reach(_offspring(index, call, tensor, scope, is_inside))
         scope.cuts = _ends(index, call, explained)
@@ -406,7 +408,9 @@ class _Walk:
         if variable is None:
             self.reach([tensor])
             return
-        if any((variable.id, one.index) in self.scope.versions for one in variable.versions):
+        if any(
+            (variable.id, version.index) in self.scope.versions for version in variable.versions
+        ):
             return
         seen = version_at(variable, call.when)
         if seen is not None:
@@ -565,7 +569,7 @@ def _forward_scope(index: TraceIndex) -> Scope:
     made.reach(
         variable.initial for variable in trace.variables.values() if variable.initial is not None
     )
-    creations = {one.op for v in trace.variables.values() for one in v.versions[:1]}
+    creations = {version.op for v in trace.variables.values() for version in v.versions[:1]}
     scope = Scope()
     walk = _Walk(index, scope, lambda op, tensor: True)
     for op in trace.ops.values():
@@ -580,7 +584,7 @@ def _forward_scope(index: TraceIndex) -> Scope:
 
 def everything(trace: Trace) -> Scope:
     """All that ran."""
-    versions = {(v.id, one.index) for v in trace.variables.values() for one in v.versions}
+    versions = {(v.id, version.index) for v in trace.variables.values() for version in v.versions}
     creations = {v.versions[0].op for v in trace.variables.values() if v.versions}
     ops = {op.id for op in trace.ops.values() if op.type not in _NEVER_NODES}
     return Scope({op for op in ops if op not in creations}, versions)

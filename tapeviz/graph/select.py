@@ -54,11 +54,11 @@ def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
     """A read is an edge, unless the snippet holds on to what was read; an entry with a body
     whose outputs its ops produced is a group."""
     if op.type == "ReadVariableOp" and op.outputs and op.outputs[0] in trace.reads:
-        return any(one in asked or one in trace.names for one in op.outputs)
+        return any(output in asked or output in trace.names for output in op.outputs)
     if op.body and not op.is_recorded_operation:  # a compiled function's call
         return False
     if op.is_recorded_operation:
-        return all(trace.producers.get(one) == op.id for one in op.outputs)
+        return all(trace.producers.get(output) == op.id for output in op.outputs)
     return True
 
 
@@ -78,12 +78,12 @@ def _data(
         ):
             plain.add(op.id)
     ends: dict[OpId, OpId] = {}
-    targets = {one.tensor for call in trace.calls for one in call.targets}
+    targets = {target.tensor for call in trace.calls for target in call.targets}
     for end in plain:
         outputs = by_id[end].outputs
-        if any(one in trace.names for one in outputs) and targets.isdisjoint(outputs):
+        if any(tensor in trace.names for tensor in outputs) and targets.isdisjoint(outputs):
             inside = _behind(trace, by_id[end], plain)
-            taken = (users[out] for one in inside - {end} for out in by_id[one].outputs)
+            taken = (users[out] for inner in inside - {end} for out in by_id[inner].outputs)
             if all(user in inside for some in taken for user in some):
                 ends.update(dict.fromkeys(inside, end))
     return ends

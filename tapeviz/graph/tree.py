@@ -250,7 +250,9 @@ def _prune(branch: _Branch, least_turns: int) -> None:
             kept.append(child)
             continue
         _prune(child, least_turns)
-        turns = [one for one in child.children if isinstance(one, _Branch) and one.kind == "turn"]
+        turns = [
+            turn for turn in child.children if isinstance(turn, _Branch) and turn.kind == "turn"
+        ]
         if child.kind == "loop" and len(turns) < least_turns:
             for turn in turns:
                 kept.extend(turn.children)

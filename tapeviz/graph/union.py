@@ -105,7 +105,11 @@ def _key(
 ) -> Callable[[NodeId], Hashable]:
     def key(name: NodeId) -> Hashable:
         node: Node = graph.nodes[name]["node"]
-        takers = frozenset(called.get(one) for one in graph.successors(name)) if is_strict else None
+        takers = (
+            frozenset(called.get(reader) for reader in graph.successors(name))
+            if is_strict
+            else None
+        )
         return node.role, node.type, node.title, node.version, node.is_chip, takers
 
     return key

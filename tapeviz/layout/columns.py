@@ -24,9 +24,9 @@ class Columns:
     Steps (``beside``, ``far``, ``other``): a link of the column goes to column ``other``, and in
     the same gap another link goes from ``beside`` to ``far``. They cross when the column is right
     of ``beside`` and ``far`` right of ``other``, or when both are left.
-    Spans (``one``, ``two``, ``sign``): a link runs from column ``one`` to ``two`` where this
-    column is straight, and is crossed between them. With ``sign`` -1 it is crossed outside: the
-    two are ends of the column's own links, one that arrives and one that leaves in one gap.
+    Spans (``span_from``, ``span_to``, ``sign``): a link runs from one column to the other where
+    this column is straight, and is crossed between them. With ``sign`` -1 it is crossed outside:
+    the two are ends of the column's own links, one that arrives and one that leaves in one gap.
     """
 
     of: Ints
@@ -35,8 +35,8 @@ class Columns:
     far: Ints
     other: Ints
     step_starts: list[int]
-    one: Ints
-    two: Ints
+    span_from: Ints
+    span_to: Ints
     sign: Ints
     span_starts: list[int]
     neighbours: Ints
@@ -45,7 +45,7 @@ class Columns:
     @property
     def size(self) -> int:
         """What it takes to ask for each column once, in columns with few links beside them."""
-        return self.count + (len(self.beside) + len(self.one)) // 400
+        return self.count + (len(self.beside) + len(self.span_from)) // 400
 
     def crossings_by_place(self, column: int, place: Ints) -> Floats:
         """``cost[p]``: crossings with the column before what is now at place p; up to a constant.
@@ -55,8 +55,14 @@ class Columns:
         steps = slice(self.step_starts[column], self.step_starts[column + 1])
         spans = slice(self.span_starts[column], self.span_starts[column + 1])
         side = np.sign(place[self.far[steps]] - place[self.other[steps]])
-        one, two, sign = place[self.one[spans]], place[self.two[spans]], self.sign[spans]
-        at = np.concatenate([place[self.beside[steps]], np.minimum(one, two), np.maximum(one, two)])
+        first, last, sign = (
+            place[self.span_from[spans]],
+            place[self.span_to[spans]],
+            self.sign[spans],
+        )
+        at = np.concatenate(
+            [place[self.beside[steps]], np.minimum(first, last), np.maximum(first, last)]
+        )
         rise = np.concatenate([side, sign, -sign])
         return np.concatenate([[0.0], np.bincount(at, rise, self.count).cumsum()])
 
@@ -104,8 +110,8 @@ def gather_columns(layers: Layers, of: Ints) -> Columns:
         far=far[steps][step_order],
         other=other[steps][step_order],
         step_starts=step_starts,
-        one=np.concatenate([upper[crossing][passing], near[through]])[span_order],
-        two=np.concatenate([lower[crossing][passing], other[through]])[span_order],
+        span_from=np.concatenate([upper[crossing][passing], near[through]])[span_order],
+        span_to=np.concatenate([lower[crossing][passing], other[through]])[span_order],
         sign=sign[span_order],
         span_starts=span_starts,
         neighbours=np.concatenate([lower[sloped], upper[sloped]])[end_order],

@@ -87,7 +87,7 @@ def _gradient(pair: GradientPair) -> str:
         return f"{name}: only {'before' if pair.after is None else 'after'}"
     if _name(pair.before) != name:
         return f"{_name(pair.before)} → {name}"
-    was, now = (STATUS_TEXTS[one.finding.status] for one in (pair.before, pair.after))
+    was, now = (STATUS_TEXTS[asked.finding.status] for asked in (pair.before, pair.after))
     return f"{name}: {was} → {now}" if was != now else f"{name}: other numbers"
 
 

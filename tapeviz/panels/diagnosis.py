@@ -143,7 +143,7 @@ class DiagnosisPanel(Panel):
     def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
         """A card for each source, told by the first round in which it is in trouble."""
         document, diagnosis = self.document, self.document.diagnosis
-        for series in sorted(site.sources, key=lambda one: not one.is_troubled):
+        for series in sorted(site.sources, key=lambda series: not series.is_troubled):
             call = diagnosis.round(site, series.telling)
             finding = call.findings[series.place]
             yield lambda call=call, finding=finding, series=series: FindingCard(  # type: ignore[misc]
@@ -217,9 +217,9 @@ class DiagnosisPanel(Panel):
             return "Each gradient that the snippet asks for gets a card here."
         calls, groups = len(diagnosis.calls), diagnosis.groups
         asked = [
-            one.is_troubled if isinstance(one, SourceSeries) else one.status != "flows"
+            item.is_troubled if isinstance(item, SourceSeries) else item.status != "flows"
             for group in groups
-            for one in (group.sources if isinstance(group, CallSite) else group.findings)
+            for item in (group.sources if isinstance(group, CallSite) else group.findings)
         ]
         if not calls and not diagnosis.error:
             return NO_GRADIENT

@@ -56,7 +56,7 @@ class FindingCard(Card):
         pill = STATUS_TEXTS[finding.status]
         if self.site is not None and series is not None:
             pill = pill_words(self.site, series)
-        place = next((i for i, one in enumerate(call.findings) if one is finding), 0)
+        place = next((i for i, each in enumerate(call.findings) if each is finding), 0)
         name = document.links.name_of(call.call.sources[place])
         self.title = f"∂{finding.target} / ∂{name}"
         self.setAccessibleName(f"{self.title}: {pill}")

@@ -263,7 +263,7 @@ class GraphPanel(Panel):
 
     def _click_frame(self, path: str, button: str) -> None:
         """Fold a frame, or show the turn before or after."""
-        frame = next((one for one in self.scene.frames if one.path == path), None)
+        frame = next((frame for frame in self.scene.frames if frame.path == path), None)
         if frame is None:
             return
         if button == "fold":

@@ -69,8 +69,10 @@ class RoundPlot(PlotByRound):
 
     def draw(self, site: CallSite) -> None:
         theme = self._theme
-        series = sorted(site.sources, key=lambda one: -float(np.nansum(one.norms)))[:MOST_LINES]
-        table = np.stack([*(one.norms for one in series), site.losses])
+        series = sorted(site.sources, key=lambda series: -float(np.nansum(series.norms)))[
+            :MOST_LINES
+        ]
+        table = np.stack([*(series.norms for series in series), site.losses])
         is_log = spans_decades(table)
         self.setLogMode(y=is_log)
         legend = self._new_legend()
@@ -79,11 +81,11 @@ class RoundPlot(PlotByRound):
         if np.isfinite(site.losses).any():
             self._line(rounds, site.losses, pen, is_log)
             legend.addItem(pg.PlotDataItem(pen=pen), "loss")
-        for place, one in enumerate(series):
+        for place, each in enumerate(series):
             tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
             pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])
-            self._line(rounds, one.norms, pen, is_log)
-            legend.addItem(pg.PlotDataItem(pen=pen), f"‖∂{shortened(one.source)}‖")
+            self._line(rounds, each.norms, pen, is_log)
+            legend.addItem(pg.PlotDataItem(pen=pen), f"‖∂{shortened(each.source)}‖")
         for number in site.special:
             self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
         self.setXRange(1, max(len(site), 2), padding=0.02)
@@ -138,7 +140,7 @@ class HeatMap(PlotByRound):
 
     def draw(self, site: CallSite) -> None:
         theme = self._theme
-        table = np.stack([one.norms for one in site.sources])
+        table = np.stack([series.norms for series in site.sources])
         heights = scaled(table)
         known = heights[np.isfinite(heights)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
@@ -146,7 +148,7 @@ class HeatMap(PlotByRound):
         image.setColorMap(colour_map(theme, True, False))
         image.setRect(0.5, 0, len(site), len(site.sources))
         self.addItem(image)
-        names = [(n + 0.5, shortened(one.source)) for n, one in enumerate(site.sources)]
+        names = [(n + 0.5, shortened(series.source)) for n, series in enumerate(site.sources)]
         step = max(1, len(names) // 14)
         self.getAxis("left").setTicks([names[::step]])
         ends = table[np.isfinite(heights)]
@@ -175,17 +177,17 @@ class BarPlot(ThemedPlot):
         theme = self._theme
         self.clear()
         count = len(shares)
-        for place, one in enumerate(shares):
-            turns = np.arange(1, len(one.norms) + 1) + (place + 0.5) / count * 0.8 - 0.4
+        for place, share in enumerate(shares):
+            turns = np.arange(1, len(share.norms) + 1) + (place + 0.5) / count * 0.8 - 0.4
             tone = mix(theme.gradient, theme.text_muted, place / max(count, 2))
             bars = pg.BarGraphItem(
-                x=turns, height=100 * one.parts, width=0.8 / count, brush=tone, pen=None
+                x=turns, height=100 * share.parts, width=0.8 / count, brush=tone, pen=None
             )
             self.addItem(bars)
-        most = max((len(one.norms) for one in shares), default=1)
+        most = max((len(share.norms) for share in shares), default=1)
         self.setXRange(0.5, most + 0.5, padding=0.01)
         self.getPlotItem().getViewBox().enableAutoRange(axis="y")
-        names = ", ".join(f"∂{one.source} (line {one.line})" for one in shares[:4])
+        names = ", ".join(f"∂{share.source} (line {share.line})" for share in shares[:4])
         self.getAxis("bottom").setLabel(f"turn · share in % of {names}", color=theme.text_muted)
 
 

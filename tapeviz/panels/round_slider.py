@@ -173,10 +173,10 @@ class RoundSlider(QSlider):
 
 def _norm_heights(site: CallSite) -> list[Numbers]:
     """The lines of the gradients' norms on one scale, from 0 to 1: the largest of them."""
-    series = sorted(site.sources, key=lambda one: -float(np.nansum(one.norms)))[:MOST_LINES]
+    series = sorted(site.sources, key=lambda series: -float(np.nansum(series.norms)))[:MOST_LINES]
     if not series:
         return []
-    table = np.stack([one.norms for one in series])
+    table = np.stack([series.norms for series in series])
     heights = scaled(table) if spans_decades(table) else table
     known = heights[np.isfinite(heights)]
     if not known.size:

@@ -35,7 +35,7 @@ def _plain(name: str, value: Any) -> Any:
     if hasattr(type(value), "as_numpy_dtype"):  # variants and resources have no NumPy dtype
         return value.name
     if isinstance(value, (list, tuple)) and len(value) <= 20:
-        return [_plain(name, one) for one in value]
+        return [_plain(name, item) for item in value]
     return None
 
 
@@ -46,7 +46,7 @@ def _plain_message(name: str, value: Any) -> Any:
         return _dtype_name(value.type)
     if kind == "list":
         numbers = list(value.list.i) or list(value.list.f) or list(value.list.b)
-        return numbers[:20] or [one.decode("utf-8", "replace") for one in value.list.s][:20]
+        return numbers[:20] or [text.decode("utf-8", "replace") for text in value.list.s][:20]
     if kind in ("b", "i", "f", "s"):
         return _plain(name, getattr(value, kind))
     return None

@@ -110,7 +110,10 @@ def _recording(recording: RecordingContext, record: Callable[..., Any]) -> Calla
             if not isinstance(tensor, private.EagerTensor):
                 recording.tell_symbolic(tensor)
         eager = [tensor for tensor in tensors if isinstance(tensor, private.EagerTensor)]
-        ids = [recording.id(one) for one in inputs], [recording.id(one) for one in outputs]
+        ids = (
+            [recording.id(tensor) for tensor in inputs],
+            [recording.id(tensor) for tensor in outputs],
+        )
         encoder = recording.encoder
         first = body.first if body else []
         recording.append((encoder.recorded, fields, *ids, first, backward, op, eager))
@@ -134,7 +137,7 @@ def _backward(
     recording: RecordingContext, op_type: Any, op: list[int] | None, outputs: Any, function: Any
 ) -> Callable[..., Any]:
     local = recording.local
-    ids = [recording.id(one) for one in outputs] if op is None else []
+    ids = [recording.id(tensor) for tensor in outputs] if op is None else []
     name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
 
     def backward(*out_grads: Any) -> Any:
@@ -156,7 +159,7 @@ def _attrs_of(recording: RecordingContext, record: Callable[..., Any]) -> Callab
 
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> Any:
         if attrs and not recording.local.hidden:
-            ids = [recording.id(one) for one in outputs if isinstance(one, private.Tensor)]
+            ids = [recording.id(tensor) for tensor in outputs if isinstance(tensor, private.Tensor)]
             recording.append((recording.encoder.same_attrs, attrs, ids))
         return record(op_name, inputs, attrs, outputs)
 

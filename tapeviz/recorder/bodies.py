@@ -69,8 +69,8 @@ def _about(recording: RecordingContext, graph: Any) -> dict[str, Any]:
     recording.returned[number] = len(graph.outputs)
     about: dict[str, Any] = {
         "graph": number,
-        "inputs": [recording.tell_symbolic(one) for one in graph.inputs],
-        "outputs": [recording.tell_symbolic(one) for one in graph.outputs],
+        "inputs": [recording.tell_symbolic(tensor) for tensor in graph.inputs],
+        "outputs": [recording.tell_symbolic(tensor) for tensor in graph.outputs],
     }
     if type(graph) is private.FuncGraph:  # branches and loops have classes of their own
         about |= {"function": graph.name, "line": recording.definitions.line(graph.name)}
@@ -102,7 +102,9 @@ def _running(
         returned = recording.returned.get(recording.symbols.graph(call.graph))
         kept.end(call, (outputs or ())[:returned], sources)  # None: of a function without any
         spoiled = [call.inputs[place] for place in taps.spoiled(call.function)]
-        kept.written.update(one.id for one in spoiled if isinstance(one, Handle) and one.dtype)
+        kept.written.update(
+            resource.id for resource in spoiled if isinstance(resource, Handle) and resource.dtype
+        )
 
     @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:

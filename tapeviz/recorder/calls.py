@@ -57,7 +57,7 @@ class Calls:
         for path, leaf in private.flatten_with_paths(structure):
             operand: dict[str, Any] = {"tensor": 0}
             if path:
-                operand["keys"] = [one if isinstance(one, int) else str(one) for one in path]
+                operand["keys"] = [key if isinstance(key, int) else str(key) for key in path]
             tensor = self._recording.tensor_of(leaf)
             if tensor is not None:
                 operand["tensor"] = self._recording.id(tensor)

@@ -62,7 +62,7 @@ class _Check:
     def verdict(self) -> dict[str, Any]:
         """``error``: the largest difference, relative to the largest derivative."""
         directions = list(self._directions())
-        told = np.array([float(np.vdot(one, self._gradient)) for one in directions])
+        told = np.array([float(np.vdot(direction, self._gradient)) for direction in directions])
         self._total(np.zeros_like(directions[0]))  # shows which dtypes can be had
         best, is_settled = np.inf, True
         for step in _NARROW_STEPS if self._sweep.is_narrow else _STEPS:
@@ -82,8 +82,8 @@ class _Check:
     def _sides(self, directions: list[Any], size: float) -> Iterator[tuple[float, float]]:
         """The slopes ahead and behind along each direction."""
         here = self._total(np.zeros_like(directions[0]))
-        for one in directions:
-            ahead, behind = self._total(size * one), self._total(-size * one)
+        for direction in directions:
+            ahead, behind = self._total(size * direction), self._total(-size * direction)
             yield (ahead - here) / size, (here - behind) / size
 
     def _directions(self) -> Iterator[Any]:

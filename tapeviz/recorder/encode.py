@@ -238,8 +238,8 @@ class Encoder:
             number = self.history.find(op_type, attrs, taken, given)
         if not number and is_jacobian:
             return  # of an op that exists only in the graph that jacobian makes
-        came = [self._gradient(one) for one in upstream]
-        went = [self._gradient(one) for one in listed(downstream)]
+        came = [self._gradient(gradient) for gradient in upstream]
+        went = [self._gradient(gradient) for gradient in listed(downstream)]
         self._lines.append(
             f'{{"e":"step","call":{call},"op":{number},"type":{json.dumps(op_type)}'
             f',"upstream":{came},"downstream":{went},"first":{first[0] if first else 0}}}'

@@ -66,19 +66,19 @@ def _real(upstream: Any) -> Any:
 
 def _divided(op: Flat, upstream: Any) -> list[Any]:
     """Of ``a // b`` as of ``a / b``."""
-    a, b = (tf.cast(one, upstream.dtype) for one in op.inputs)
+    a, b = (tf.cast(tensor, upstream.dtype) for tensor in op.inputs)
     return _both(op, upstream / b, -upstream * a / (b * b))
 
 
 def _remainder(op: Flat, upstream: Any) -> list[Any]:
     """Of ``a % b`` as of ``a - b * n`` with the whole number n kept."""
-    a, b = (tf.cast(one, upstream.dtype) for one in op.inputs)
+    a, b = (tf.cast(tensor, upstream.dtype) for tensor in op.inputs)
     return _both(op, upstream + tf.zeros_like(b), -upstream * tf.floor(a / b))
 
 
 def _compared(sign: float) -> Rule:
     def rule(op: Flat, upstream: Any) -> list[Any]:
-        a, b = (tf.cast(one, _real(upstream)) for one in op.inputs)
+        a, b = (tf.cast(tensor, _real(upstream)) for tensor in op.inputs)
         slope = tf.sigmoid(a - b) * tf.sigmoid(b - a)
         return _both(op, sign * upstream * slope, -sign * upstream * slope)
 
@@ -132,7 +132,7 @@ def _one_hot(op: Flat, upstream: Any) -> list[Any]:
     axis = -1 if axis is None else int(axis)
     depth, on, off = op.inputs[1:4]
     rank = upstream.shape.rank
-    order = [one for one in range(rank) if one != axis % rank] + [axis % rank]
+    order = [other_axis for other_axis in range(rank) if other_axis != axis % rank] + [axis % rank]
     gains = tf.transpose(upstream, order) * tf.cast(on - off, upstream.dtype)
 
     def of(count: int) -> Any:
@@ -171,7 +171,7 @@ def _equal(op: Flat, upstream: Any) -> list[Any]:
 def _arithmetic(op: Flat, upstream: Any) -> list[Any]:
     """Of whole numbers as of real ones."""
     real = _real(upstream)
-    a, b = (tf.cast(one, real) for one in op.inputs)
+    a, b = (tf.cast(tensor, real) for tensor in op.inputs)
     upstream = tf.cast(upstream, real)
     if op.type == "Mul":
         return _both(op, upstream * b, upstream * a)

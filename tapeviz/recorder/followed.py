@@ -47,9 +47,9 @@ class Followed(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         out = named.pop("out", (None,))
-        values = [value_of(one) for one in inputs]
+        values = [value_of(tensor) for tensor in inputs]
         result = getattr(ufunc, method)(*values, **{k: value_of(v) for k, v in named.items()})
-        if method == "__call__" and all(type(one) in _PYTHON for one in values):
+        if method == "__call__" and all(type(value) in _PYTHON for value in values):
             result = result.item() if isinstance(result, np.generic) else result
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         new = followed(result, name, inputs, named)
@@ -183,7 +183,7 @@ def value_of(given: Any) -> Any:
     if type(given) in (list, tuple):
         return type(given)(map(value_of, given))
     if type(given) is dict:
-        return {key: value_of(one) for key, one in given.items()}
+        return {key: value_of(item) for key, item in given.items()}
     return given
 
 
@@ -199,19 +199,19 @@ def tensor_of(given: Any) -> Any:
 def followed(result: Any, name: str, args: Any, named: Any) -> Any:
     """What NumPy gave, with the tensor that TensorFlow makes of the same."""
     if isinstance(result, (tuple, list)):
-        parts = [followed(one, name, args, named) for one in result]
+        parts = [followed(item, name, args, named) for item in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
     if not isinstance(result, (np.ndarray, np.generic, *_PYTHON)):
         return result
-    linked = [one for one in args if is_linked(one)]
+    linked = [arg for arg in args if is_linked(arg)]
     if not linked or np.asarray(result).dtype.kind not in "fc":
         return Followed(result) if isinstance(result, np.ndarray) else result
     if name in REARRANGING and isinstance(args[0], Followed):
         function = getattr(np, name)
-        rest = [value_of(one) for one in args[1:]]
+        rest = [value_of(arg) for arg in args[1:]]
         return rearranged(args[0], result, lambda places: function(places, *rest, **named))
     try:
-        tensor = counterpart(name, [_given(one) for one in args], _given(named), result)
+        tensor = counterpart(name, [_given(arg) for arg in args], _given(named), result)
     except Exception:
         tensor = None
     if tensor is None or not _is_same(result, tensor):
@@ -227,7 +227,7 @@ def _given(given: Any) -> Any:
             return type(given)(map(_given, given))
         return given.tensor
     if isinstance(given, dict):
-        return {key: _given(one) for key, one in given.items()}
+        return {key: _given(item) for key, item in given.items()}
     return value_of(given)
 
 
@@ -252,7 +252,7 @@ def _as_python(given: Any) -> Any:
     if not isinstance(given, Followed):
         return given
     if np.ndim(given.value):
-        return [_as_python(one) for one in given]
+        return [_as_python(item) for item in given]
     value = given.value.item() if hasattr(given.value, "item") else given.value
     return Followed(value, given.tensor)
 
@@ -276,5 +276,5 @@ def array_from(given: Any, dtype: Any = None, **named: Any) -> Any:
 
 def _packed(given: Any) -> Any:
     if isinstance(given, (list, tuple)):
-        return tensor_ops.stacked([_packed(one) for one in given])
+        return tensor_ops.stacked([_packed(item) for item in given])
     return tensor_ops.cast_to(tensor_of(given), np.dtype("float64"))

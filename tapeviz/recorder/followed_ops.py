@@ -24,8 +24,8 @@ _tnp = tf.experimental.numpy
 def counterpart(name: str, args: list[Any], named: dict[str, Any], result: Any) -> Any:
     """A tensor; None where there is no such function. It may raise for odd arguments."""
     dtype = tf.dtypes.as_dtype(np.asarray(result).dtype)
-    given = [_cast(one, dtype) for one in args]
-    named = {key: one for key, one in named.items() if key not in ("out", "dtype", "where")}
+    given = [_cast(arg, dtype) for arg in args]
+    named = {key: item for key, item in named.items() if key not in ("out", "dtype", "where")}
     function = _OWN.get(name) or _tnp_function(name)
     if function is None:
         return None
@@ -35,8 +35,8 @@ def counterpart(name: str, args: list[Any], named: dict[str, Any], result: Any) 
 
 def _cast(given: Any, dtype: Any) -> Any:
     """Real numbers in the dtype of the result, as NumPy promotes them."""
-    if isinstance(given, (list, tuple)) and any(isinstance(one, tf.Tensor) for one in given):
-        return [_cast(one, dtype) for one in given]
+    if isinstance(given, (list, tuple)) and any(isinstance(item, tf.Tensor) for item in given):
+        return [_cast(item, dtype) for item in given]
     if isinstance(given, tf.Tensor):
         return tf.cast(given, dtype)
     if isinstance(given, (float, np.floating)) or (
@@ -70,11 +70,11 @@ def _sorted(x: Any, axis: int = -1) -> Any:
 def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     """Piecewise linear, level beyond the ends, as ``np.interp``."""
     x = tf.convert_to_tensor(x)
-    xp, fp = (tf.cast(tf.convert_to_tensor(one), x.dtype) for one in (xp, fp))
+    xp, fp = (tf.cast(tf.convert_to_tensor(points), x.dtype) for points in (xp, fp))
     place = tf.clip_by_value(tf.searchsorted(xp, tf.reshape(x, [-1])) - 1, 0, len(xp) - 2)
     place = tf.reshape(place, tf.shape(x))
     x0, x1, y0, y1 = (
-        tf.gather(one, place + more) for one, more in ((xp, 0), (xp, 1), (fp, 0), (fp, 1))
+        tf.gather(points, place + more) for points, more in ((xp, 0), (xp, 1), (fp, 0), (fp, 1))
     )
     share = tf.clip_by_value((x - x0) / (x1 - x0), 0.0, 1.0)
     return y0 + share * (y1 - y0)

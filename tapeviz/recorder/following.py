@@ -98,7 +98,7 @@ class _Caller:
             return Followed(function(*args, **named), owner(args[0], training=False))
         if name == "get_weights" and hasattr(owner, "weights"):
             weights = zip(function(), owner.weights, strict=True)
-            return [Followed(value, tensor_ops.as_tensor(one)) for value, one in weights]
+            return [Followed(value, tensor_ops.as_tensor(weight)) for value, weight in weights]
         module = getattr(function, "__module__", None) or type(owner).__module__ or ""
         if function is float or function is int:
             return self._number(function, *args)
@@ -164,17 +164,17 @@ class _Caller:
             dtype = named.get("dtype", args[1] if len(args) > 1 else None)
             return array_from(args[0]).__tf_tensor__(dtype)
         dtype = tensor_ops.float_dtype_among(args)
-        args = tuple(_entering(one, dtype) for one in args)
-        return function(*args, **{key: _entering(one, dtype) for key, one in named.items()})
+        args = tuple(_entering(arg, dtype) for arg in args)
+        return function(*args, **{key: _entering(item, dtype) for key, item in named.items()})
 
     def _python_function(self, func: Any, inp: Any, Tout: Any, **named: Any) -> Any:
         given = [
-            Followed(tensor_ops.as_tensor(one).numpy(), tensor_ops.as_tensor(one)) for one in inp
+            Followed(tensor_ops.as_tensor(item).numpy(), tensor_ops.as_tensor(item)) for item in inp
         ]
         result = func(*given)
         if isinstance(Tout, (list, tuple)):
             kinds = zip(result, Tout, strict=True)
-            return [array_from(one).__tf_tensor__(kind) for one, kind in kinds]
+            return [array_from(item).__tf_tensor__(kind) for item, kind in kinds]
         return array_from(_linked(result)).__tf_tensor__(Tout)
 
 
@@ -199,5 +199,5 @@ def _entering(given: Any, dtype: Any) -> Any:
             return given.value
         return given.__tf_tensor__(dtype if type(given.value) is float else None)
     if type(given) in (list, tuple):
-        return type(given)(_entering(one, dtype) for one in given)
+        return type(given)(_entering(item, dtype) for item in given)
     return given

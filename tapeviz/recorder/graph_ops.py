@@ -47,12 +47,12 @@ def put_into_graph(
     fields |= of_thread(recording.local.state)
     if kind in _CASES and attrs:
         choices = dict(zip(attrs[::2], attrs[1::2], strict=False))["branches"].list.func
-        branches = [recording.bodies.get(one.name) for one in choices]
+        branches = [recording.bodies.get(choice.name) for choice in choices]
         recording.runs[fields["graph"], op.name] = branches
     if kind in _BRANCHES:
         branches = _branches(recording, kind, attrs)
         recording.runs[fields["graph"], op.name] = branches
-        told = [recording.symbols.graph(one) for one in branches if one is not None]
+        told = [recording.symbols.graph(branch) for branch in branches if branch is not None]
         if kind.endswith("While"):
             del told[1:]
         recording.append((recording.encoder.runs, told, fields["graph"]))
@@ -68,5 +68,5 @@ def put_into_graph(
 def _branches(recording: RecordingContext, op_type: str, attrs: Any) -> list[Any]:
     """The graphs of a conditional's branches, or of a loop's body and condition."""
     named = dict(zip(attrs[::2], attrs[1::2], strict=False))
-    names = (named[one].func.name for one in _BRANCHES[op_type])
+    names = (named[branch].func.name for branch in _BRANCHES[op_type])
     return [recording.bodies.get(name) for name in names]

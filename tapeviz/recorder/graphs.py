@@ -64,8 +64,8 @@ def _step(recording: RecordingContext, compile_maybe: Callable[..., Any]) -> Cal
     def derived(op: Any, result: Any) -> None:
         if op.type in private.CONTROL_FLOW:  # the recording has their branches in their place
             return
-        outputs = [recording.id(one) for one in op.outputs]
-        given = [one is not None for one in listed(result)]
+        outputs = [recording.id(tensor) for tensor in op.outputs]
+        given = [gradient is not None for gradient in listed(result)]
         recording.append((recording.encoder.derived, outputs, given))
 
     def step(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
@@ -82,9 +82,10 @@ def _step(recording: RecordingContext, compile_maybe: Callable[..., Any]) -> Cal
             return result
         finally:
             with recording.shielded("a step in a graph"):
-                outputs = [recording.id(one) for one in op.outputs]
+                outputs = [recording.id(tensor) for tensor in op.outputs]
                 upstream = [
-                    one if isinstance(one, private.Tensor) else None for one in _given(grad_fn)
+                    tensor if isinstance(tensor, private.Tensor) else None
+                    for tensor in _given(grad_fn)
                 ]
                 walked.ran(op.type, None, (None, None, outputs), upstream, result)
 

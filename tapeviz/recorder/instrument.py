@@ -31,10 +31,12 @@ def _numpy_names(tree: ast.Module) -> frozenset[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {
-                one.asname or "numpy" for one in node.names if one.name.partition(".")[0] == "numpy"
+                alias.asname or "numpy"
+                for alias in node.names
+                if alias.name.partition(".")[0] == "numpy"
             }
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numpy"):
-            names |= {one.asname or one.name for one in node.names}
+            names |= {alias.asname or alias.name for alias in node.names}
     return frozenset(names)
 
 
@@ -55,8 +57,8 @@ class _Instrument(ast.NodeTransformer):
         number = self._numpy_calls
         how = ast.unparse(node.func)
         node.args = [
-            one if isinstance(one, ast.Starred) else _called(TAKEN, [number], one)
-            for one in node.args
+            arg if isinstance(arg, ast.Starred) else _called(TAKEN, [number], arg)
+            for arg in node.args
         ]
         for keyword in node.keywords:
             keyword.value = _called(TAKEN, [number], keyword.value)
@@ -118,15 +120,15 @@ class _Instrument(ast.NodeTransformer):
     def _with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
         self.generic_visit(node)
         names = [item.optional_vars for item in node.items if item.optional_vars is not None]
-        node.body[:0] = [report for one in names for report in _reports(_names(one))]
+        node.body[:0] = [report for argument in names for report in _reports(_names(argument))]
         return node
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
         self.generic_visit(node)
         given = node.args
         names = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-        names += [one for one in (given.vararg, given.kwarg) if one is not None]
-        reports = [_report(one.arg, one) for one in names]
+        names += [argument for argument in (given.vararg, given.kwarg) if argument is not None]
+        reports = [_report(name.arg, name) for name in names]
         start = 1 if ast.get_docstring(node, clean=False) is not None else 0
         node.body[start:start] = reports
         return node
@@ -134,7 +136,7 @@ class _Instrument(ast.NodeTransformer):
 
 def _called(hook: str, about: list[int | str], value: ast.expr) -> ast.expr:
     """``value`` passed through a hook."""
-    arguments: list[ast.expr] = [ast.Constant(one) for one in about]
+    arguments: list[ast.expr] = [ast.Constant(item) for item in about]
     return _placed(ast.Call(ast.Name(hook, ast.Load()), [*arguments, value], []), value)
 
 
@@ -161,8 +163,8 @@ def _names(target: ast.expr) -> Iterator[ast.Name]:
     elif isinstance(target, ast.Starred):
         yield from _names(target.value)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        for one in target.elts:
-            yield from _names(one)
+        for element in target.elts:
+            yield from _names(element)
 
 
 _Node = TypeVar("_Node", bound=ast.AST)

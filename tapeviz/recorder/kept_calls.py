@@ -161,7 +161,7 @@ class KeptCalls:
     def forgotten(self, graph: Any, since: int, until: int) -> bool:
         """Whether a call of the graph with a sequence number in this range was forgotten."""
         traced = self._traced.get(graph)
-        return traced is not None and any(since <= one < until for one in traced.dropped)
+        return traced is not None and any(since <= moment < until for moment in traced.dropped)
 
     def _checkpoint(self, traced: _Traced, number: int) -> None:
         """Read what the variables hold: all of them, or those that changed behind our back."""
@@ -193,7 +193,7 @@ class KeptCalls:
         self._by_time = self._by_time[1::2]
         self._pause *= 2
         for states in self.states.values():
-            left = [one for one in states if one[0] not in given_up]
+            left = [state for state in states if state[0] not in given_up]
             shared = {id(held) for _, held in left}
             gone = {id(held): held for _, held in states if id(held) not in shared}
             size = sum(map(_size, gone.values()))
@@ -266,8 +266,8 @@ def _size(held: Any) -> int:
     return int(getattr(held, "nbytes", 64))
 
 
-def _is_same_memory(one: Any, other: Any) -> bool:
+def _is_same_memory(first: Any, other: Any) -> bool:
     """Whether two states are views of the same tensor: nothing was written in between."""
-    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+    if not isinstance(first, np.ndarray) or not isinstance(other, np.ndarray):
         return False
-    return one.ctypes.data == other.ctypes.data and one.nbytes == other.nbytes
+    return first.ctypes.data == other.ctypes.data and first.nbytes == other.nbytes

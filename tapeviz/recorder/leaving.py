@@ -119,8 +119,8 @@ def _handing_over(recording: RecordingContext, run: Callable[..., Any]) -> Calla
 
     @recording.guarded
     def left(inputs: Any, value: Any, frame: FrameType) -> None:
-        for _, one in private.flatten_with_paths(inputs):
-            tensor = recording.tensor_of(one)
+        for _, item in private.flatten_with_paths(inputs):
+            tensor = recording.tensor_of(item)
             if isinstance(tensor, private.EagerTensor):
                 tell_left(recording, tensor, "numpy_function", frame, value)
 
@@ -152,8 +152,8 @@ def _answering(
 
     @recording.guarded
     def left(given: Any, value: Any, frame: FrameType) -> None:
-        for _, one in private.flatten_with_paths(given):
-            tensor = recording.tensor_of(one)
+        for _, item in private.flatten_with_paths(given):
+            tensor = recording.tensor_of(item)
             if tensor is not None:
                 tell_left(recording, tensor, method, frame, value)
 

@@ -68,8 +68,8 @@ class Names:
         """NumPy is about to get ``value``, which is returned."""
         try:
             if isinstance(value, (list, tuple)):
-                for _, one in _elements(value, depth=2):
-                    self.taken(call, one)
+                for _, item in _elements(value, depth=2):
+                    self.taken(call, item)
             elif type(value) is private.EagerTensor:
                 self._taken.setdefault(call, []).append(value)
             elif type(value) not in _UNINTERESTING and not isinstance(value, _NUMBERS):
@@ -133,15 +133,17 @@ class Names:
         return None, []
 
     def _about_container(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
-        found = [(key, self._tensor(one)) for key, one in _elements(value, depth=2)]
+        found = [(key, self._tensor(item)) for key, item in _elements(value, depth=2)]
         tensors = [tensor for _, tensor in found if tensor is not None]
         if tensors:
-            pairs = [[self._recording.id(one), key] for key, one in found if one is not None]
+            pairs = [
+                [self._recording.id(tensor), key] for key, tensor in found if tensor is not None
+            ]
             return {"tensors": pairs}, tensors
         if (
             value
             and not isinstance(value, dict)
-            and all(isinstance(one, _NUMBERS) for one in value[:_MOST_ELEMENTS])
+            and all(isinstance(item, _NUMBERS) for item in value[:_MOST_ELEMENTS])
         ):
             return {"value": type(value).__name__, "object": id(value)}, []
         return None, []
@@ -156,13 +158,13 @@ class Names:
 
 def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
     """What a container holds, with the keys that lead there."""
-    for key, one in itertools.islice(_pairs(value), _MOST_ELEMENTS):
+    for key, item in itertools.islice(_pairs(value), _MOST_ELEMENTS):
         plain = key if isinstance(key, int) else str(key)
-        if isinstance(one, (list, tuple, dict)) and depth > 1:
-            for inner, leaf in _elements(one, depth - 1):
+        if isinstance(item, (list, tuple, dict)) and depth > 1:
+            for inner, leaf in _elements(item, depth - 1):
                 yield [plain, *inner], leaf
         else:
-            yield [plain], one
+            yield [plain], item
 
 
 def _pairs(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -113,7 +113,7 @@ def _fast_path(recording: RecordingContext, run: Callable[..., Any]) -> Callable
 def _is_to_be_replaced(arg: Any) -> bool:
     kind = type(arg)
     if kind is list or kind is tuple:
-        return any(private.is_plain_variable(type(one)) for one in arg)
+        return any(private.is_plain_variable(type(item)) for item in arg)
     return kind is np.ndarray or private.is_plain_variable(kind)
 
 
@@ -128,7 +128,7 @@ def _replaced(run: Callable[..., Any], ctx: Any, arg: Any) -> Any:
     if kind is np.ndarray:
         return arg.copy()
     if _is_to_be_replaced(arg):
-        return kind([_replaced(run, ctx, one) for one in arg])
+        return kind([_replaced(run, ctx, item) for item in arg])
     return arg
 
 

@@ -81,7 +81,7 @@ def hide_stack_below(installed: Installed) -> None:
     def cut_frames(outer: Callable[..., Any]) -> Callable[..., Any]:
         def getouterframes(frame: FrameType, context: int = 1) -> list[Any]:
             frames: list[Any] = outer(frame, context)
-            ends = [place for place, one in enumerate(frames) if one[0].f_code is bottom]
+            ends = [place for place, frame in enumerate(frames) if frame[0].f_code is bottom]
             return frames[: ends[0]] if ends else frames
 
         return getouterframes

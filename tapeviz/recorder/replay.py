@@ -98,8 +98,8 @@ class _Walk:
                 upstream, downstream = self._through_assign(*operands)
             if upstream is None or self._is_brief:
                 return
-            step["upstream"] = [self._name(one) for one in upstream]
-            step["downstream"] = [self._name(one) for one in downstream]
+            step["upstream"] = [self._name(gradient) for gradient in upstream]
+            step["downstream"] = [self._name(gradient) for gradient in downstream]
         except Exception as error:
             step["error"] = _words(error)
         self.steps.append(step)
@@ -121,7 +121,7 @@ class _Walk:
         if op is None:
             raise NoGradient(_UNSEEN)
         upstream = [self._sum(identity) for identity in op.outputs]
-        if all(one is None for one in upstream):
+        if all(gradient is None for gradient in upstream):
             return None, None
         downstream = self._estimated(op, upstream) if self._is_estimated(op) else None
         if downstream is None:
@@ -133,7 +133,7 @@ class _Walk:
 
     def _own(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any]:
         """What TensorFlow's gradient function gives."""
-        if any(isinstance(one, Picks) for one in upstream):
+        if any(isinstance(gradient, Picks) for gradient in upstream):
             raise NoGradient("the gradient of a position cannot go on from here")
         if self._how == "estimate" and not self._leave_positions(op, upstream):
             return ()
@@ -149,7 +149,7 @@ class _Walk:
         if any(reals):
             for place, is_real in enumerate(reals):
                 upstream[place] = upstream[place] if is_real else None
-        return any(one is not None for one in upstream)
+        return any(gradient is not None for gradient in upstream)
 
     def _is_estimated(self, op: KeptOp) -> bool:
         return op.backward is None and (
@@ -160,7 +160,9 @@ class _Walk:
         if upstream[0] is None:
             return None
         attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
-        inputs, outputs = ([self._kept(one) for one in ids] for ids in (op.inputs, op.outputs))
+        inputs, outputs = (
+            [self._kept(tensor) for tensor in ids] for ids in (op.inputs, op.outputs)
+        )
         given = upstream[0] if isinstance(upstream[0], Picks) else self._encoder.dense(upstream[0])
         try:
             return estimate(Flat(op.type, attrs, inputs, outputs), given)
@@ -221,7 +223,7 @@ class _Walk:
         if not gradients:
             return None
         if len(gradients) > 1:
-            numbers = [one for one in gradients if not isinstance(one, Picks)]
+            numbers = [gradient for gradient in gradients if not isinstance(gradient, Picks)]
             gradients[:] = [private.aggregate(numbers)] if numbers else gradients[:1]
         return gradients[0]
 

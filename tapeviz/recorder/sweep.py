@@ -89,10 +89,10 @@ class Sweep:
                 self._narrow.add(place)
                 self.is_narrow = True
         given = [
-            one
-            if private.is_opaque(one._datatype_enum())
-            else tensor_ops.cast_like(one, self.kept(i))
-            for i, one in zip(op.inputs, inputs, strict=True)
+            tensor
+            if private.is_opaque(tensor._datatype_enum())
+            else tensor_ops.cast_like(tensor, self.kept(i))
+            for i, tensor in zip(op.inputs, inputs, strict=True)
         ]
         try:
             return private.run_op(op.type, given, op.attrs, len(op.outputs))
@@ -102,7 +102,7 @@ class Sweep:
     def _in_float64(self, place: int, op: KeptOp, inputs: Sequence[Any]) -> Sequence[Any]:
         if place not in self._attrs:
             self._attrs[place] = private.wider_attrs(op.type, op.attrs)
-        given = [tensor_ops.wider(one) for one in inputs]
+        given = [tensor_ops.wider(tensor) for tensor in inputs]
         return private.run_op(op.type, given, self._attrs[place], len(op.outputs))
 
     def _dependent(self, ops: Sequence[KeptOp]) -> Iterator[KeptOp]:

@@ -98,7 +98,7 @@ def _watching(
 ) -> Callable[..., Any]:
     @recording.guarded
     def watched(self: Any, value: Any, site: int) -> None:
-        tensors = [recording.tensor_of(one) for one in private.watched_parts(value)]
+        tensors = [recording.tensor_of(part) for part in private.watched_parts(value)]
         ids = [recording.id(tensor) for tensor in tensors]
         fields = {"e": "watch", "tape": tapes.number(self), "tensors": ids, "site": site}
         recording.tell(fields, tensors)

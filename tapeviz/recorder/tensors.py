@@ -88,8 +88,8 @@ class Tensors:
         if array.dtype.kind in "OSU":
             event["dtype"] = "string"
             event["text"] = [
-                one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
-                for one in array.ravel()[: self.value_limit]
+                item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
+                for item in array.ravel()[: self.value_limit]
             ]
         elif array.size <= _FETCHED and array.nbytes + self.offset <= self._budget:
             self._travel(event, array.tobytes())
@@ -115,7 +115,7 @@ class Tensors:
             # EagerTensors give their memory by the buffer protocol: one copy, in C.
             blob = b"".join(parts)
         except (TypeError, ValueError, BufferError):
-            blob = b"".join(one if isinstance(one, bytes) else raw_bytes(one) for one in parts)
+            blob = b"".join(part if isinstance(part, bytes) else raw_bytes(part) for part in parts)
         if blob:
             self._sent.append(blob)
             self._sent_from.append(self.offset - len(blob))

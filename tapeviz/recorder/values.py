@@ -27,7 +27,9 @@ def array_of(tensor: Any) -> np.ndarray[Any, Any]:
 def texts_of(tensor: Any) -> list[str]:
     """The elements of a string tensor, in C order."""
     flat = np.asarray(tensor._numpy_internal(), dtype=object).ravel()
-    return [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in flat]
+    return [
+        item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item) for item in flat
+    ]
 
 
 def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:

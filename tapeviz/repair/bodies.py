@@ -134,7 +134,7 @@ def _tape_end(script: Script, tapes: frozenset[str], header: int, start: int, li
     ask = _last_ask_over_own_gradient(script, tapes, start, asked)
     # A persistent tape is asked for several targets: all of them come from the body.
     needed = max(
-        set().union(*(_needed(script, tapes, start, one, ask) for one in asked)) or {start}
+        set().union(*(_needed(script, tapes, start, root, ask) for root in asked)) or {start}
     )
     end = ask
     if blank < ask:

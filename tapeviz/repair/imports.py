@@ -70,6 +70,6 @@ def _of_module(module: ast.Module) -> Iterator[ast.AST]:
 def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
     waiting = [table]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(one.get_children())
+        symbols = waiting.pop()
+        yield symbols
+        waiting.extend(symbols.get_children())

@@ -172,7 +172,9 @@ class _Walk:
         False if it goes on with the header of an open block, None if there is nothing for it.
         """
         openers = _GOES_ON[clause.keyword]
-        headers = [self.script.statements[one.header] for one in self.blocks if one.header >= 0]
+        headers = [
+            self.script.statements[block.header] for block in self.blocks if block.header >= 0
+        ]
         outside = [
             abs(clause.indent - header.indent) for header in headers if header.keyword in openers
         ]
@@ -183,8 +185,8 @@ class _Walk:
     def _falls_back(self, block: _Block, index: int) -> bool:
         """Whether a statement left of its block is meant for a block around it."""
         indent = self.script.statements[index].indent
-        levels = {one.level for one in self.blocks}
-        levels |= {self.script.statements[one.header].indent for one in self.blocks[1:]}
+        levels = {block.level for block in self.blocks}
+        levels |= {self.script.statements[block.header].indent for block in self.blocks[1:]}
         outer = max((level for level in levels if level < block.level), default=None)
         if outer is None:
             return False
@@ -217,8 +219,8 @@ def _read_script(page: Page) -> Script:
     return Script(
         statements,
         _gaps(page, statements),
-        [read_facts(one) for one in statements],
-        [tape_names(one) for one in statements],
+        [read_facts(statement) for statement in statements],
+        [tape_names(statement) for statement in statements],
     )
 
 
@@ -227,12 +229,15 @@ def _join_first(statements: list[PastedStatement]) -> None:
     if len(statements) < 2:
         return
     first, second = statements[:2]
-    rest = min(one.indent for one in statements[1:])
+    rest = min(statement.indent for statement in statements[1:])
     if first.indent >= rest:
         return
     if first.opens:
         # The rest may as well be its body, with a slip.
-        is_slip = second.indent - rest < 2 or sum(one.indent == rest for one in statements) < 2
+        is_slip = (
+            second.indent - rest < 2
+            or sum(statement.indent == rest for statement in statements) < 2
+        )
         if (is_slip and rest < 3) or second.indent - rest < 2 or not _is_sound(statements, rest):
             return
     statements[0] = replace(first, indent=rest)

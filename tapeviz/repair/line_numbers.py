@@ -33,15 +33,15 @@ class _Numbered:
 def drop_line_numbers(page: Page) -> Iterator[LineEdit]:
     """Numbers that count the lines."""
     for run in _runs(page.lines):
-        texts = [one for one in run if one.text]
+        texts = [line for line in run if line.text]
         if not texts:
             continue
         is_pushed = _is_pushed(texts)
-        nearest = min(one.gap if is_pushed else one.column for one in texts)
-        for one in run:
-            margin = (one.gap if is_pushed else one.column) - nearest
-            text = " " * margin + one.text if one.text else ""
-            yield LineEdit(one.index, text, f"removed the line number {one.number}")
+        nearest = min(text.gap if is_pushed else text.column for text in texts)
+        for line in run:
+            margin = (line.gap if is_pushed else line.column) - nearest
+            text = " " * margin + line.text if line.text else ""
+            yield LineEdit(line.index, text, f"removed the line number {line.number}")
 
 
 def _runs(lines: Sequence[str]) -> Iterator[list[_Numbered]]:
@@ -69,18 +69,18 @@ def _read(index: int, line: str) -> _Numbered | None:
     return _Numbered(index, int(match[1]), gap, column, match[4], is_glued)
 
 
-def _counts_on(last: _Numbered, one: _Numbered) -> bool:
+def _counts_on(last: _Numbered, this: _Numbered) -> bool:
     # Blank lines may have no number of their own, or have lost it.
-    return 1 <= one.number - last.number <= max(one.index - last.index, _FAR)
+    return 1 <= this.number - last.number <= max(this.index - last.index, _FAR)
 
 
 def _is_margin(run: Sequence[_Numbered]) -> bool:
     if len(run) < 2:
         return False
-    if any(one.is_glued for one in run) and (len(run) < 3 or run[0].number != 1):
+    if any(line.is_glued for line in run) and (len(run) < 3 or run[0].number != 1):
         return False  # 2e5, 1if x else y
     # Numbers alone are as likely data.
-    return sum(1 for one in run if one.text) >= min(2, len(run))
+    return sum(1 for line in run if line.text) >= min(2, len(run))
 
 
 def _is_pushed(texts: Sequence[_Numbered]) -> bool:
@@ -90,4 +90,4 @@ def _is_pushed(texts: Sequence[_Numbered]) -> bool:
         low = min(margins)
         return sum((margin - low) % 2 for margin in margins)
 
-    return odd([one.gap for one in texts]) <= odd([one.column for one in texts])
+    return odd([text.gap for text in texts]) <= odd([text.column for text in texts])

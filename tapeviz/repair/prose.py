@@ -23,15 +23,17 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
     statements = read_statements(page.lines)
     if all(statement.tree for statement in statements):
         return
-    names = PROVIDED.union(*(read_facts(one).binds for one in statements)) - _BUILTINS
+    names = PROVIDED.union(*(read_facts(statement).binds for statement in statements)) - _BUILTINS
     found = [
-        one
-        for one in _outside_brackets(statements)
-        if is_prose(one.text, names) or _is_stray_sign(page.pasted[one.first])
+        statement
+        for statement in _outside_brackets(statements)
+        if is_prose(statement.text, names) or _is_stray_sign(page.pasted[statement.first])
     ]
     if found:
         # Among sentences, a line of words that happens to parse is one, too.
-        found += [one for one in statements if _reads_as_words(one, names | _BUILTINS)]
+        found += [
+            statement for statement in statements if _reads_as_words(statement, names | _BUILTINS)
+        ]
         found += _formulas(page, statements)
     for statement in found:
         for index in range(statement.first, statement.last + 1):

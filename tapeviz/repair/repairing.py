@@ -86,10 +86,10 @@ def repair(text: str) -> Repaired:
 
 
 def _after(
-    one: Pass, page: Page, failure: SyntaxFailure | None
+    repair_pass: Pass, page: Page, failure: SyntaxFailure | None
 ) -> tuple[Page, SyntaxFailure | None]:
     """The page after a pass, and why it cannot be read yet."""
-    mended = page.apply(one(page))
+    mended = page.apply(repair_pass(page))
     if mended.lines == page.lines:
         return page, failure
     left = _failure(mended)

@@ -172,8 +172,8 @@ def mistyped_keyword(word: str) -> str | None:
     """The keyword (or ``print``) that a word is nearly; None for a keyword itself."""
     if word in _BUILTINS or word in _TYPED:
         return None
-    for one in _KEYWORDS:
-        if sorted(one) == sorted(word) and one != word:
-            return one
+    for known in _KEYWORDS:
+        if sorted(known) == sorted(word) and known != word:
+            return known
     near = difflib.get_close_matches(word, _TYPED, n=1, cutoff=0.75)
     return near[0] if near else None

@@ -108,8 +108,8 @@ def _slope(u: Sequence[float], secants: Sequence[float], i: int) -> float:
     before, after = secants[i - 1], secants[i]
     if before * after <= 0:
         return 0.0
-    one, two = abs(u[i] - u[i - 1]), abs(u[i + 1] - u[i])
-    w1, w2 = 2 * two + one, two + 2 * one
+    left, two = abs(u[i] - u[i - 1]), abs(u[i + 1] - u[i])
+    w1, w2 = 2 * two + left, two + 2 * left
     return (w1 + w2) / (w1 / before + w2 / after)
 
 

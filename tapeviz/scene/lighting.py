@@ -102,7 +102,10 @@ def _untold(plain: Plain, shown: CallDiagnosis) -> dict[EdgeKey, float]:
         if operand.tensor is None or operand.tensor in told or not has_bridge:
             continue
         names = boxes_of(plain, operand.tensor, shown)
-        ahead = {*names, *(one for name in names for one in nx.descendants(graph, name))} & behind
+        ahead = {
+            *names,
+            *(descendant for name in names for descendant in nx.descendants(graph, name)),
+        } & behind
         for key in graph.subgraph(ahead).edges(keys=True):
             if key in plain.wires:
                 found[key] = WIDTHS["bridge"]
@@ -140,7 +143,7 @@ def _cut_at_source(
 def _ways_out(plain: Plain, names: Iterable[str]) -> list[EdgeKey]:
     """Where values behind these boxes come back as the constants that a tape sees."""
     graph = plain.graph
-    ahead = {*names, *(one for name in names for one in nx.descendants(graph, name))}
+    ahead = {*names, *(descendant for name in names for descendant in nx.descendants(graph, name))}
     return [key for key in graph.out_edges(list(ahead), keys=True) if is_constant(plain, key[1])]
 
 

@@ -97,7 +97,9 @@ def _index_groups(plain: Plain) -> None:
         return
     trace = plain.trace
     ops = {op_id(op.id): op for op in trace.ops.values()}
-    versions = {version_id(v): v for one in trace.variables.values() for v in one.versions}
+    versions = {
+        version_id(v): v for variable in trace.variables.values() for v in variable.versions
+    }
     for group in groups:
         for member in group.members:
             if member in ops:

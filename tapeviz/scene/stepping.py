@@ -29,8 +29,8 @@ def advance(plain: Plain, shown: CallDiagnosis, step: int, fans: Collection[str]
     steps = shown.steps[:step]
     walked: set[EdgeKey] = set()
     shares: dict[EdgeKey, TensorId] = {}
-    for one in steps:
-        for link, gradient in zip_longest(one.links, one.gradients):
+    for earlier in steps:
+        for link, gradient in zip_longest(earlier.links, earlier.gradients):
             for key in plain.edges.get(link, ()):
                 walked.add(key)
                 if gradient is not None and key[0] in fans:
@@ -62,13 +62,15 @@ def _arrived(
     for step in steps:
         op = plain.trace.ops.get(step.op) if step.op is not None else None
         outputs = zip(op.outputs if op else (), step.upstream, strict=False)
-        inputs = ((link[0], one) for link, one in zip(step.links, step.gradients, strict=False))
+        inputs = (
+            (link[0], gradient) for link, gradient in zip(step.links, step.gradients, strict=False)
+        )
         for tensor, gradient in (*outputs, *inputs):
             if tensor is not None and gradient is not None:
                 for name in plain.holders.get(tensor, ()):
                     if name not in waiting:
                         arrived[name] = gradient
         if step.kind == "sum" and step.at is not None:
-            for total in (one for one in step.downstream if one is not None):
+            for total in (tensor for tensor in step.downstream if tensor is not None):
                 arrived.update(dict.fromkeys(plain.holders.get(step.at, ()), total))
     return arrived

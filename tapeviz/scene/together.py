@@ -130,12 +130,12 @@ def _moved(side: Side, by: Point) -> Scene:
     scene = side.scene
     return replace(
         scene,
-        wires=tuple(_moved_wire(one, side, by) for one in scene.wires),
-        boxes=tuple(_moved_box(one, side, by) for one in scene.boxes),
-        marks=tuple(_moved_mark(one, side, by) for one in scene.marks),
+        wires=tuple(_moved_wire(wire, side, by) for wire in scene.wires),
+        boxes=tuple(_moved_box(box, side, by) for box in scene.boxes),
+        marks=tuple(_moved_mark(mark, side, by) for mark in scene.marks),
         changes=tuple(
-            replace(one, node=side.called(one.node), rect=moved_rect(one.rect, by))
-            for one in _changes(side)
+            replace(change, node=side.called(change.node), rect=moved_rect(change.rect, by))
+            for change in _changes(side)
         ),
     )
 

@@ -60,7 +60,9 @@ class Bodies:
         """What was traced and never ran, or not in a call that was opened."""
         for number, graph in self.graphs.known.items():
             if number not in self._told and (graph.ended.function or graph.calls):
-                yield from (Told(one) for one in graph.events if not isinstance(one, e.BodiesRun))
+                yield from (
+                    Told(event) for event in graph.events if not isinstance(event, e.BodiesRun)
+                )
 
     def calls(self) -> Mapping[int, tuple[int, int]]:
         """For each gradient call that was traced its graph, and how often that was called."""
@@ -87,7 +89,7 @@ class Bodies:
         return self._returned
 
     def _ran(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[Told]:
-        known = [one for one in run.graphs if one in self.graphs.known]
+        known = [graph for graph in run.graphs if graph in self.graphs.known]
         if not known:
             yield Told(op)
             return
@@ -96,11 +98,12 @@ class Bodies:
         self._counts[number] = count = self._counts.get(number, 0) + 1
         if is_new and not op.graph:
             self._note_returned(number, op)
-        within = {one for top in known for one in self.graphs.within(top)}
+        within = {inner for top in known for inner in self.graphs.within(top)}
         if not op.graph and not self.opening.opens(op.id, within):
             names = dict(zip(graph.ended.inputs, op.inputs, strict=False))
             writes = [
-                one._replace(handle=names.get(one.handle, one.handle)) for one in graph.writes
+                write._replace(handle=names.get(write.handle, write.handle))
+                for write in graph.writes
             ]
             yield Told(op, run=EagerRun(graph, run.call or count, writes))
             return
@@ -109,7 +112,7 @@ class Bodies:
             self.graphs.known,
             self._places,
             self._copy_tensor,
-            lambda one: self._tells(op, one),
+            lambda graph: self._tells(op, graph),
             inside,
         )
         for told in expansion.run(op, run):

@@ -110,7 +110,7 @@ class _Values:
 
 
 def _split(path: Path) -> tuple[Names, Turns]:
-    return tuple(str(one) for one in path[::2]), tuple(int(one) for one in path[1::2])
+    return tuple(str(part) for part in path[::2]), tuple(int(part) for part in path[1::2])
 
 
 @dataclass
@@ -202,7 +202,7 @@ class Expansion:
         yield from self._run(op, run, None)
 
     def _run(self, op: e.OpRan, run: e.BodiesRun, around: _Scope | None) -> Iterator[Told]:
-        numbers = [one for one in run.graphs if one in self._graphs]
+        numbers = [graph for graph in run.graphs if graph in self._graphs]
         turn, runs_none = 0, False
         path = ((*around.names, op.name), around.turns) if around is not None else None
         if path is not None and op.type in LOOPS:
@@ -214,7 +214,7 @@ class Expansion:
         branch = self._values.branches.get(path) if path is not None else None
         if op.type in CONDITIONALS and branch is not None:
             numbers = numbers[branch : branch + 1]
-        scopes = [self._begin(op, one, around, turn) for one in numbers]
+        scopes = [self._begin(op, number, around, turn) for number in numbers]
         inside: list[int] = []
         for scope in scopes:
             for told in self._events(scope):
@@ -349,7 +349,7 @@ class Expansion:
                     yield from self._op(event, scope)
             elif isinstance(event, e.OperationRecorded):
                 traced = range(event.first, event.id) if event.first else ()
-                inside = tuple(scope.ops[one] for one in traced if one in scope.ops)
+                inside = tuple(scope.ops[number] for number in traced if number in scope.ops)
                 renamed = self._renamed(event, scope)
                 yield Told(renamed, self._within, event.id, scope.number, inside)
             elif scope.is_told or isinstance(event, e.NameBound):
@@ -358,7 +358,7 @@ class Expansion:
     def _op(self, event: e.OpRan, scope: _Scope) -> Iterator[Told]:
         number = self._number(event, scope)
         # A small eager tensor is captured as a constant, which is an input all the same.
-        if event.type == "Placeholder" or any(scope.is_given(one) for one in event.outputs):
+        if event.type == "Placeholder" or any(scope.is_given(tensor) for tensor in event.outputs):
             return
         if event.type == "Identity" and not scope.skipped.isdisjoint(event.outputs):
             return
@@ -377,8 +377,8 @@ class Expansion:
     def _operands(self, event: e.OpRan, scope: _Scope) -> e.OpRan:
         return msgspec.structs.replace(
             event,
-            inputs=[scope.tensor(one) for one in event.inputs],
-            outputs=[self._made(one, scope) for one in event.outputs],
+            inputs=[scope.tensor(tensor) for tensor in event.inputs],
+            outputs=[self._made(tensor, scope) for tensor in event.outputs],
             site=self._site(event.site, scope),
             call=self._asking(event.call, scope),
         )
@@ -415,25 +415,25 @@ class Expansion:
         if isinstance(event, e.OperationRecorded):
             number = scope.ops[event.id] = next(self._op_ids)
             changes |= {"id": number, "first": scope.op(event.first) if event.first else 0}
-            changes["inputs"] = [name(one) for one in event.inputs]
-            changes["outputs"] = [name(one) for one in event.outputs]
+            changes["inputs"] = [name(tensor) for tensor in event.inputs]
+            changes["outputs"] = [name(tensor) for tensor in event.outputs]
             changes["call"] = self._asking(event.call, scope)
         elif isinstance(event, e.Watched):
-            changes["tensors"] = [name(one) for one in event.tensors]
+            changes["tensors"] = [name(tensor) for tensor in event.tensors]
         elif isinstance(event, e.CallBegan):
             for part in ("targets", "sources", "output_gradients"):
                 changes[part] = [
-                    msgspec.structs.replace(one, tensor=name(one.tensor))
-                    for one in getattr(event, part)
+                    msgspec.structs.replace(operand, tensor=name(operand.tensor))
+                    for operand in getattr(event, part)
                 ]
         elif isinstance(event, e.CallEnded):
-            changes["results"] = [name(one) for one in event.results]
+            changes["results"] = [name(result) for result in event.results]
         elif isinstance(event, e.StepRan):
             changes["op"] = scope.op(event.op)
-            changes["upstream"] = [name(one) for one in event.upstream]
-            changes["downstream"] = [name(one) for one in event.downstream]
+            changes["upstream"] = [name(gradient) for gradient in event.upstream]
+            changes["downstream"] = [name(gradient) for gradient in event.downstream]
         elif isinstance(event, e.NameBound):
-            changes["tensors"] = [(name(one), keys) for one, keys in event.tensors]
+            changes["tensors"] = [(name(tensor), keys) for tensor, keys in event.tensors]
         elif isinstance(event, e.ValueLeft):
             changes["tensor"] = name(event.tensor)
         return msgspec.structs.replace(event, **changes)

@@ -120,7 +120,9 @@ class SourceText:
         names = {"tf"}
         for node in ast.walk(self.tree) if self.tree else ():
             if isinstance(node, ast.Import):
-                names |= {one.asname or one.name for one in node.names if one.name == "tensorflow"}
+                names |= {
+                    name.asname or name.name for name in node.names if name.name == "tensorflow"
+                }
         return frozenset(names)
 
     def _bytes(self, frame: StackFrame) -> int:
@@ -163,7 +165,7 @@ def _called_name(call: ast.Call) -> str:
 
 def _inside(expression: ast.expr, key: int | str) -> ast.expr | None:
     if isinstance(expression, (ast.List, ast.Tuple)) and isinstance(key, int):
-        plain = not any(isinstance(one, ast.Starred) for one in expression.elts)
+        plain = not any(isinstance(element, ast.Starred) for element in expression.elts)
         return expression.elts[key] if plain and 0 <= key < len(expression.elts) else None
     if isinstance(expression, ast.Dict):
         for known, value in zip(expression.keys, expression.values, strict=True):

@@ -62,7 +62,7 @@ class Functions:
 
     def called(self, op: Op, told: Told, site_of: Callable[[int], Site]) -> Op:
         """The call of a function; of an opened one the inside has been told."""
-        body = tuple(OpId(one) for one in told.body if OpId(one) in self._ops)
+        body = tuple(OpId(inner) for inner in told.body if OpId(inner) in self._ops)
         began = self._ops[body[0]].when if body else op.when
         self._states.called(op, self._handles, began)
         op = replace(op, body=body)
@@ -72,7 +72,7 @@ class Functions:
         for write in run.writes:
             line = site_of(write.site).line
             self._states.wrote(op, VariableId(TensorId(write.handle)), write.type, line)
-        self.words.update((TensorId(one), _word(word)) for one, word in run.words.items())
+        self.words.update((TensorId(tensor), _word(word)) for tensor, word in run.words.items())
         self.copies.update((TensorId(a), TensorId(b)) for a, b in run.copies.items())
         self._calls.setdefault(ended.graph, []).append(op.id)
         return replace(
@@ -94,9 +94,9 @@ class Functions:
         if calls and calls[-1] == call.id:
             calls[-1] = entry.id
         self._states.renamed(call, entry.id)
-        for one in call.body:
-            if self._ops[one].within == call.id:
-                self._ops[one] = replace(self._ops[one], within=entry.id)
+        for op in call.body:
+            if self._ops[op].within == call.id:
+                self._ops[op] = replace(self._ops[op], within=entry.id)
         for tensor in (*call.outputs, *entry.outputs):
             if self._producers.get(tensor) == call.id:
                 self._producers[tensor] = entry.id
@@ -113,18 +113,18 @@ class Functions:
     def derived(self, event: e.Derived) -> None:
         """TensorFlow made the gradient of a graph's op."""
         given = self._derived[event.op] = tuple(event.given)
-        for one in self._traced.get(event.op, ()):
-            self._ops[one] = replace(self._ops[one], derived=given)
+        for op in self._traced.get(event.op, ()):
+            self._ops[op] = replace(self._ops[op], derived=given)
 
     def values(self) -> dict[TensorId, TensorId]:
         """What functions gave for tensors of their graphs, and values that two tensors have."""
         returned = self._bodies.returned().items()
-        return {TensorId(one): TensorId(value) for one, value in returned} | self.copies
+        return {TensorId(tensor): TensorId(value) for tensor, value in returned} | self.copies
 
     def with_copies(self, known: Mapping[TensorId, _Known]) -> dict[TensorId, _Known]:
         """What is known of tensors, also of those that have the value of another one."""
         copies = self.copies.items()
-        return {**known, **{copy: known[one] for copy, one in copies if one in known}}
+        return {**known, **{copy: known[tensor] for copy, tensor in copies if tensor in known}}
 
     def functions(self) -> dict[int, TracedFunction]:
         """Each function that was called, by its graph."""

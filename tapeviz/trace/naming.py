@@ -17,7 +17,8 @@ def variable_names(
     TensorFlow's; a loop variable or parameter that was bound to several variables comes last.
     """
     candidates = {
-        one.id: _candidates(one, names.get(TensorId(one.id), ())) for one in variables.values()
+        variable.id: _candidates(variable, names.get(TensorId(variable.id), ()))
+        for variable in variables.values()
     }
     holders = Counter(name for known in candidates.values() for name in set(known))
     return {

@@ -128,7 +128,7 @@ class Reader:
     def trace(self, blob: bytes) -> Trace:
         """What has happened so far; ``blob``: the bytes of values that came with the events."""
         variables = self._states.variables()
-        versions = [version for one in variables.values() for version in one.versions]
+        versions = [version for variable in variables.values() for version in variable.versions]
         names = {tensor: tuple(known) for tensor, known in self._names.items()}
         words = OperandWords(self._text, names, variables)
         ran = self._bodies.calls()
@@ -141,10 +141,10 @@ class Reader:
             tapes={
                 # In a function that AutoGraph converts no binding is seen: its text is there.
                 tape: replace(
-                    one,
-                    name=self._tape_names.get(tape) or self._text.opened_name(one.site.line),
+                    known,
+                    name=self._tape_names.get(tape) or self._text.opened_name(known.site.line),
                 )
-                for tape, one in self._tapes.tapes().items()
+                for tape, known in self._tapes.tapes().items()
             },
             calls=tuple(self._worded(call, words, ran) for call in self._calls.values()),
             bindings=tuple(self._bindings),
@@ -236,7 +236,7 @@ class Reader:
         body = body if traced is None else traced
         if call is not None and is_call:
             body = call.body
-        inside = tuple(OpId(one) for one in body if OpId(one) in self._ops)
+        inside = tuple(OpId(inner) for inner in body if OpId(inner) in self._ops)
         op = entry_of(event, self._site(event.site), self._when, inside)
         if call is not None and is_call:
             op = self._kept_by_tapes(op)
@@ -419,9 +419,11 @@ class Reader:
         return replace(
             call,
             steps=tuple(self._steps.get(call.id, ())),
-            targets=tuple(words.operand(one, targets) for one in event.targets),
-            sources=tuple(words.operand(one, sources) for one in event.sources),
-            output_gradients=tuple(words.operand(one, None) for one in event.output_gradients),
+            targets=tuple(words.operand(target, targets) for target in event.targets),
+            sources=tuple(words.operand(source, sources) for source in event.sources),
+            output_gradients=tuple(
+                words.operand(operand, None) for operand in event.output_gradients
+            ),
         )
 
 

@@ -80,10 +80,10 @@ class References:
         if not (event.into and self._open):
             return ""
         graph = self._open[-1]
-        known = [self._graphs[one] for one in event.graphs if one in self._graphs]
+        known = [self._graphs[number] for number in event.graphs if number in self._graphs]
         graph.mentioned.update(event.graphs)
-        graph.size += sum(one.size for one in known)
-        graph.depth = max([graph.depth, *(one.depth + 1 for one in known)])
+        graph.size += sum(part.size for part in known)
+        graph.depth = max([graph.depth, *(part.depth + 1 for part in known)])
         return self._too_much(graph.size, graph.depth)
 
     def _body(self, event: e.BodyTraced) -> str:

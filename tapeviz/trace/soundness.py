@@ -83,7 +83,7 @@ class Soundness:
             return ""
         if shape is None or None in shape:
             return "a value without a shape"
-        size = math.prod(one or 0 for one in shape)
+        size = math.prod(size or 0 for size in shape)
         if event.text is not None:
             return "" if len(event.text) == size else "texts that do not fit the shape"
         return self._problem_of_place(event, size)

@@ -102,7 +102,7 @@ class VersionTracker:
             versions = self._open.setdefault(handle, [])
             if not versions:
                 versions.append(_Open(0, None, None, began))
-            before = (one for one in reversed(versions) if one.when < began)
+            before = (version for version in reversed(versions) if version.when < began)
             next(before, versions[0]).touched_by.append(op.id)
 
     def wrote(self, op: Op, handle: VariableId, op_type: str, line: int) -> None:
@@ -138,12 +138,12 @@ class VersionTracker:
         return tuple(
             Version(
                 handle,
-                one.index,
-                one.op,
-                one.value,
-                one.when,
-                tuple(one.reads),
-                tuple(one.touched_by),
+                version.index,
+                version.op,
+                version.value,
+                version.when,
+                tuple(version.reads),
+                tuple(version.touched_by),
             )
-            for one in self._open[handle]
+            for version in self._open[handle]
         )

@@ -48,43 +48,45 @@ class TapeTracker:
         self._tapes[tape.id] = _Open(tape)
 
     def turned(self, tape: TapeId, on: bool, why: str, when: int, site: Site) -> None:
-        one = self._tapes.get(tape)
-        if one is None:
+        known = self._tapes.get(tape)
+        if known is None:
             return
         if why == "reset":
-            one.on_tape.clear()
-        if on and one.since is None:
-            one.since, one.why, one.site = when, why, site
-            self._recording.append(one)
-        elif not on and one.since is not None:
-            one.intervals.append(self._interval(one, when, why, site))
-            one.since = None
-            self._recording.remove(one)
+            known.on_tape.clear()
+        if on and known.since is None:
+            known.since, known.why, known.site = when, why, site
+            self._recording.append(known)
+        elif not on and known.since is not None:
+            known.intervals.append(self._interval(known, when, why, site))
+            known.since = None
+            self._recording.remove(known)
 
     def watched(self, watch: Watch) -> None:
-        one = self._tapes.get(watch.tape)
-        if one is not None:
-            one.on_tape.add(watch.tensor)
-            one.watches.append(watch)
+        known = self._tapes.get(watch.tape)
+        if known is not None:
+            known.on_tape.add(watch.tensor)
+            known.watches.append(watch)
 
     def read_variable(self, handle: TensorId, when: int, site: Site) -> None:
         """A trainable variable was read: it goes onto the tapes that watch by themselves."""
-        for one in self._recording:
-            if one.tape.watches_variables and handle not in one.on_tape:
-                one.on_tape.add(handle)
-                one.watches.append(Watch(one.tape.id, handle, when, site, automatic=True))
+        for recording in self._recording:
+            if recording.tape.watches_variables and handle not in recording.on_tape:
+                recording.on_tape.add(handle)
+                recording.watches.append(
+                    Watch(recording.tape.id, handle, when, site, automatic=True)
+                )
 
     def recorded(
         self, inputs: list[tuple[TensorId, str]], outputs: tuple[TensorId, ...]
     ) -> frozenset[TapeId]:
         """The tapes that keep an op with these inputs (id, dtype); its outputs join them."""
         keeping = []
-        for one in self._recording:
-            on_tape = one.on_tape
+        for recording in self._recording:
+            on_tape = recording.on_tape
             for tensor, dtype in inputs:
                 if tensor in on_tape and dtype in _DIFFERENTIABLE:
                     on_tape.update(outputs)
-                    keeping.append(one.tape.id)
+                    keeping.append(recording.tape.id)
                     break
         return frozenset(keeping)
 
@@ -93,13 +95,13 @@ class TapeTracker:
         return bool(self._recording)
 
     def tapes(self) -> dict[TapeId, Tape]:
-        return {identity: self._closed(one) for identity, one in self._tapes.items()}
+        return {identity: self._closed(known) for identity, known in self._tapes.items()}
 
-    def _closed(self, one: _Open) -> Tape:
-        intervals = list(one.intervals)
-        if one.since is not None:
-            intervals.append(self._interval(one, FOREVER, "", Site(one.tape.site.id)))
-        tape = one.tape
+    def _closed(self, known: _Open) -> Tape:
+        intervals = list(known.intervals)
+        if known.since is not None:
+            intervals.append(self._interval(known, FOREVER, "", Site(known.tape.site.id)))
+        tape = known.tape
         return Tape(
             tape.id,
             tape.name,
@@ -109,10 +111,10 @@ class TapeTracker:
             tape.kind,
             tape.when,
             tuple(intervals),
-            tuple(one.watches),
+            tuple(known.watches),
         )
 
     @staticmethod
-    def _interval(one: _Open, end: int, why: str, site: Site) -> Interval:
-        assert one.since is not None
-        return Interval(one.since, end, one.why, why, one.site or site, site)
+    def _interval(tape: _Open, end: int, why: str, site: Site) -> Interval:
+        assert tape.since is not None
+        return Interval(tape.since, end, tape.why, why, tape.site or site, site)

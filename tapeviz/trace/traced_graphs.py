@@ -91,7 +91,7 @@ class TracedGraphs:
         elif self._open:
             self._open[-1].events += graph.events
         else:
-            return [one for one in graph.events if not isinstance(one, e.BodiesRun)]
+            return [event for event in graph.events if not isinstance(event, e.BodiesRun)]
         return ()
 
     def keeps(self, event: e.Event) -> bool:
@@ -105,7 +105,7 @@ class TracedGraphs:
         """The graphs that run when this one does, itself included."""
         found = self._closures.get(graph)
         if found is None:
-            inner = [self.within(one) for one in self.known[graph].runs if one in self.known]
+            inner = [self.within(inner) for inner in self.known[graph].runs if inner in self.known]
             found = self._closures[graph] = frozenset({graph}).union(*inner)
         return found
 
@@ -119,12 +119,12 @@ class TracedGraphs:
             elif isinstance(event, e.OpRan):
                 graph.size += 1
                 if pending and runs_graphs(event):
-                    for inner in (self.known[one] for one in pending if one in self.known):
+                    for inner in (self.known[number] for number in pending if number in self.known):
                         names = dict(zip(inner.ended.inputs, event.inputs, strict=False))
                         graph.size += inner.size
                         graph.writes += (
-                            one._replace(handle=names.get(one.handle, one.handle))
-                            for one in inner.writes
+                            write._replace(handle=names.get(write.handle, write.handle))
+                            for write in inner.writes
                         )
                     pending = ()
                 elif writes_state(event.type) and event.inputs:
@@ -149,7 +149,7 @@ def eager_runs(
         elif isinstance(event, e.BodiesRun):
             pending = event if not event.into else pending
         elif pending is not None and isinstance(event, e.OpRan) and not event.graph:
-            is_call = runs_graphs(event) and all(one in graphs.known for one in pending.graphs)
+            is_call = runs_graphs(event) and all(graph in graphs.known for graph in pending.graphs)
             yield event, pending if is_call else None
             if runs_graphs(event):
                 pending = None

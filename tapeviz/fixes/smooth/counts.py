@@ -49,7 +49,7 @@ def _ends(source: ParsedSource, call: cst.Call) -> tuple[str, str]:
     if given is None:
         return "", ""
     if isinstance(given.value, (cst.List, cst.Tuple)) and len(given.value.elements) == 2:
-        low, high = (source.code(enclosed(one.value)) for one in given.value.elements)
+        low, high = (source.code(enclosed(element.value)) for element in given.value.elements)
         return low, high
     code = source.code(enclosed(given.value))
     return f"{code}[0]", f"{code}[1]"
@@ -127,7 +127,7 @@ def _absolute(case: FixCase, call: cst.Call) -> str:
 
 def _cross_entropy(loss: str) -> Rewrite:
     def rewrite(case: FixCase, call: cst.Call) -> str:
-        given = [case.source.code(one.value) for one in call.args if one.keyword is None]
+        given = [case.source.code(arg.value) for arg in call.args if arg.keyword is None]
         name = f"{case.source.tf}.keras.losses.{loss}"
         return f"{name}({', '.join(given[:2])})" if len(given) >= 2 else ""
 

@@ -71,6 +71,8 @@ def _widened(case: FixCase, params: str) -> str:
         for tensor, names in trace.names.items()
         if params in names and (known := trace.tensors.get(tensor)) is not None
     ]
-    shapes += [one.shape for one in trace.variables.values() if one.name == f"{params}:0"]
+    shapes += [
+        variable.shape for variable in trace.variables.values() if variable.name == f"{params}:0"
+    ]
     rank = len(shapes[0] or ()) if shapes else 1
     return f"[..., {', '.join([f'{case.source.tf}.newaxis'] * (rank - 1))}]" if rank > 1 else ""

@@ -29,11 +29,11 @@ def smooth_extreme(case: FixCase) -> Iterator[Edit]:
     names: list[str] = []
     for line in case.lines():
         for call in source.calls(line, "maximum", "minimum"):
-            given = [one.value for one in call.args if one.keyword is None]
+            given = [arg.value for arg in call.args if arg.keyword is None]
             if len(given) != 2 or dotted(call.func).partition(".")[0] != source.tf:
                 continue
-            zero = next((one for one in given if _is_zero(one)), None)
-            a, b = given if zero is None else sorted(given, key=lambda one: one is zero)
+            zero = next((node for node in given if _is_zero(node)), None)
+            a, b = given if zero is None else sorted(given, key=lambda operand: operand is zero)
             plan.replace(call, fitting(source, call, _soft_extreme(source, call, a, b)))
             names.append(called_name(call))
     if names:
@@ -59,7 +59,7 @@ def smooth_hinge(case: FixCase) -> Iterator[Edit]:
     for line in case.lines():
         statement = source.statement(line)
         for call in header_nodes(statement, cst.Call) if statement is not None else ():
-            given = [source.code(enclosed(one.value)) for one in call.args if one.keyword is None]
+            given = [source.code(enclosed(arg.value)) for arg in call.args if arg.keyword is None]
             form = _HINGES.get(_made_by(source, call.func))
             if form is not None and len(given) == 2:
                 plan = Plan(source)
@@ -102,7 +102,7 @@ def blend(case: FixCase) -> Iterator[Edit]:
         for call in source.calls(line, "where", "boolean_mask"):
             is_where = called_name(call) == "where"
             condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
-            given = [one.value for one in call.args if one is not condition]
+            given = [arg.value for arg in call.args if arg is not condition]
             margin = _margin(source, condition.value) if condition is not None else ""
             if not margin or len(given) != (2 if is_where else 1):
                 continue
@@ -127,7 +127,7 @@ def _margin(source: ParsedSource, condition: cst.BaseExpression) -> str:
     order = _MARGINS.get(type(target.operator))
     if order is None:
         return ""
-    sides = [source.code(enclosed(one)) for one in (condition.left, target.comparator)]
+    sides = [source.code(enclosed(node)) for node in (condition.left, target.comparator)]
     return f"{sides[order[0]]} - {sides[order[1]]}"
 
 
@@ -138,7 +138,7 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
     if op is None or len(op.inputs) != 2:
         return
     stats = [case.trace.stats(tensor) for tensor in op.inputs]
-    zero = [one is not None and one.norm == 0 and not one.nonfinite for one in stats]
+    zero = [each is not None and each.norm == 0 and not each.nonfinite for each in stats]
     if zero.count(True) != 1:
         return
     for factors in _products(case):
@@ -167,7 +167,7 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
         for call in source.calls(line, "multiply"):
             if len(call.args) == 2:
                 found.append((source.column(call) in columns, *(a.value for a in call.args)))  # type: ignore[arg-type]
-    for _, left, right in sorted(found, key=lambda one: not one[0]):
+    for _, left, right in sorted(found, key=lambda parts: not parts[0]):
         yield left, right
 
 
@@ -237,7 +237,7 @@ def ask_for_element(case: FixCase) -> Iterator[Edit]:
         return
     if len(known.shape) > 1 or case.call.method != "gradient":
         return
-    given = "".join(f"{source.code(one).rstrip(', ')}, " for one in call.args)
+    given = "".join(f"{source.code(arg).rstrip(', ')}, " for arg in call.args)
     picked = f"{source.tf}.one_hot(0, {known.shape[0]})"
     plan = Plan(source)
     plan.replace(call, f"{source.code(call.func)}({given}output_gradients={picked})")

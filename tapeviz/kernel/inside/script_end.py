@@ -51,7 +51,9 @@ def _wait_for_threads() -> None:
     for tell in reversed(getattr(threading, "_threading_atexits", ())):
         tell()
     me = threading.current_thread()
-    while left := [one for one in threading.enumerate() if one is not me and not one.daemon]:
+    while left := [
+        thread for thread in threading.enumerate() if thread is not me and not thread.daemon
+    ]:
         for thread in left:
             thread.join()
 

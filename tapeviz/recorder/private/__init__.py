@@ -158,7 +158,7 @@ def size_behind(handle: Any) -> int:
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return 0
     about = data.shape_and_type[0]
-    return int(math.prod(one.size for one in about.shape.dim)) * dtype_size(about.dtype)
+    return int(math.prod(dimension.size for dimension in about.shape.dim)) * dtype_size(about.dtype)
 
 
 def behind(handle: Any) -> tuple[int, tuple[int, ...]]:
@@ -167,7 +167,7 @@ def behind(handle: Any) -> tuple[int, tuple[int, ...]]:
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return 0, ()
     about = data.shape_and_type[0]
-    return int(about.dtype), tuple(one.size for one in about.shape.dim)
+    return int(about.dtype), tuple(dimension.size for dimension in about.shape.dim)
 
 
 def is_opaque(number: int) -> bool:
@@ -243,7 +243,7 @@ def newest_call(graph: Any, outputs: Sequence[Any]) -> Any:
     if outputs:
         return outputs[0].op
     calls = ("PartitionedCall", "StatefulPartitionedCall")
-    return next((one for one in reversed(graph.get_operations()) if one.type in calls), None)
+    return next((op for op in reversed(graph.get_operations()) if op.type in calls), None)
 
 
 def is_stateful(op: Any) -> bool:
@@ -275,7 +275,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tf.DType):
         return value.as_datatype_enum
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if hasattr(value, "unknown_rank"):  # a TensorShapeProto
         shape = tf.TensorShape(value)
         return None if shape.rank is None else shape.as_list()
@@ -423,7 +423,7 @@ def keras_model() -> Any:
 
 def owner_of(kind: type, method: str) -> type:
     """The class that defines a method of ``kind``."""
-    return next(one for one in kind.__mro__ if method in vars(one))
+    return next(base for base in kind.__mro__ if method in vars(base))
 
 
 @contextlib.contextmanager
@@ -450,7 +450,7 @@ def tell_op_callbacks(
 def reword(error: Any, words: Callable[[str], str]) -> None:
     """Change the message of an error that TensorFlow raised."""
     error._message = words(error._message)
-    error.args = tuple(words(one) if isinstance(one, str) else one for one in error.args)
+    error.args = tuple(words(arg) if isinstance(arg, str) else arg for arg in error.args)
 
 
 @contextlib.contextmanager
@@ -498,7 +498,11 @@ def run_op(op_type: str, inputs: Sequence[Any], attrs: Any, count: int) -> Seque
 def wider_attrs(op_type: str, attrs: Any) -> Any:
     """The attributes with each real or complex dtype in double precision."""
     known = op_def_registry.get(op_type)
-    types = {one.name for one in known.attr if one.type in ("type", "list(type)")} if known else ()
+    types = (
+        {attribute.name for attribute in known.attr if attribute.type in ("type", "list(type)")}
+        if known
+        else ()
+    )
     wide = list(attrs or ())
     for place in range(0, len(wide), 2):
         if wide[place] in types:
@@ -508,7 +512,7 @@ def wider_attrs(op_type: str, attrs: Any) -> Any:
 
 def _widest(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return type(value)(_widest(one) for one in value)
+        return type(value)(_widest(item) for item in value)
     return WIDER.get(value, value)
 
 

@@ -57,7 +57,7 @@ def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
         found = ctx.export_run_metadata()
     finally:
         ctx.disable_run_metadata()
-    return result, [one.post_optimization_graph for one in found.function_graphs]
+    return result, [graph.post_optimization_graph for graph in found.function_graphs]
 
 
 def op_def(op_type: str) -> Any:

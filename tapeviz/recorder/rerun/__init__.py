@@ -86,7 +86,7 @@ def _is_same(held: Any, tensor: Any) -> bool:
     """Whether a kept result and a new one have the same bits; what has none is not compared."""
     if private.is_tensor_like(held) or private.is_opaque(tensor._datatype_enum()):
         return True
-    one, other = np.asarray(held), np.asarray(tensor._numpy_internal())
-    if one.dtype.kind in "OS":
-        return bool(np.array_equal(one, other))
-    return one.shape == other.shape and one.tobytes() == other.tobytes()
+    first, other = np.asarray(held), np.asarray(tensor._numpy_internal())
+    if first.dtype.kind in "OS":
+        return bool(np.array_equal(first, other))
+    return first.shape == other.shape and first.tobytes() == other.tobytes()

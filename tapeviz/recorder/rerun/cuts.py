@@ -101,10 +101,10 @@ class _Cut:
         if node.op not in RUN_FUNCTIONS:
             return not is_repeatable(node)
         if node.name not in self._inner:
-            definitions = [functions.definition(one.name) for one in functions_of(node)]
-            if any(one is None for one in definitions):
+            definitions = [functions.definition(function.name) for function in functions_of(node)]
+            if any(definition is None for definition in definitions):
                 return True
-            self._inner[node.name] = [cut(one) for one in definitions]
+            self._inner[node.name] = [cut(function) for function in definitions]
         inner = self._inner[node.name]
         if node.op not in CALLS or is_xla(inner[0].definition):
             return any(own.spoiled or own.sources for own in inner)
@@ -117,7 +117,9 @@ class _Cut:
         self._opaque |= {port.ref for port in ports(node) if port.dtype in _OPAQUE}
         if node.op not in READS:
             arguments = self._definition.signature.input_arg
-            resources = {one.name for one in arguments if one.type == functions.RESOURCE}
+            resources = {
+                argument.name for argument in arguments if argument.type == functions.RESOURCE
+            }
             for ref in resources.intersection(_data_inputs(node)):
                 self._spoiled.setdefault(ref, node.name)
 
@@ -125,7 +127,7 @@ class _Cut:
         inner = {
             name: own
             for name, own in self._inner.items()
-            if name not in self._removed and any(one.is_changed for one in own)
+            if name not in self._removed and any(inner_cut.is_changed for inner_cut in own)
         }
         if not self._removed and not inner:
             return Cut(self._definition, [], is_changed=False, spoiled=[])
@@ -135,14 +137,18 @@ class _Cut:
             if node.name in inner:
                 name = op_name(self._definition, node)
                 further = _run_what_is_left(function, node, inner[node.name])
-                sources += [one._replace(path=(name, *one.path)) for one in further]
-            left = [refs.get(one, one) for one in node.input if one[1:] not in self._removed]
+                sources += [
+                    further_cut._replace(path=(name, *further_cut.path)) for further_cut in further
+                ]
+            left = [refs.get(ref, ref) for ref in node.input if ref[1:] not in self._removed]
             del node.input[:]
             node.input.extend(left)
         for name, ref in list(function.proto.ret.items()):
             function.proto.ret[name] = refs.get(ref, ref)
         arguments = self._definition.signature.input_arg
-        spoiled = [place for place, one in enumerate(arguments) if one.name in self._spoiled]
+        spoiled = [
+            place for place, argument in enumerate(arguments) if argument.name in self._spoiled
+        ]
         return Cut(function.proto, sources, is_changed=True, spoiled=spoiled)
 
     def _leave_out(
@@ -165,7 +171,7 @@ class _Cut:
         gone = [name for name, node in proto.control_ret.items() if node in removed]
         for name in gone:
             del proto.control_ret[name]
-        left = [one for one in proto.signature.control_output if one not in gone]
+        left = [output for output in proto.signature.control_output if output not in gone]
         del proto.signature.control_output[:]
         proto.signature.control_output.extend(left)
         return sources, refs
@@ -186,7 +192,7 @@ def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[Cut
 
 
 def _data_inputs(node: Any) -> list[str]:
-    return [one for one in node.input if not one.startswith("^")]
+    return [ref for ref in node.input if not ref.startswith("^")]
 
 
 def written_arguments(definition: Any) -> Iterator[int]:

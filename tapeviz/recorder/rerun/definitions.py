@@ -42,7 +42,7 @@ def ports(node: Any) -> list[Port]:
             dtype = output.type or node.attr[output.type_attr].type
             count = node.attr[output.number_attr].i if output.number_attr else 1
             dtypes = [dtype] * count
-        found += [Port(f"{node.name}:{output.name}:{i}", one) for i, one in enumerate(dtypes)]
+        found += [Port(f"{node.name}:{output.name}:{i}", dtype) for i, dtype in enumerate(dtypes)]
     return found
 
 
@@ -55,7 +55,7 @@ def op_name(definition: Any, node: Any) -> str:
     if not stem or not number.isdigit():
         return str(node.name)
     signature = definition.signature
-    taken = (one.name for one in (*signature.input_arg, *signature.output_arg))
+    taken = (argument.name for argument in (*signature.input_arg, *signature.output_arg))
     return stem if stem in taken else str(node.name)
 
 
@@ -125,7 +125,7 @@ class Edited:
 def add_data_inputs(node: Any, refs: Sequence[str]) -> None:
     """Further inputs of a node, before those that only say what runs first (``^name``)."""
     given = list(node.input)
-    data = [one for one in given if not one.startswith("^")]
+    data = [ref for ref in given if not ref.startswith("^")]
     del node.input[:]
     node.input.extend([*data, *refs, *given[len(data) :]])
 

@@ -94,7 +94,9 @@ class Program:
             self._exact = exact = Prober(self._survives).probe(self.cut.definition)
             given, graphs = functions.optimized_graphs(lambda: self._run_probed(exact, inputs))
             now = _op_types(graphs)
-            self._changed = {one for one, kind in self._survivors.items() if now.get(one) != kind}
+            self._changed = {
+                name for name, kind in self._survivors.items() if now.get(name) != kind
+            }
         else:
             given = self._run_probed(self._exact, inputs)
         outputs, tensors = given
@@ -134,12 +136,12 @@ class Program:
 
 def _has_xla(definition: Any) -> bool:
     inner = (
-        functions.definition(one.name)
+        functions.definition(function.name)
         for node in definition.node_def
         if node.op in RUN_FUNCTIONS
-        for one in functions_of(node)
+        for function in functions_of(node)
     )
-    return is_xla(definition) or any(one is not None and _has_xla(one) for one in inner)
+    return is_xla(definition) or any(found is not None and _has_xla(found) for found in inner)
 
 
 def _op_types(graphs: Sequence[Any]) -> dict[str, str]:

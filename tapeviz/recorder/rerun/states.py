@@ -63,12 +63,12 @@ class RerunVariables:
             self._set(earlier, since)
             program = self.program(earlier)
             spoiled = [earlier.inputs[place] for place in program.cut.spoiled]
-            if any(_is_variable(one) and one.id in starts for one in spoiled):
+            if any(_is_variable(resource) and resource.id in starts for resource in spoiled):
                 raise Unknown("a call before it wrote what cannot be computed again")
             program.run(self.inputs(earlier))
             since.update(dict.fromkeys(self._written(earlier), earlier.sequence))
         self._set(call, since)
-        states = {one.id: self.read(one.id) for one in _variables(call)}
+        states = {variable.id: self.read(variable.id) for variable in _variables(call)}
         if between:
             self._remember(call, states)
         return states
@@ -114,7 +114,7 @@ class RerunVariables:
     def _starts(self, call: KeptCall) -> dict[int, int]:
         """For each handle that matters: the sequence number of the state to start from."""
         starts: dict[int, int] = {}
-        waiting = [(one.id, call.sequence) for one in _variables(call)]
+        waiting = [(variable.id, call.sequence) for variable in _variables(call)]
         while waiting:
             identity, before = waiting.pop()
             sequence, _ = self._latest(identity, before)
@@ -123,7 +123,7 @@ class RerunVariables:
             starts[identity] = sequence
             for earlier in self._calls(sequence, call.sequence):
                 if identity in self._written(earlier):
-                    waiting += [(one.id, earlier.sequence) for one in _variables(earlier)]
+                    waiting += [(variable.id, earlier.sequence) for variable in _variables(earlier)]
         return starts
 
     def _between(self, call: KeptCall, starts: dict[int, int]) -> list[KeptCall]:
@@ -131,7 +131,7 @@ class RerunVariables:
         found = []
         for earlier in self._calls(first, call.sequence):
             written = self._written(earlier)
-            if any(starts.get(one, call.sequence) <= earlier.sequence for one in written):
+            if any(starts.get(handle, call.sequence) <= earlier.sequence for handle in written):
                 found.append(earlier)
         for graph in self._kept.graphs():
             known = self._kept.call(graph, 1)
@@ -143,7 +143,7 @@ class RerunVariables:
 
     def _calls(self, since: int, until: int) -> list[KeptCall]:
         timeline = self._kept.timeline
-        return [timeline[one] for one in range(since, until) if one in timeline]
+        return [timeline[moment] for moment in range(since, until) if moment in timeline]
 
     def _written(self, call: KeptCall) -> set[int]:
         """Ids of the handles of the variables that a call may have changed."""
@@ -152,7 +152,7 @@ class RerunVariables:
 
     def _latest(self, identity: int, sequence: int) -> tuple[int, Any]:
         """The last known state at or before a call, and before which call that was."""
-        known = [one for one in self._kept.states.get(identity, ()) if one[0] <= sequence]
+        known = [state for state in self._kept.states.get(identity, ()) if state[0] <= sequence]
         if not known or known[-1][1] is None:
             raise Unknown("what a variable held before is not known")
         return known[-1]
@@ -170,11 +170,11 @@ class RerunVariables:
         for identity, value in states.items():
             known = self._kept.states[identity]
             known.append((call.sequence, value._numpy_internal()))
-            known.sort(key=lambda one: one[0])
+            known.sort(key=lambda entry: entry[0])
 
 
 def _variables(call: KeptCall) -> Sequence[Handle]:
-    return [one for one in call.inputs if _is_variable(one)]
+    return [tensor for tensor in call.inputs if _is_variable(tensor)]
 
 
 def _is_variable(held: Any) -> bool:

@@ -141,10 +141,10 @@ class Walk:
             self.inside.has_gaps |= any(known is NOTHING for known in outputs)
 
     def _outputs(self, scope: _Scope, op: Any) -> Sequence[Known]:
-        inputs = [self._value(scope, one) for one in op.inputs]
+        inputs = [self._value(scope, tensor) for tensor in op.inputs]
         found = self._readings.values
         known = [found.get((scope.at, op.name, i), NOTHING) for i in range(len(op.outputs))]
-        if any(one is not NOTHING for one in known):
+        if any(value is not NOTHING for value in known):
             self.inside.has_gaps |= op.type in RUN_FUNCTIONS
             return known
         if op.type in CALLS:
@@ -198,9 +198,9 @@ class Walk:
             return [NOTHING] * len(op.outputs)
         self.inside.event["turns"].append([_flat(scope.at), op.name, count])
         if not count:
-            return [self._value(scope, one) for one in op.inputs]
+            return [self._value(scope, tensor) for tensor in op.inputs]
         self.inside.has_gaps |= len(self._readings.wanted(count)) < count
-        names = {-1: [self._name(scope, one) for one in op.inputs]}
+        names = {-1: [self._name(scope, tensor) for tensor in op.inputs]}
         last = None
         for turn in self._readings.wanted(count):
             last = _Scope(body, (*scope.at, (op.name, turn)), scope)
@@ -214,14 +214,14 @@ class Walk:
                     last.names[identity] = next(_ids)
                 self._tell_value(last, symbol, known)
             self._run(last)
-            names[turn] = [self._name(last, one) for one in body.outputs]
+            names[turn] = [self._name(last, tensor) for tensor in body.outputs]
         assert last is not None
         return self._given(last, op)
 
     def _given(self, inner: _Scope, op: Any) -> list[Known]:
         """What the graph gave for the outputs of the op that ran it."""
         outputs = inner.graph.outputs[: len(op.outputs)]
-        return [self._value(inner, one) for one in outputs]
+        return [self._value(inner, tensor) for tensor in outputs]
 
     def _inner(self, scope: _Scope, graph: Any, at: At, inputs: Sequence[Known]) -> _Scope:
         inner = _Scope(graph, at, scope)
@@ -264,8 +264,8 @@ class Walk:
             self.inside.tensors.append((name, known.tensor))
 
     def _tell_op(self, scope: _Scope, op: Any) -> None:
-        given = [self._name(scope, one) for one in op.outputs]
-        taken = [self._name(scope, one) for one in op.inputs]
+        given = [self._name(scope, tensor) for tensor in op.outputs]
+        taken = [self._name(scope, tensor) for tensor in op.inputs]
         if given and given == taken:
             return  # the Identity that a function's result goes through: both go by one name
         kept = KeptOp(op.type, taken, self._attributes.of(op), given, op.name.rpartition("/")[0])
