@@ -82,7 +82,7 @@ def arrange(
 
 
 def _arranged(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
-    """What the user folds or opens changes nothing about what else is open at first view."""
+    """Fold, size and lay out; what the user folds or opens leaves the other groups as they are."""
     plain = replace(view, folded=frozenset(), unfolded=frozenset(), turns=())
     first = _first_view(built, tree, trace, plain)
     if plain == view:
@@ -171,7 +171,7 @@ def _sized(
 
 
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:
-    """What the view could fold and unfold."""
+    """Paths of the groups that the view could fold and unfold."""
     built = built_graph(trace, view, call)
     opens = {node.opens for _, node in built.nodes(data="node") if node.opens}
     return sorted(opens | set(grow(built, trace, view.grouping).groups))

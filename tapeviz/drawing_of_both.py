@@ -80,7 +80,7 @@ Kinds = dict[NodeId, ChangeKind]
 def _kinds(
     union: Union, graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Comparison
 ) -> tuple[Kinds, Kinds]:
-    """What becomes of the nodes of the first graph, and what became of those of the second."""
+    """Change marks for the nodes of the first graph, and for those of the second."""
     shared = union.shared
     removed: Kinds = {node: "removed" for node in graphs[0] if union.before[node] not in shared}
     added: Kinds = {node: "added" for node in graphs[1] if union.after[node] not in shared}
@@ -96,7 +96,7 @@ def _side(shown: Shown, view: View, arranged: Arranged, prefix: str, kinds: Kind
 
 
 def _part(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]) -> Layout:
-    """Of the layout of both what belongs to one of them; its bounds are those of both."""
+    """The part of a layout of two graphs that belongs to one graph; the bounds stay the same."""
     return replace(
         layout,
         rects={name: layout.rects[called[name]] for name in graph},

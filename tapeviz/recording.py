@@ -62,7 +62,7 @@ _ASKED = {"inside": "The inside of a compiled function"}
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """What to run. ``directory``: where its file is and it runs (None: an empty one of its own)."""
+    """A text to run. ``directory``: where it runs (None: an empty one of its own)."""
 
     text: str
     filename: str = "snippet.py"
@@ -150,7 +150,7 @@ class LiveRecording:
         return array_of(buffers[0], about["dtype"], tuple(about["shape"]))
 
     def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
-        """What a backward pass over the recording gives: for each key wanted that it reached.
+        """Run a backward pass over the recording; return a gradient for each wanted key it reached.
 
         See :func:`tapeviz.recorder.replay.replay` for the request. Blocks. :class:`TapevizError`
         when the kernel is gone, or in words why a step of the pass has no gradient.

@@ -142,7 +142,7 @@ def ran_words(trace: Trace, call: Call) -> str:
 
 
 def _shares(table: ShareTable | None) -> dict[str, Any]:
-    """What each target, or each element of the only one, gives to each source."""
+    """The share of each target, or of each element of a single one, in each gradient."""
     if table is None:
         return {}
     rows: list[dict[str, Any]] = []
@@ -195,7 +195,7 @@ def _bridged(trace: Trace, finding: Finding) -> Any:
 
 
 def bridge_heading(finding: Finding) -> str:
-    """What stands above the gradient across the cut."""
+    """The heading above the gradient across the cut."""
     if finding.is_estimated:
         return "Across the cut, estimated (straight-through), it would be"
     return "Across the cut it would be"

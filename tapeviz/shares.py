@@ -36,7 +36,7 @@ Cell = Array | None
 
 @dataclass(frozen=True, slots=True)
 class ShareRow:
-    """What one target, or one element of it, gives to each source.
+    """The share of one target, or of one element of it, in each source's gradient.
 
     ``elements``: of a target with several, the same for each, unless all targets together have too
     many.
@@ -48,7 +48,7 @@ class ShareRow:
     elements: tuple[ShareRow, ...] = ()
 
     def jacobian(self, column: int) -> Cell:
-        """What ``tape.jacobian`` of this target gives: of shape target × source."""
+        """The result of ``tape.jacobian`` for this target, of shape target × source."""
         cells = [row.cells[column] for row in self.elements]
         known = next((cell for cell in cells if cell is not None), None)
         if known is None:

@@ -75,7 +75,7 @@ def missing_packages(platform: str | None = None) -> tuple[str, ...]:
 
 
 def missing_words(platform: str | None = None) -> str:
-    """What to install before Qt can start, in one line; empty when nothing is missing."""
+    """One line that names what to install before Qt can start; empty when nothing is missing."""
     missing = missing_packages(platform)
     if not missing:
         return ""

@@ -1,4 +1,4 @@
-"""What the user wants to see of a trace: one frozen value, changed by ``dataclasses.replace``."""
+"""The user's choices of what to see: one frozen value, changed by ``dataclasses.replace``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it means: a trace in, a :class:`~tapeviz.analysis.model.Diagnosis` out."""
+"""A trace in, a :class:`~tapeviz.analysis.model.Diagnosis` out."""
 
 from .diagnose import diagnose
 

@@ -242,7 +242,7 @@ DETECTORS: tuple[Detector, ...] = (
 
 
 def barrier(crossing: Crossing) -> Cause | None:
-    """What keeps the gradient from going back along this way; None if nothing does."""
+    """The cause that stops the gradient on this way; None if it passes."""
     judged = crossing.evidence.judged
     if crossing.way not in judged:
         causes = (detect(crossing) for detect in DETECTORS)

@@ -72,7 +72,7 @@ class SourceSeries:
 
     @property
     def shown(self) -> Numbers:
-        """What is told of each round: the number itself, of several elements their norm."""
+        """One number for each round: the gradient, or its norm if it has several elements."""
         return self.values if self.values.size else self.norms
 
     @property
@@ -149,10 +149,10 @@ class CallSite:
         return tuple(sorted(even.union(self.special[:most])))
 
     def gaps(self) -> Iterator[tuple[int, int]]:
-        """What a list that must end leaves out: after which round (from 1), and how many.
+        """The rounds that a list leaves out: after which round (from 1), and how many.
 
-        Up to 1,000 rounds nothing; of more the first 60, the last 10 and the first of each status
-        of each source are listed.
+        Up to 1,000 rounds are listed in full; of more the first 60, the last 10 and the first of
+        each status of each source.
         """
         total = len(self.calls)
         if total <= MOST_LISTED:

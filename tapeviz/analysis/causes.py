@@ -125,7 +125,7 @@ def _decide(
 
 
 def _first_outside(merged: dict[tuple[str, int], Cause], deciding: tuple[str, int]) -> Cause:
-    """Of ops outside the tape the first that should have been inside, else the deciding cause."""
+    """The deciding cause; of several ops outside the tape, the first that should be inside."""
     cause = merged[deciding]
     if cause.kind != "outside-tape":
         return cause
@@ -252,7 +252,7 @@ def _not_connected(evidence: Evidence, source: Operand) -> Cause:
 
 
 def _how_unconnected(evidence: Evidence, source: Operand) -> str:
-    """What is to be seen of the misunderstanding: the two swapped, a constant, statistics."""
+    """Why source and target are not connected: swapped, a constant, statistics; else empty."""
     targets, flow = evidence.paths.targets, evidence.flow
     if not any(flow.into(target) for target in targets):
         return "constant"

@@ -74,7 +74,7 @@ class Comparison:
 
 
 def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> Comparison:
-    """What became of each gradient and of each op of ``before`` in ``after``."""
+    """Match the gradients and ops of ``before`` with those of ``after``."""
     old, new = before[0], after[0]
     first, second = list(_told_ops(old)), list(_told_ops(new))
     pairs = _paired_ops(old, first, new, second)

@@ -127,7 +127,7 @@ class DataFlow:
         return tuple(ways)
 
     def _captured(self, entry: Op, place: TensorId) -> Iterator[Way]:
-        """What the body of a custom gradient used without being given it."""
+        """Ways of values that a custom gradient's body captured instead of taking as arguments."""
         body = [self.trace.ops[number] for number in entry.body]
         known = {*entry.inputs, *(tensor for op in body for tensor in op.outputs)}
         for op in body:
@@ -153,7 +153,7 @@ class DataFlow:
 
     @cached_property
     def _ref_assigns(self) -> Mapping[TensorId, Sequence[Op]]:
-        """What wrote to a variable of the first kind, which a graph knows by a tensor (a ref)."""
+        """For each TF1 ref variable, which a graph names by a tensor, the ops that write to it."""
         found: dict[TensorId, list[Op]] = {}
         for op in self.trace.ops.values():
             if op.type in REF_ASSIGNS and op.inputs:
@@ -168,7 +168,7 @@ class DataFlow:
 
     @cached_property
     def _fillers(self) -> Mapping[TensorId, Sequence[Op]]:
-        """What put a value into an object other than a variable: an iterator, a table, a queue.
+        """Ops that put a value into an object that is no variable: an iterator, a table, a queue.
 
         Such an op takes the handle and values, and gives nothing back (``MakeIterator``,
         ``LookupTableInsertV2``, ``QueueEnqueueV2``).
@@ -263,7 +263,7 @@ class DataFlow:
 
     @cached_property
     def list_writes(self) -> Sequence[Op]:
-        """What gave a list with another element, and left the old one as it was."""
+        """Ops that gave a new list with another element; the old list stays as it was."""
         return [op for op in self.trace.ops.values() if op.type in LIST_WRITES]
 
     @cached_property

@@ -37,7 +37,7 @@ from .words import explain
 
 
 def diagnose(trace: Trace) -> Diagnosis:
-    """What happened to each gradient of the recording; a call that raised is the error's."""
+    """Diagnose each gradient of the recording; a call that raised is explained as the error."""
     if not trace.calls and trace.failure is None:
         return EMPTY_DIAGNOSIS
     text = SourceText(trace.source)

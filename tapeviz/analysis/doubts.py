@@ -80,7 +80,7 @@ def _requests(trace: Trace, call: Call, step: Step, op: Op) -> Iterator[dict[str
 
 
 def _moved(trace: Trace, tensor: TensorId) -> int:
-    """What to move: an argument, but of a variable its handle.
+    """The tensor to move: an argument; for a variable its handle.
 
     The body reads a variable by itself; the read among the inputs of the entry is made after it.
     """

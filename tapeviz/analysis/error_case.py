@@ -41,7 +41,7 @@ class Case:
         return tape.name if tape and tape.name else "the tape"
 
     def argument(self, position: int, *methods: str) -> str:
-        """What was given to the call of such a method on the line, as it is written there."""
+        """The text of an argument of the call of such a method on the line."""
         call = self.calling(*methods)
         if call is None or position >= len(call.args):
             return ""

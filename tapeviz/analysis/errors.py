@@ -19,7 +19,7 @@ from .error_case import Case, Explain
 
 
 def explain_error(trace: Trace) -> str:
-    """What happened, why, and what to do; empty if the exception's own words must do."""
+    """Say what happened, why, and what to do; empty if the exception's own words must do."""
     failure = trace.failure
     if failure is None:
         return ""

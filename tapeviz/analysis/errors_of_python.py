@@ -78,7 +78,7 @@ def too_few(case: Case) -> str:
 
 
 def no_key(case: Case) -> str:
-    """What a gradient call returned has the structure of its sources."""
+    """A missing key: the result of a gradient call has the structure of its sources."""
     calls = [call for call in case.trace.calls if call.ended]
     if not calls or not case.line:
         return ""

@@ -46,7 +46,7 @@ def no_source(case: Case) -> str:
 
 
 def no_method(case: Case) -> str:
-    """Of an optimizer, what Keras 3 dropped."""
+    """A method of optimizers that Keras 3 dropped."""
     owner, name = case.match[1], case.match[2]
     if name not in ("minimize", "get_gradients", "compute_gradients", "get_updates"):
         return ""

@@ -18,7 +18,7 @@ from .paths import Paths
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the detectors look into: the recording, one call of it, and its source text."""
+    """The facts that detectors read: the recording, one call of it, and its source text."""
 
     trace: Trace
     flow: DataFlow
@@ -27,17 +27,17 @@ class Evidence:
 
     @cached_property
     def paths(self) -> Paths:
-        """What the call's targets were made from."""
+        """The ways of values that lead to the call's targets."""
         return Paths(self.flow, self.call)
 
     @cached_property
     def judged(self) -> dict[Way, Cause | None]:
-        """What is known of ways already: a call with many sources asks often."""
+        """The causes of ways that were examined already: a call with many sources asks often."""
         return {}
 
     @cached_property
     def spoilers(self) -> dict[tuple[TensorId | None, str], tuple[Step | None, Op] | None]:
-        """What made the gradients of sources zero or not finite, as far as it was looked for."""
+        """The step and op that made a source's gradient zero or not finite, once examined."""
         return {}
 
     @cached_property
@@ -85,7 +85,7 @@ class Evidence:
         return self.origins.forward(op).line
 
     def words_of(self, op: Op) -> str:
-        """What the snippet calls this op; empty if nothing tells."""
+        """The snippet's words for this op; empty if they are not known."""
         if not op.site.frames:
             return ""
         frame = op.site.frames[0]

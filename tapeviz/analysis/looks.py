@@ -14,7 +14,7 @@ MOST_CALLS = 20
 
 
 def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
-    """What to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), what matters most last.
+    """The calls to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), the most important last.
 
     Of gradients asked eagerly that are None, zero or not finite the calls that they may have gone
     through. Of each function that asks for gradients itself the call that stands for all: the last

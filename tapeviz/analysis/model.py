@@ -69,7 +69,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What happened to the gradient for one source of one call.
+    """The outcome of one gradient: for one source of one call.
 
     ``target``/``source``: as the user wrote them. ``tensor``: the gradient, None for None.
     ``message``: at most three plain sentences. ``bridged``: the gradient across the cut.
@@ -153,7 +153,7 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True)
 class CallDiagnosis:
-    """What became of the gradients that one call asked for.
+    """The findings about the gradients that one call asked for.
 
     ``passage``: works out the backward pass, when someone looks at this call: of thousands of
     rounds few are looked at.
@@ -220,8 +220,10 @@ class Diagnosis:
 
     @cached_property
     def groups(self) -> tuple[CallSite | CallDiagnosis, ...]:
-        """What is told as one, in the order of first calls: a call site of several rounds, or a
-        call that is the only one of its place."""
+        """Call sites of several rounds, and calls that are the only ones of their site.
+
+        In the order of their first calls.
+        """
         found: dict[int, CallSite | CallDiagnosis] = {}
         for call in self.calls:
             site = self.rounds.site_of(call.call.id)
@@ -230,7 +232,7 @@ class Diagnosis:
         return tuple(found.values())
 
     def round(self, site: CallSite, number: int) -> CallDiagnosis:
-        """What became of one round (from 1) of a call site."""
+        """The diagnosis of one round (from 1) of a call site."""
         return self.calls[site.places[number - 1]]
 
     def call(self, call: CallId | None) -> CallDiagnosis | None:

@@ -76,7 +76,7 @@ def _where(evidence: Evidence, step: Step, op: Op) -> tuple[int, ...] | None:
 
 
 def _value_at(evidence: Evidence, op: Op, place: tuple[int, ...] | None) -> str:
-    """What the op got there: a zero if one of its inputs has one, else the first input's."""
+    """The op's input at that place: a zero if one of them is zero, else the first one."""
     if place is None:
         return ""
     found = [

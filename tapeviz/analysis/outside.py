@@ -251,7 +251,7 @@ class _Slicer:
                 self._written(writer, (), when, found, path)
 
     def _default(self, binding: Binding) -> Leave | None:
-        """What left where the function is defined, and is the parameter's value still."""
+        """The value that left TensorFlow in a default, if the parameter still has it."""
         lines = self.text.header(binding.site.line)
         return next(
             (

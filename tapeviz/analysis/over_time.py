@@ -27,7 +27,7 @@ _LEAST_LAYERS = 4
 
 @dataclass(frozen=True, eq=False)
 class TurnShares:
-    """What each turn of a loop gives to one gradient.
+    """The share of one gradient that comes from each turn of a loop.
 
     ``place``: of the source among the results of the call; ``line``: where each turn uses it;
     ``norms``: the Euclidean norm of each turn's share, first turn first.
@@ -76,7 +76,7 @@ def turn_shares(trace: Trace, diagnosed: CallDiagnosis) -> tuple[TurnShares, ...
 def stories(
     diagnosis: Diagnosis, site: CallSite | None, number: int, shares: Sequence[TurnShares]
 ) -> tuple[str, ...]:
-    """What a reader of the plots should not miss, each with the numbers behind it.
+    """Sentences about the most important facts of the plots, with their numbers.
 
     ``number``: the round (from 1) that the shares are of; without a call site nothing is told of
     rounds and layers.
@@ -101,8 +101,8 @@ def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
         late, early = float(np.nansum(share.parts[-few:])), float(np.nansum(share.parts[:few]))
         if late >= _MOST_OF_IT:
             yield (
-                f"∂{share.source} vanishes over the turns of line {share.line}: {_percent(late)} of "
-                f"it comes from the last {few} of {turns} turns."
+                f"∂{share.source} vanishes over the turns of line {share.line}: {_percent(late)} "
+                f"of it comes from the last {few} of {turns} turns."
             )
         elif early >= _MOST_OF_IT:
             yield (

@@ -60,7 +60,7 @@ def _matched(
 
 
 def _told_apart(keys: list[Hashable]) -> list[Hashable]:
-    """Of very many items equal ones are counted: the matcher's time grows with their square."""
+    """Make equal keys distinct by counting them: the matcher is quadratic in equal items."""
     if len(keys) <= _MANY:
         return keys
     seen: Counter[Hashable] = Counter()

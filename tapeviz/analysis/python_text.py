@@ -105,7 +105,7 @@ def read_text(text: SourceText) -> PythonText:
 
 
 def _hand_out(found: PythonText) -> None:
-    """What a function changes of a name that is not its own goes to the scope that has it."""
+    """Move a function's changes of names that are not its own to the scope that has them."""
     for (scope, name), writers in list(found._writers.items()):
         binds = any(name in statement.binds for statement in writers)
         if scope == MODULE or binds or found.is_parameter(scope, name):

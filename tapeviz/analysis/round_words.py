@@ -20,7 +20,7 @@ _FEW = 4
 
 
 def series_words(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> str:
-    """What became of one source over all rounds: ``flows in all 200``, ``None in round 30 only
+    """The outcomes of one source over all rounds: ``flows in all 200``, ``None in round 30 only
     (another shape)``, ``zero in rounds 1–3, NaN from round 137 on (line 8, sqrt)``."""
     total = len(site)
     found = [status for status in STATUS_WORDS if series.rounds_with(status)]

@@ -103,7 +103,7 @@ def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
 
 
 def _first_inside(evidence: Evidence, call: Op) -> Op | None:
-    """Of a compiled function the first op inside that gave NaN or infinity of finite numbers."""
+    """The first op inside a compiled function that made NaN or infinity from finite numbers."""
     trace = evidence.trace
     for inner in call.body if call.is_compiled_call else ():
         op = trace.ops[inner]

@@ -209,7 +209,7 @@ class _Rows:
 
 
 def title_of(trace: Trace, op: Op) -> str:
-    """What a row calls an op: its type without version marks, a function by its name."""
+    """The title of an op's row: its type without version marks, or the function's name."""
     if op.is_recorded_operation and op.function:
         return op.function
     kind = op.type

@@ -41,7 +41,7 @@ class Explained:
     trace: Trace
     diagnosis: Diagnosis
     snippet: Snippet | None = None
-    """What was run; None for a recording that was kept."""
+    """The snippet that was run; None for a recording that was kept."""
     shares: Mapping[CallId, ShareTable] = field(default_factory=dict)
 
 

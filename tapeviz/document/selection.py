@@ -208,7 +208,7 @@ class Links:
 
     @cached_property
     def _sums(self) -> dict[TensorId, TensorId]:
-        """Of a variable read several times each read has a share; the sum is the gradient."""
+        """Gradients of variables: each read of a variable has a share, the sum is the gradient."""
         return {
             step.at: step.downstream[0]
             for step in (self._call.steps if self._call else ())

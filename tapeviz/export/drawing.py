@@ -1,4 +1,4 @@
-"""What a writer is given: a finished drawing, and how it is wanted."""
+"""The input of a writer: a finished drawing, and the options for its file."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _channels(colours: Pixels) -> NDArray[np.int64]:
 
 
 def _indices(frame: Pixels, colours: Pixels) -> NDArray[np.uint8]:
-    """Of each pixel the nearest colour of the table."""
+    """For each pixel the index of the nearest colour of the table."""
     found, inverse = np.unique(frame.ravel(), return_inverse=True)
     known = _channels(colours)
     nearest = np.empty(len(found), np.uint8)

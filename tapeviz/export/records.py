@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 
 def graph_record(drawing: Drawing) -> Record:
-    """What holds for the whole picture; lengths in px, y downwards."""
+    """Attributes of the whole picture; lengths in px, y downwards."""
     bounds = drawing.scene.bounds
     return {
         "title": clean(drawing.scene.title),

@@ -7,7 +7,7 @@ from .drawing import Drawing
 
 
 def describe(drawing: Drawing) -> str:
-    """What is asked for, how large the graph is, and where it is cut."""
+    """Sentences: the gradients asked for, the size of the graph, and where it is cut."""
     scene = drawing.scene
     parts = [f"{scene.title}." if scene.title else ""]
     parts.append(f"{_count(len(scene.boxes), 'node')} and {_count(len(scene.wires), 'edge')}.")

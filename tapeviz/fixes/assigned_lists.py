@@ -28,7 +28,7 @@ class _Spread:
     variables: cst.BaseExpression
     runner: cst.CSTNode
     partners: dict[str, cst.BaseExpression]
-    """What each further name runs through."""
+    """The iterable that each further name runs through."""
 
 
 def use_new_list(case: FixCase) -> Iterator[Edit]:
@@ -172,7 +172,7 @@ def _use(
 
 
 def _spread(source: ParsedSource, write: Write) -> _Spread | None:
-    """What the written name runs through."""
+    """The iterables that the written name and its partners run through."""
     if not isinstance(write.receiver, cst.Name):
         return None
     name = write.receiver.value

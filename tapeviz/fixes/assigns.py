@@ -279,5 +279,5 @@ def stem(receiver: cst.BaseExpression) -> str:
 
 
 def new_name(name: str) -> str:
-    """What the tensor in place of a variable is called."""
+    """The name of the tensor that takes a variable's place."""
     return f"{name}_tensor" if "new" in name else f"{name}_new"

@@ -103,7 +103,7 @@ def _fetched(live: LiveRecording, after: Outcome, tensor: TensorId | None) -> Ar
 
 
 def _reason(after: Outcome, finding: Finding) -> str:
-    """What could not be followed: on a line where the value left, else what was met first."""
+    """The first value that could not be followed, preferably on a line where one left."""
     notes = [note.removeprefix(_NOTE) for note in after.trace.notes if note.startswith(_NOTE)]
     lost = [(int(line), what) for line, _, what in (note.partition(" ") for note in notes)]
     if not lost:

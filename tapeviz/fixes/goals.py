@@ -34,7 +34,7 @@ class FixGoal:
         return [edit for place, edit in enumerate(self.edits) if titles.index(edit.title) == place]
 
     def in_order(self) -> list[tuple[Edit, dict[Place, Array | None]]]:
-        """What is kept, the likeliest first, whichever trial was over first."""
+        """The kept edits, the likeliest first, whichever trial was over first."""
         rank = {edit.new_text: place for place, edit in enumerate(self.edits)}
         kept = sorted(self.kept, key=lambda pair: rank.get(pair[0].new_text, len(rank)))
         telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]

@@ -121,7 +121,7 @@ def _of_one_and_exp(source: ParsedSource, call: cst.Call) -> str:
 
 
 def _meant(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
-    """What a name was given, if that is written in one place."""
+    """The expression that a name was given, if it is assigned in one place alone."""
     if not isinstance(node, cst.Name):
         return node
     given = [

@@ -72,7 +72,7 @@ def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Ed
 
 
 def _value(source: ParsedSource, metric: str, call: cst.Call) -> str:
-    """What the metric is of these values, as code; empty if it is not known."""
+    """Code that computes the metric of these values; empty if it is not known."""
     made = _made(source, metric)
     name = called_name(made) if made is not None else ""
     given = [source.code(enclosed(arg.value)) for arg in call.args if arg.keyword is None]

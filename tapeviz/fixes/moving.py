@@ -23,7 +23,7 @@ from .source import (
 
 
 def move_in(case: FixCase) -> Iterator[Edit]:
-    """What ran before or after the block becomes its first or last statements."""
+    """Move statements from before or after the block to its beginning or end."""
     source = case.source
     block = block_of_call(source, case.trace, case.call)
     if block is None:

@@ -12,7 +12,7 @@ from .source import ParsedSource, Statement
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What may see the effect of a statement.
+    """The statements that may see the effect of a statement.
 
     ``statements``: those that follow it, up to the end of the tape's block or of the function;
     with a ``loop`` around it that whole loop, for its next round, and what follows.

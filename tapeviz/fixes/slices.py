@@ -48,7 +48,7 @@ class Axis:
 def axes_of(
     subscript: cst.Subscript, shape: Sequence[int | None] | None
 ) -> tuple[Axis, ...] | None:
-    """What a subscript picks on each axis; None for steps, new axes and index arrays."""
+    """The elements that a subscript picks on each axis; None for steps, new axes, index arrays."""
     axes: list[Axis] = []
     elements = subscript.slice
     for place, element in enumerate(elements):

@@ -102,7 +102,7 @@ class ParsedSource:
         return siblings[:place]
 
     def beside(self, node: cst.CSTNode, statement: Statement) -> Statement | None:
-        """What stands around ``node`` in the body that ``statement`` stands in."""
+        """The statement around ``node`` in the body that ``statement`` stands in."""
         body = self.siblings(statement)
         for outer in (node, *self.ancestors(node)):
             if any(outer is sibling for sibling in body):
@@ -153,12 +153,12 @@ class ParsedSource:
 
     @cached_property
     def tf(self) -> str:
-        """What the text calls TensorFlow."""
+        """The text's name for TensorFlow."""
         return self._alias("tensorflow", "tf")
 
     @cached_property
     def np(self) -> str:
-        """What the text calls NumPy."""
+        """The text's name for NumPy."""
         return self._alias("numpy", "np")
 
     def _alias(self, module: str, usual: str) -> str:

@@ -1,1 +1,1 @@
-"""What could be shown: a trace in, a networkx graph of nodes and edges out."""
+"""A trace in, a networkx graph of nodes and edges out."""

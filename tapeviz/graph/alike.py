@@ -40,7 +40,7 @@ def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[Nod
 
 
 def _kind(node: Node) -> Hashable:
-    """What two counterparts share."""
+    """The key that two counterparts share."""
     return (
         node.role,
         node.type,

@@ -64,7 +64,7 @@ class Bookkeeping:
 
 
 def find_bookkeeping(trace: Trace, shown: Iterable[Op], wanted: frozenset[TensorId]) -> Bookkeeping:
-    """What only feeds shapes and axes among the ops ``shown`` (in the order they ran).
+    """Find ops that only feed shapes and axes, among those ``shown`` (in the order they ran).
 
     An integer result that depends on no data value is bookkeeping when nothing takes it but other
     bookkeeping and inputs that say shape, axis or order; never a tensor that the user named or

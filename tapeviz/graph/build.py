@@ -216,7 +216,7 @@ class _Wiring:
             self._edge(op_id(op.id), version_id(version), None, None)
 
     def _join_initial(self, version: Version) -> None:
-        """What a variable was made from, where one might expect a gradient through it."""
+        """Join a variable to the tensor it was made from, where a gradient might be expected."""
         value = version.value
         if version.index or value is None or value not in self._selection.descent.carrying:
             return

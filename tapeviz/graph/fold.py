@@ -135,8 +135,7 @@ class _Folding:
         return found
 
     def _why_hidden(self, home: str) -> tuple[str, str]:
-        """What hides the nodes of a group: the outermost closed group or the outermost repeat
-        that shows another turn."""
+        """The outermost closed group around a group, or repeat that shows another turn."""
         known = self._hidden.get(home)
         if known is None:
             parent = self._tree.groups[home].parent

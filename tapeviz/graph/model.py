@@ -22,7 +22,7 @@ Link = tuple[TensorId | None, OpId | None]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is drawn as one box.
+    """A node of the op graph, drawn as one box.
 
     ``title``: the user's name or the op type; ``subtitle``: op type, shape, line, version;
     ``tensor``: the tensor whose value it shows; ``assigns``: it writes a variable's state;

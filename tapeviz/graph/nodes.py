@@ -71,7 +71,7 @@ class Nodes:
         self._writes = WriteWords(index.trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
         self._first: dict[VariableId, int] = {}
-        """Of each variable the first version shown: its primes count from there."""
+        """For each variable the first version shown, from which its primes count."""
         for variable, version in selection.scope.versions:
             self._first[variable] = min(version, self._first.get(variable, version))
 

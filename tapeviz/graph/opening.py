@@ -31,7 +31,7 @@ def choose_open(
     turns: Mapping[str, int] | None = None,
     most: int = MOST_BOXES,
 ) -> OpenGroups:
-    """What to open: the group with the most ops first, as long as the boxes stay within ``most``.
+    """Open groups, those with the most ops first, while the boxes stay within ``most``.
 
     Groups of one shape open together or not at all. What the user folded or unfolded is strong.
     The ``pinned`` nodes are never inside of a fold. A recorded operation stays closed: the gradient
@@ -80,7 +80,7 @@ class _Chooser:
         return [turn for turn in repeat.turns if self._tree.groups[turn].shape == usual][-1]
 
     def choose(self, most: int) -> OpenGroups:
-        """What the user opened or closed changes nothing about the rest."""
+        """Choose; what the user opened or closed changes nothing about the other groups."""
         shapes = {self._tree.groups[path].shape for path in self._automatic(most)}
         self._turns = self._chosen
         opened: set[str] = set()
@@ -115,7 +115,7 @@ class _Chooser:
         return opened - {""}
 
     def _next(self, waiting: list[Group]) -> list[Group]:
-        """Of the groups that may be opened those of one shape that have the most ops."""
+        """The groups to open next: among those that may be, the shape with the most ops."""
         units: dict[int, list[Group]] = {}
         for group in waiting:
             if group.kind != "entry":

@@ -92,7 +92,7 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loo
 
 
 class _Program:
-    """What every picture of a trace needs to know of its text and its bindings."""
+    """Facts about a trace's text and bindings that every picture of it needs."""
 
     def __init__(self, trace: Trace) -> None:
         self.lines = lines = _Lines(SourceText(trace.source))
@@ -218,7 +218,7 @@ class OpPlaces:
             yield Place("turn", f"turn {number}", loop.line, above)
 
     def _stand(self, key: object, loop: _Loop, line: int) -> None:
-        """Of a ``while`` loop: going back to an earlier statement of its body begins a turn."""
+        """Count turns of a ``while`` loop: going back to an earlier statement begins a turn."""
         number = bisect_left(loop.starts, line + 1)
         if number < self._stands.get(key, 0):
             self._turns[key] = self._turns.get(key, 1) + 1

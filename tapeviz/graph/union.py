@@ -44,7 +44,7 @@ def unite(
 
 
 def edge_in_union(edge: EdgeKey, called: Mapping[NodeId, NodeId]) -> EdgeKey:
-    """What an edge of one side is called in the union: its key counts edges between two nodes."""
+    """The key in the union of an edge of one side; it counts edges between two nodes."""
     return called[edge[0]], called[edge[1]], edge[2]
 
 
@@ -75,7 +75,7 @@ def _add_edges(
 def _same_nodes(
     before: nx.MultiDiGraph, after: nx.MultiDiGraph, ops: Mapping[OpId, OpId]
 ) -> dict[NodeId, NodeId]:
-    """Of a node before the one after. Ops first: what feeds them is told by them."""
+    """Map nodes of the first graph to those of the second: ops first, then their inputs."""
     of_op = dict(_drawn_ops(after))
     same = {name: of_op[ops[op]] for op, name in _drawn_ops(before) if ops.get(op) in of_op}
     for is_strict in (True, False):

@@ -110,7 +110,7 @@ def check_interpreter(python: Path) -> None:
 
 
 def trouble_with_version(choice: KernelChoice, versions: Versions) -> str:
-    """What to do about a TensorFlow that tapeviz does not know; empty if it does."""
+    """Advice about a TensorFlow that tapeviz does not know; empty if it does."""
     return _wrong_version(choice.python or Path(versions.executable), versions.tensorflow)
 
 

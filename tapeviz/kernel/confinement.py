@@ -12,7 +12,7 @@ from .model import KernelChoice
 
 
 def without_network(choice: KernelChoice) -> tuple[str, ...]:
-    """What stands before the command of a process that shall have a network namespace of its own.
+    """The command prefix that gives a process a network namespace of its own.
 
     TapevizError where that cannot be had: a snippet never runs with a network by mistake.
     """

@@ -83,7 +83,7 @@ class Connection:
         self._session.send(self._stdin, "input_reply", {"value": ""})
 
     def receive(self, timeout: float | None) -> Iterator[Message]:
-        """What has come on the two channels, after waiting for it for up to ``timeout`` seconds."""
+        """Messages from the two channels, after waiting up to ``timeout`` seconds for one."""
         if self._waiting and self._over_since is not None:
             timeout = min(_REPLY_WITHIN, _REPLY_WITHIN if timeout is None else timeout)
         # A poll takes no more milliseconds than fit into an int; an early return is no harm.

@@ -1,4 +1,4 @@
-"""What ``faulthandler`` wrote in; the line of the snippet it was at out."""
+"""Output of ``faulthandler`` in; the line of the snippet it was at out."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _CHANGED_BY_IPYKERNEL = (
 
 
 def kernel_environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What the user has, quiet defaults for what they did not decide, ``settings`` above all."""
+    """The user's environment, quiet defaults for what is not set, ``settings`` above all."""
     environment = {**_DEFAULTS, **os.environ, **(settings or {})}
     for name in _OURS_ALONE:
         environment.pop(name, None)

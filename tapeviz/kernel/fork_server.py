@@ -177,7 +177,7 @@ class ForkedKernel:
         return self._exit
 
     def interrupt(self) -> None:
-        """What Ctrl+C does."""
+        """Send SIGINT, as Ctrl+C does."""
         self._send(self._number, signal.SIGINT)
 
     def terminate(self) -> None:

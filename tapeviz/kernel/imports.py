@@ -1,4 +1,4 @@
-"""What a warm kernel has imported before a snippet asks for it."""
+"""The modules that a warm kernel has imported before a snippet asks for them."""
 
 from __future__ import annotations
 

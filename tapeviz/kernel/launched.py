@@ -56,7 +56,7 @@ class LaunchedKernel:
         return self._exit
 
     def interrupt(self) -> None:
-        """What Ctrl+C does."""
+        """Interrupt as Ctrl+C does."""
         self._quietly(lambda: self._kernel.interrupt_kernel())
 
     def terminate(self) -> None:

@@ -23,7 +23,7 @@ class KernelChoice:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What snippets may not do. ``no_network``: reach no address, not even this machine's own
+    """Limits for snippets. ``no_network``: reach no address, not even this machine's own
     (Linux, interpreters alone); ``memory``: take more than so many GB beside what a kernel has
     (Linux); an allocation beyond it raises."""
 
@@ -33,7 +33,7 @@ class Confinement:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """What answers at the other end."""
+    """The versions of Python and of the packages at the other end."""
 
     python: str
     tensorflow: str

@@ -1,4 +1,4 @@
-"""What a kernel's process can do for us, whoever started it."""
+"""The operations on a kernel's process, whoever started it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class KernelProcess(Protocol):
         """How it ended, or None while it lives."""
 
     def interrupt(self) -> None:
-        """What Ctrl+C does."""
+        """Interrupt as Ctrl+C does."""
 
     def terminate(self) -> None:
         """Ask it to end."""

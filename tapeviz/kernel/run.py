@@ -61,7 +61,7 @@ class Run:
     def fetch(
         self, name: str, arguments: Mapping[str, Any], timeout: float | None = 30.0
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """What the recorder answers from the ended snippet's process; it blocks.
+        """Ask the recorder in the ended snippet's process; blocks until it answers.
 
         Raises TapevizError when the snippet still runs, the process is gone, or there is no answer.
         """

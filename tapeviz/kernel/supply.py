@@ -262,7 +262,7 @@ class Supply:
             self._fail(self._missing() or f"{self._choice.title} cannot load TensorFlow: {detail}")
 
     def _missing(self) -> str:
-        """What the interpreter lacks; asked when it failed, as asking takes half a second."""
+        """The packages that the interpreter lacks; asked after a failure, for it is slow."""
         try:
             if self._choice.python is not None:
                 check_interpreter(self._choice.python)

@@ -27,7 +27,7 @@ def death(exit: Exit, line: int | None) -> str:
 
 
 def stop(timeout: float | None, exit: Exit | None, line: int | None) -> str:
-    """What was stopped, and how much force it took."""
+    """One line that says what was stopped, and by which means."""
     what = "stopped" if timeout is None else f"stopped after the time limit of {timeout:g} s"
     where = f" at line {line}" if line else ""
     force = "" if exit is None else ": it did not react, so its process was ended"

@@ -44,7 +44,7 @@ class Columns:
 
     @property
     def size(self) -> int:
-        """What it takes to ask for each column once, in columns with few links beside them."""
+        """The cost of asking for each column once, in columns with few links beside them."""
         return self.count + (len(self.beside) + len(self.span_from)) // 400
 
     def crossings_by_place(self, column: int, place: Ints) -> Floats:

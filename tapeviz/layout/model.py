@@ -1,4 +1,4 @@
-"""What a layout is: a rectangle for each node and a polyline for each edge, in scene units (px)."""
+"""Layouts: a rectangle for each node and a polyline for each edge, in scene units (px)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Layout:
     routes: Mapping[EdgeKey, tuple[Point, ...]]
     bounds: Rect
     frames: Mapping[str, Rect] = field(default_factory=dict)
-    """Of a picture with frames: a rectangle for each, by its path."""
+    """The rectangle of each frame, by its path."""
 
 
 EMPTY_LAYOUT = Layout("layered", "down", {}, {}, Rect(0.0, 0.0, 0.0, 0.0))

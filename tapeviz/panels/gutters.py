@@ -34,7 +34,7 @@ PALE = 0.45
 """Opacity of the marks of a text that was edited since."""
 ICON = 14
 SIGN_ORDER = ("error", "step", "target", "source")
-"""Of several signs at a line the first of these is drawn."""
+"""The first of these is drawn where several signs stand at a line."""
 
 
 class Gutter(QWidget):

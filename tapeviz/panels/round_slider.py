@@ -187,7 +187,7 @@ def _norm_heights(site: CallSite) -> list[Numbers]:
 
 
 def _extremes(part: Array, heights: Numbers, most: int) -> Array:
-    """Of more points than there is room for the least and the largest of each stretch."""
+    """The least and the largest of each stretch, where there are more points than room."""
     if part.size <= most:
         return part
     picked = []

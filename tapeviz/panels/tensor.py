@@ -38,7 +38,7 @@ _WORDS = {
     "beside": "computed beside it: TensorFlow merged this step with others",
     "unknown": "Not known: what this step gave in the compiled function cannot be computed again.",
 }
-"""Of values inside of a compiled call, by :data:`tapeviz.trace.compiled.Word`."""
+"""How values inside a compiled call are known, by :data:`tapeviz.trace.compiled.Word`."""
 
 
 class TensorPanel(Panel):

@@ -23,7 +23,7 @@ class Assign(NamedTuple):
 
 
 class Split(NamedTuple):
-    """What reaches the assigned value, and the state before (``None``: nothing)."""
+    """The gradients of the assigned value and of the state before it (``None``: no gradient)."""
 
     value: Any
     prior: Any

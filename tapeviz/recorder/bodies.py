@@ -30,7 +30,7 @@ def install(recording: RecordingContext, installed: Installed) -> None:
 
 
 def _is_silent(recording: RecordingContext) -> bool:
-    """What is hidden, and a jacobian's own graph (pfor), is not told."""
+    """Whether a graph is not reported: it is hidden, or a jacobian's own (pfor)."""
     local = recording.local
     return bool(local.hidden) or local.state[0] in recording.jacobians
 

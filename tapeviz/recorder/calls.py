@@ -82,7 +82,7 @@ class Calls:
         self._recording.tell({"e": "result", "call": number, "error": words})
 
     def run(self, number: int | None, compute: Callable[[], Any]) -> Any:
-        """What ``compute`` gives, told as the outcome of the call (``None``: of no call)."""
+        """Return ``compute()``; report it as the outcome of call ``number``, if there is one."""
         if number is None:
             return compute()
         with self._inside(number):

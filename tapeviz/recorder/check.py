@@ -108,7 +108,7 @@ class _Check:
         return total
 
     def _where(self) -> Any:
-        """What the source holds, as far as that is known without running anything."""
+        """The source's value, as far as it is known without running anything."""
         tensor = self._sweep.kept(self._sweep.source)
         if private.is_opaque(tensor._datatype_enum()):
             return np.ones(1)

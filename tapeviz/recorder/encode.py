@@ -97,7 +97,7 @@ class Encoder:
                 kind(*row[1:])
 
     def _tail(self, row: Row) -> str:
-        """What the events of equal ops at one place have in common."""
+        """The part of an event that equal ops at one site share."""
         op_type, _, attrs, _, site, scope, state = row
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         fields: dict[str, Any] = {"type": name, "site": site}
@@ -303,14 +303,14 @@ class Encoder:
 
 
 def of_thread(state: tuple[int, bool, int]) -> dict[str, Any]:
-    """What an op's event says of the thread that it ran on (``ThreadState.state``)."""
+    """The fields of an op's event that come from its thread (``ThreadState.state``)."""
     call, paused, thread = state
     fields = {"call": call, "paused": paused, "thread": thread}
     return {name: value for name, value in fields.items() if value}
 
 
 def listed(value: Any) -> Sequence[Any]:
-    """What a gradient function returned, as a sequence: a gradient for each input."""
+    """The result of a gradient function as a sequence: a gradient for each input."""
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else [value]

@@ -65,13 +65,13 @@ def _real(upstream: Any) -> Any:
 
 
 def _divided(op: Flat, upstream: Any) -> list[Any]:
-    """Of ``a // b`` as of ``a / b``."""
+    """The gradients of ``a / b`` in place of those of ``a // b``."""
     a, b = (tf.cast(tensor, upstream.dtype) for tensor in op.inputs)
     return _both(op, upstream / b, -upstream * a / (b * b))
 
 
 def _remainder(op: Flat, upstream: Any) -> list[Any]:
-    """Of ``a % b`` as of ``a - b * n`` with the whole number n kept."""
+    """The gradients of ``a - b * n`` with a constant n in place of those of ``a % b``."""
     a, b = (tf.cast(tensor, upstream.dtype) for tensor in op.inputs)
     return _both(op, upstream + tf.zeros_like(b), -upstream * tf.floor(a / b))
 
@@ -90,7 +90,7 @@ def _both(op: Flat, first: Any, second: Any) -> list[Any]:
 
 
 def _chosen(op: Flat, upstream: Any) -> list[Any]:
-    """Of a condition: what its truth is worth."""
+    """An estimate for the condition of a ``where``: how much the first branch is worth more."""
     condition, x, y = op.inputs
     worth = summed_to(upstream * (x - y), condition.shape)
     zeros = tf.zeros_like(upstream)
@@ -169,7 +169,7 @@ def _equal(op: Flat, upstream: Any) -> list[Any]:
 
 
 def _arithmetic(op: Flat, upstream: Any) -> list[Any]:
-    """Of whole numbers as of real ones."""
+    """The gradients of the same arithmetic on real numbers."""
     real = _real(upstream)
     a, b = (tf.cast(tensor, real) for tensor in op.inputs)
     upstream = tf.cast(upstream, real)

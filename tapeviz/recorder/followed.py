@@ -20,7 +20,7 @@ Lose = Callable[[str], None]
 
 
 class Losses:
-    """What could not be followed: in the order of happening, as words."""
+    """Sentences about NumPy values that could not be followed, in the order of events."""
 
     def __init__(self, tell: Lose) -> None:
         self.tell = tell
@@ -197,7 +197,7 @@ def tensor_of(given: Any) -> Any:
 
 
 def followed(result: Any, name: str, args: Any, named: Any) -> Any:
-    """What NumPy gave, with the tensor that TensorFlow makes of the same."""
+    """NumPy's result, with the tensor that TensorFlow computes from the same arguments."""
     if isinstance(result, (tuple, list)):
         parts = [followed(item, name, args, named) for item in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)

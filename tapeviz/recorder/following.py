@@ -89,7 +89,7 @@ class _Caller:
             self._recording.tell({"e": "note", "message": words})
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
-        """What ``function(*args, **named)`` gives, linked where it can be."""
+        """The result of ``function(*args, **named)``, linked to its tensor where possible."""
         owner: Any = getattr(function, "__self__", None)
         name = getattr(function, "__name__", "")
         if private.is_tensor_like(owner) and name in _LEAVING:

@@ -12,7 +12,7 @@ _INSIDE = 1 << 40
 
 
 class KeptOp(NamedTuple):
-    """What a replay needs of an op. ``backward``: for an entry of ``record_operation``."""
+    """An op as a replay needs it. ``backward``: of an entry of ``record_operation``."""
 
     type: str
     inputs: Sequence[int]
@@ -63,7 +63,7 @@ class History:
                 yield from self.opened.get(number, [op] if op is not None else [])
 
     def op(self, number: int) -> KeptOp | None:
-        """What a replay needs of an op; ``None`` if it was not run eagerly."""
+        """The op with this number, as a replay needs it; ``None`` if it did not run eagerly."""
         if number >= _INSIDE:
             return self._inside[number - _INSIDE] if number - _INSIDE < len(self._inside) else None
         line = self.lines[number - 1] if 0 < number <= len(self.lines) else None

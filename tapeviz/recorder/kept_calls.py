@@ -74,7 +74,7 @@ class _Traced:
     calls: dict[int, KeptCall] = field(default_factory=dict)
     count: int = 0
     ids: list[int] = field(default_factory=list)
-    """Of the arguments of the last call, which are in ``inputs``."""
+    """Ids of the last call's arguments; the arguments are in ``inputs``."""
     inputs: list[Any] = field(default_factory=list)
     handles: dict[int, Any] = field(default_factory=dict)
     dropped: array[int] = field(default_factory=lambda: array("q"))

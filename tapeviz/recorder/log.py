@@ -1,4 +1,4 @@
-"""What hooks noticed in, in order; every few hundredths of a second it is encoded and sent."""
+"""Rows from hooks in; encoded events out, in order, sent every few hundredths of a second."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATIENCE = 2.0
 
 
 class ThreadState(threading.local):
-    """What an op needs to know of the thread it runs on.
+    """The state of a thread that each op on it is recorded with.
 
     ``state``: (gradient call it runs inside of, recording stopped, number of the thread), one
     tuple that is replaced as a whole, so that an op's row can hold it.
@@ -35,7 +35,7 @@ class ThreadState(threading.local):
     tapped: tuple[bytes, Any] | None = None
     """The function that is about to run, and the copy that is to run in its place."""
     sources: Sequence[Any] = ()
-    """What that copy gave besides the function's outputs."""
+    """The results of that copy besides the function's outputs."""
 
 
 class Log:
@@ -118,7 +118,7 @@ class Log:
 
     @contextlib.contextmanager
     def deriving(self) -> Iterator[None]:
-        """What this thread does inside makes the graph of a function's backward pass."""
+        """While this is entered, the thread traces the graph of a function's backward pass."""
         before, self.local.derives = self.local.derives, True
         try:
             yield

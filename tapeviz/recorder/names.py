@@ -39,7 +39,7 @@ def _pass(*values: Any) -> Any:
 
 
 class Names:
-    """What the instrumented snippet calls."""
+    """The hooks that the instrumented snippet calls."""
 
     def __init__(self, recording: RecordingContext, tapes: TapeRegistry) -> None:
         self._recording = recording
@@ -157,7 +157,7 @@ class Names:
 
 
 def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
-    """What a container holds, with the keys that lead there."""
+    """The elements of a container, each with the keys that lead to it."""
     for key, item in itertools.islice(_pairs(value), _MOST_ELEMENTS):
         plain = key if isinstance(key, int) else str(key)
         if isinstance(item, (list, tuple, dict)) and depth > 1:

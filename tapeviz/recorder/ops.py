@@ -32,7 +32,7 @@ def install(recording: RecordingContext, installed: Installed) -> None:
 
 
 def make_callback(recording: RecordingContext) -> Callable[..., None]:
-    """What TensorFlow calls after each op."""
+    """The callback that TensorFlow calls after each op."""
     append, here, local = recording.append, recording.sites.here, recording.local
     scopes, getframe = private.thread_data(), sys._getframe
     rows, log = recording.log.rows, recording.log

@@ -224,7 +224,7 @@ def _snippet_lines(trace: TracebackType | None, filename: str) -> list[int]:
 
 
 def _exit_words(leaving: SystemExit) -> str:
-    """What Python does with ``sys.exit("words")``: they go to standard error."""
+    """The words of ``sys.exit("words")``, which Python writes to standard error."""
     code = leaving.code
     if code is None or isinstance(code, int):
         return str(int(code or 0))

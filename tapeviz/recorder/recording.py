@@ -1,4 +1,4 @@
-"""What one run's hooks share: the log, the places, the names of tensors."""
+"""The state that one run's hooks share: log, sites, ids of tensors."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class RecordingContext:
 
     @contextlib.contextmanager
     def shielded(self, where: str) -> Iterator[None]:
-        """What fails inside becomes a note."""
+        """Turn an exception inside into a note of the recording."""
         try:
             yield
         except Exception:

@@ -71,7 +71,7 @@ class _Walk:
         self._tensors = encoder.tensors
         self._gradients: dict[Key, list[Any]] = {}
         self._ids: dict[int, int] = {}
-        """Of a tensor made again: the id that it had in the recording."""
+        """The id in the recording of each tensor that was made again."""
 
     def seed(self, key: Key, given: int, element: int | None = None) -> None:
         """The gradient that the pass starts with."""
@@ -132,7 +132,7 @@ class _Walk:
         return upstream, downstream
 
     def _own(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any]:
-        """What TensorFlow's gradient function gives."""
+        """The result of TensorFlow's own gradient function."""
         if any(isinstance(gradient, Picks) for gradient in upstream):
             raise NoGradient("the gradient of a position cannot go on from here")
         if self._how == "estimate" and not self._leave_positions(op, upstream):
@@ -144,7 +144,7 @@ class _Walk:
         return listed(self._call(op, upstream))
 
     def _leave_positions(self, op: KeptOp, upstream: list[Any]) -> bool:
-        """Of an op that gives numbers and their positions only the numbers pass a gradient on."""
+        """Drop the gradients of positions where an op gives numbers and their positions."""
         reals = [tensor_ops.is_real(self._kept(identity)) for identity in op.outputs]
         if any(reals):
             for place, is_real in enumerate(reals):

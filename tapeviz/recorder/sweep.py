@@ -66,7 +66,7 @@ class Sweep:
         self._plan = _leading_to(targets, list(self._dependent(ops)))
 
     def run(self, delta: Any) -> Callable[[int], Any]:
-        """What a tensor, or the variable of a handle, holds after the source moved so much."""
+        """Run forward with the source moved by ``delta``; return a function from id to value."""
         walk = _Pass(self, delta)
         for place, op in enumerate(self._plan):
             if time.monotonic() > self._deadline:

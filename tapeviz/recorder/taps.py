@@ -27,7 +27,7 @@ class Taps:
         installed.replace(private.Context, private.CALL_FUNCTION, self._calling)
 
     def run(self, call: Callable[[], Any], function: Any) -> tuple[Any, Sequence[Any]]:
-        """What ``call`` gives, which runs ``function``; and the sources in their order."""
+        """Run ``call``, which calls ``function``; return its result and the sources, in order."""
         name = function.name
         if name not in self._copies:
             self._copies[name] = None

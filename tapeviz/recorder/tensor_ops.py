@@ -1,4 +1,4 @@
-"""What the recorder itself computes with tensors: casts, and elements in other places."""
+"""Operations on tensors for the recorder's own use: casts, and moved elements."""
 
 from __future__ import annotations
 

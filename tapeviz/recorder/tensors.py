@@ -17,7 +17,7 @@ _FETCHED = 10_000
 
 
 class _Form(NamedTuple):
-    """What small tensors of one dtype and shape have in common. ``size``: -1 if not so simple."""
+    """Facts shared by small tensors of one dtype and shape. ``size``: -1 if not so simple."""
 
     text: str
     size: int

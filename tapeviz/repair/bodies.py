@@ -15,7 +15,7 @@ _FAR = 400
 
 
 class Gap(IntEnum):
-    """What stands between a statement and the one before it."""
+    """The lines between a statement and the one before it."""
 
     NONE = 0
     BLANK = 1

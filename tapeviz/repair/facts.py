@@ -14,7 +14,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a statement does with names."""
+    """The names that a statement binds and reads."""
 
     binds: frozenset[str]
     """Names assigned, defined or imported."""

@@ -14,7 +14,7 @@ _NUMBERED = re.compile(
 _FAR = 4
 """Numbers that a page may leave out: it drops blank lines and keeps their count."""
 _GOES_ON = re.compile(r"(?!>>>|\.\.\.)[,;)\]}=*/+\-%|&<>.]")
-"""What no statement starts with: the number before it is more likely data."""
+"""Text that starts no statement: the number before it is more likely data."""
 
 
 @dataclass(frozen=True, slots=True)

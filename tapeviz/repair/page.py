@@ -1,4 +1,4 @@
-"""What a repair starts from and gives: the pasted lines, an edit of one line, the repaired text."""
+"""Nouns of repairs: the pasted lines, an edit of one line, the repaired text."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Page:
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """What was done, by line."""
+        """The repairs, by line."""
         return tuple(
             Repair(index + 1, what)
             for index, whats in enumerate(self.done)

@@ -83,7 +83,7 @@ _PAIR = dict(zip("([{)]}", ")]}([{", strict=True))
 
 
 def find_problem(page: Page, failure: SyntaxFailure, lines_before: int = 0) -> SyntaxProblem:
-    """What keeps ``page`` from being read: the first statement that is wrong by itself.
+    """The first statement that is wrong by itself and keeps ``page`` from being parsed.
 
     ``lines_before``: how many lines of the pasted text stand above the first one of ``page``.
     """

@@ -25,7 +25,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """What is still open at the end of a line."""
+    """The brackets and the string that are still open at the end of a line."""
 
     quote: str = ""
     brackets: str = ""

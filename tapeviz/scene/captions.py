@@ -48,7 +48,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _last_part(name: str) -> str:
-    """Of a path of Keras its last two words; the whole of a long name is its tooltip's matter."""
+    """The last two words of a Keras path; the tooltip has the whole of a long name."""
     return shorten("/".join(name.split("/")[-2:]), _LONGEST // 2 + 2)
 
 

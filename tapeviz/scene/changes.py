@@ -57,7 +57,7 @@ def sign(kind: ChangeKind, x: float, y: float, theme: Theme) -> Iterator[Primiti
 
 
 def change_colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
-    """Of the frame, and of the ground under a sign."""
+    """Colours of the frame and of the ground under its sign."""
     return {
         "removed": (theme.trouble, theme.trouble_fill),
         "added": (theme.success, theme.success_fill),

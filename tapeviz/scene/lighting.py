@@ -20,7 +20,7 @@ _LEAST_SPAN = math.log(1000.0)
 
 @dataclass(frozen=True, slots=True)
 class Lighting:
-    """Of the wires that the flow touches: ``gradient`` and ``bridge`` with their width, ``cut``
+    """The wires that the flow touches: ``gradient`` and ``bridge`` with their width, ``cut``
     with its cause. ``fans``: the boxes whose value takes several ways, so that their gradient is
     a sum of shares. ``front``: of the cuts those that the gradient comes to."""
 
@@ -115,8 +115,10 @@ def _untold(plain: Plain, shown: CallDiagnosis) -> dict[EdgeKey, float]:
 def _cut_at_source(
     plain: Plain, shown: CallDiagnosis, known: Mapping[EdgeKey, Cause]
 ) -> dict[EdgeKey, Cause]:
-    """Of a source without a gradient whose cause names no edge: the wires on which its value
-    sets out towards a target. Its own nature is the cut: an integer, a tensor nobody watched."""
+    """The first wires from a source towards a target, where its cause names no edge.
+
+    The source itself is the cut: an integer, or a tensor that was not watched.
+    """
     causes = list(known.values())
     found: dict[EdgeKey, Cause] = {}
     lacking = [

@@ -178,7 +178,7 @@ def _marks(
 
 
 def _outer_rects(plain: Plain, ringed: list[Box]) -> NDArray[np.float64]:
-    """Of every box, and of every ringed one with its ring and words."""
+    """Rectangles of all boxes, and of the ringed boxes with their rings and words."""
     outer = [outer_rect(box) for box in ringed]
     extra = np.array([(r.left, r.top, r.right, r.bottom) for r in outer], np.float64)
     return np.vstack([plain.rects, extra.reshape(-1, 4)])

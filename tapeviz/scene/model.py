@@ -110,7 +110,7 @@ ChangeKind = Literal["removed", "added", "turned"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Of two pictures side by side: what became of a node. ``rect``: of its box, or of the
+    """What became of a node, where two pictures stand side by side. ``rect``: of its box, or of the
     ring around it; ``turned``: a tape recorded it in one of both only."""
 
     kind: ChangeKind

@@ -50,7 +50,7 @@ def _current(plain: Plain, steps: Sequence[WalkStep]) -> Sequence[str]:
 def _arrived(
     plain: Plain, shown: CallDiagnosis, steps: Sequence[WalkStep], fans: Collection[str]
 ) -> dict[str, TensorId]:
-    """Of a fan-out only once its sum is made."""
+    """The gradient that each box has got so far; a fan-out has one once its sum is made."""
     summed = {
         name
         for step in shown.steps

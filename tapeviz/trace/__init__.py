@@ -1,1 +1,1 @@
-"""What happened: raw events in, an immutable :class:`~tapeviz.trace.model.Trace` out."""
+"""Raw events in, an immutable :class:`~tapeviz.trace.model.Trace` out."""

@@ -44,7 +44,7 @@ class Bodies:
         return not (self.graphs.is_tracing or self._pending) and type(event) not in _OF_BODIES
 
     def feed(self, event: e.Event) -> Iterator[Told]:
-        """What is to be read now."""
+        """The events that can be read now that this one arrived."""
         if isinstance(event, e.BodyTraced):
             yield from map(Told, self.graphs.turned(event))
         elif self.graphs.keeps(event):
@@ -57,7 +57,7 @@ class Bodies:
             yield Told(event)
 
     def rest(self) -> Iterator[Told]:
-        """What was traced and never ran, or not in a call that was opened."""
+        """The events of graphs that never ran, or only in calls that are not opened."""
         for number, graph in self.graphs.known.items():
             if number not in self._told and (graph.ended.function or graph.calls):
                 yield from (
@@ -85,7 +85,7 @@ class Bodies:
         return 0
 
     def returned(self) -> Mapping[int, int]:
-        """What the first call of each function gave, by the graph's own tensors."""
+        """The values that each function's first call returned, by the graph's own tensors."""
         return self._returned
 
     def _ran(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[Told]:

@@ -19,10 +19,10 @@ Agreement = Literal["equal", "differs", "unchecked"]
 
 @dataclass(frozen=True, slots=True)
 class RerunOutcome:
-    """What came of running an opened call of a compiled function again.
+    """How the rerun of an opened call of a compiled function ended.
 
     ``state``: ``equal``: its outputs came out bit for bit as in the run; ``differs``;
-    ``unchecked``: there was nothing to compare with. ``why``: in words, of the last two.
+    ``unchecked``: there was nothing to compare with. ``why``: the reason for the last two.
     """
 
     state: Agreement

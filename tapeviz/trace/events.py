@@ -320,7 +320,7 @@ class SessionFetched(_Event, frozen=True, tag="fetch"):
 
 
 class Printed(_Event, frozen=True, tag="output"):
-    """What the snippet wrote; ``stream``: ``stdout`` or ``stderr``."""
+    """Output of the snippet; ``stream``: ``stdout`` or ``stderr``."""
 
     stream: str
     text: str

@@ -86,7 +86,7 @@ class InlinedSites:
 
 
 class _Values:
-    """What running a call again gave, by the graph's tensors: at each path, turn by turn."""
+    """The values from the rerun of a call, by the graph's tensors: at each path, turn by turn."""
 
     def __init__(self, event: e.InsideComputed | None) -> None:
         self.at: dict[Names, dict[Turns, dict[int, tuple[int, str]]]] = {}
@@ -263,7 +263,7 @@ class Expansion:
 
     @staticmethod
     def _name_returned(scope: _Scope, symbol: int, value: int) -> None:
-        """What is returned goes through an ``Identity`` (``mark_as_return``), which is left out."""
+        """Name a returned value without its ``Identity`` (``mark_as_return``)."""
         behind = scope.graph.returned.get(symbol)
         if behind is not None and behind < 0 and behind not in scope.tensors:
             scope.tensors[behind] = value

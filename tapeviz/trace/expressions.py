@@ -94,7 +94,7 @@ class SourceText:
         return named[0] if len(named) == 1 else None
 
     def words_at(self, frame: StackFrame) -> str:
-        """What the snippet calls the op that ran there: ``tf.argmax``, ``x // 2``."""
+        """The snippet's words for the op that ran there: ``tf.argmax``, ``x // 2``."""
         if frame.column < 0 or not 0 < frame.line <= len(self.lines):
             return ""
         begin = len(self.lines[frame.line - 1][: frame.column].encode())

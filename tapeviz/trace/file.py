@@ -31,7 +31,7 @@ MEBIBYTE = 1 << 20
 LIMITS = {META: 64 * MEBIBYTE, EVENTS: 1024 * MEBIBYTE, VALUES: 2048 * MEBIBYTE}
 """Uncompressed bytes of each member; nothing else may be in the file."""
 MOST_BYTES = 2048 * MEBIBYTE
-"""Of all members together."""
+"""Bytes that all members of a file may unpack to, together."""
 MOST_TIMES = 200
 """How many times larger than the file its members may be, above :data:`ANYWAY` bytes: deflate packs
 zeros by up to 1,032, events of a loop by about 40."""
@@ -81,7 +81,7 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 class _Damaged(Exception):
-    """What is wrong, in words that go on from "… cannot be read: "."""
+    """A fault in the file; the message continues "… cannot be read: "."""
 
 
 def save(recording: Recording, path: str | Path) -> None:

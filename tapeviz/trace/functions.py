@@ -34,7 +34,7 @@ class Functions:
         self.copies: dict[TensorId, TensorId] = {}
         """Tensors that have the value of another one, which they do not go by."""
         self.traced_when: dict[int, int] = {}
-        """Of each graph the position in the order of events at which it was complete."""
+        """For each graph the position in the order of events at which its tracing was complete."""
         self.loops: dict[OpId, Loop] = {}
         self._ops = ops
         self._producers = producers
@@ -117,12 +117,12 @@ class Functions:
             self._ops[op] = replace(self._ops[op], derived=given)
 
     def values(self) -> dict[TensorId, TensorId]:
-        """What functions gave for tensors of their graphs, and values that two tensors have."""
+        """For tensors of graphs the values that functions returned, and those of copies."""
         returned = self._bodies.returned().items()
         return {TensorId(tensor): TensorId(value) for tensor, value in returned} | self.copies
 
     def with_copies(self, known: Mapping[TensorId, _Known]) -> dict[TensorId, _Known]:
-        """What is known of tensors, also of those that have the value of another one."""
+        """``known``, extended to the tensors that are copies of others."""
         copies = self.copies.items()
         return {**known, **{copy: known[tensor] for copy, tensor in copies if tensor in known}}
 

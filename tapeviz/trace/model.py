@@ -86,7 +86,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What TensorFlow ran, once. ``tapes``: those that recorded it (derived by the reader).
+    """An operation, each time TensorFlow ran it. ``tapes``: those that recorded it.
 
     ``call``: the gradient call that it ran inside of, ``None`` for a forward op.
     ``graph``: number of the graph that it was put into; 0: it ran eagerly.
@@ -356,14 +356,14 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What happened in one run. Made by :func:`tapeviz.trace.read.read`, never changed."""
+    """The record of one run. Made by :func:`tapeviz.trace.read.read`, never changed."""
 
     source: str
     filename: str = "snippet.py"
     tensorflow: str = ""
     python: str = ""
     seed: int = 0
-    """Of the random numbers that the snippet did not seed itself; 0: unknown."""
+    """The seed of random numbers that the snippet did not seed itself; 0: unknown."""
     ops: Mapping[OpId, Op] = field(default_factory=dict)
     tensors: Mapping[TensorId, Tensor] = field(default_factory=dict)
     producers: Mapping[TensorId, OpId] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from .model import TensorId, Variable, VariableId
 def variable_names(
     variables: Mapping[VariableId, Variable], names: Mapping[TensorId, tuple[str, ...]]
 ) -> dict[VariableId, str]:
-    """What each variable is called: by a name that no other has, where there is one.
+    """A name for each variable, one that no other has where possible.
 
     The snippet's own (``w``, ``weights[0]``) before Keras's path (``dense/kernel``) before
     TensorFlow's; a loop variable or parameter that was bound to several variables comes last.

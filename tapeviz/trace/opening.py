@@ -55,7 +55,7 @@ def without_values(op: int, why: str) -> e.InsideComputed:
 
 
 def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
-    """What to open of a recording. ``wanted``: ops of calls that somebody looks at, latest last.
+    """Choose the calls to open. ``wanted``: ops of calls that somebody looks at, latest last.
 
     Of several calls that run a graph, the one that stands for it is the latest wanted one, else the
     latest that was run again, else the last.

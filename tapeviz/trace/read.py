@@ -126,7 +126,7 @@ class Reader:
         return bool(self._functions.functions())
 
     def trace(self, blob: bytes) -> Trace:
-        """What has happened so far; ``blob``: the bytes of values that came with the events."""
+        """The trace so far; ``blob``: the bytes of values that came with the events."""
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
         names = {tensor: tuple(known) for tensor, known in self._names.items()}

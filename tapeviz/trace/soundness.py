@@ -34,7 +34,7 @@ _DTYPE = re.compile("bool|b?float[0-9]{1,3}|u?int[0-9]{1,2}|complex[0-9]{2,3}")
 
 
 class UnsoundRecording(Exception):
-    """What is wrong, in words."""
+    """An event could not come from the recorder; the message says why."""
 
 
 class Soundness:

@@ -114,7 +114,7 @@ class VersionTracker:
             versions.append(_Open(len(versions), op.id, None, op.when))
 
     def renamed(self, op: Op, entry: OpId) -> None:
-        """What a call did to variables goes by the id of the tape's entry for it."""
+        """Attribute a call's reads and writes to the tape's entry for it."""
         for handle in {VariableId(tensor) for tensor in op.inputs}:
             for version in reversed(self._open.get(handle, ())):
                 if version.op == op.id:

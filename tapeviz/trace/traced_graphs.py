@@ -48,7 +48,7 @@ class TracedGraph:
 
     @cached_property
     def returned(self) -> dict[int, int]:
-        """What goes through an ``Identity``, by what comes out."""
+        """For the output of each ``Identity`` its input."""
         return {
             event.outputs[0]: event.inputs[0]
             for event in self.events

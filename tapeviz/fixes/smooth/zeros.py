@@ -1,4 +1,4 @@
-"""What is 0 everywhere (masks, hinges, constant sums) in, a form with a slope out."""
+"""Expressions that are 0 everywhere (masks, hinges, constant sums) in, a form with a slope out."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Child:
         self.pipes = pipes
 
     def last_words(self) -> dict[str, str]:
-        """What the kernel wrote and did not come to read itself (a C library's last message)."""
+        """Output that the kernel wrote and could not read any more (a C library's last message)."""
         words = {}
         for name, descriptor in self.pipes.items():
             os.set_blocking(descriptor, False)

@@ -107,7 +107,7 @@ def _names_of_a_script() -> Iterator[None]:
 
 
 def _no_input(prompt: object = "", *_: Any, **__: Any) -> str:
-    """What ``input()`` is where there is no keyboard: the error Python itself gives."""
+    """Stand in for ``input()`` without a keyboard: raise the error that Python gives."""
     print(prompt, end="", flush=True)
     raise EOFError("input() found nothing to read: a snippet runs without a keyboard here")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 OURS = "tapeviz-"
-"""What the names of our own threads begin with."""
+"""The prefix of our own threads' names."""
 
 
 @contextlib.contextmanager

@@ -124,7 +124,7 @@ class KernelEndpoint:
             )
 
     def send(self, lines: Sequence[str], blob: bytes = b"") -> None:
-        """What the recorder publishes events with: JSON texts and the bytes they speak of."""
+        """Publish events of the recorder: lines of JSON and the bytes that they refer to."""
         self.publish("tapeviz_events", {}, ["\n".join(lines).encode(), blob])
         if self._allowance.is_left():
             self._allowance.spend(self._settle)

@@ -288,7 +288,7 @@ def constant_of(op: Any) -> Any:
 
 
 def read_handle(handle: Any) -> Any:
-    """What the variable behind a handle holds; ``None`` if it holds nothing or is no variable."""
+    """The value of the variable behind a handle; ``None`` if it has none or is no variable."""
     data = getattr(handle, "_handle_data", None)
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return None
@@ -322,7 +322,7 @@ WRITES_OF_VARIABLES = frozenset(
 
 
 def written(op_type: str, held: Any, value: Any) -> Any:
-    """What a variable that held ``held`` holds after a write; ``None`` if that is not known."""
+    """The value of a variable after a write to ``held``; ``None`` if that is not known."""
     if op_type == "AssignVariableOp":
         return value
     if op_type not in _WRITES:

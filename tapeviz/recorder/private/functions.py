@@ -46,9 +46,9 @@ def call(name: str, inputs: Sequence[Any], count: int) -> Sequence[Any]:
 
 
 def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
-    """What ``run`` gives, and the graphs that TensorFlow made of the functions it called first.
+    """The result of ``run``, and the optimized graphs of the functions that it called first.
 
-    A function that ran before has been optimized before: nothing is told of it.
+    TensorFlow optimizes a function at its first call; one that ran before is not among them.
     """
     ctx = context.context()
     ctx.enable_run_metadata()

@@ -36,7 +36,7 @@ class Rerun:
         return False
 
     def look(self, call: KeptCall, *, turns: Sequence[int] = ()) -> InsideReport:
-        """What is told of a call.
+        """The report about the inside of a call.
 
         ``turns``: of loops, those that are wanted besides the first and the last.
         """

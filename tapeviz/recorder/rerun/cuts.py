@@ -44,7 +44,7 @@ class CutOutput(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What is left of a function.
+    """A function without the ops that must not run twice.
 
     ``sources``: what its further arguments are, in their order; ``spoiled``: positions of the
     resources that an op which was left out may have written to.
@@ -80,7 +80,7 @@ class _Cut:
         self._removed: dict[str, Any] = {}
         """Nodes that are left out, by name."""
         self._opaque: set[str] = set()
-        """What nobody can hand over: datasets, iterators, tables made by a node that is gone."""
+        """Values that cannot be fed: datasets, iterators, tables made by a removed node."""
         self._spoiled: dict[str, str] = {}
         """Resources that something left out may have written to, and the first such node."""
         self._inner: dict[str, list[Cut]] = {}

@@ -131,7 +131,7 @@ def add_data_inputs(node: Any, refs: Sequence[str]) -> None:
 
 
 def branches_of(node: Any) -> Iterator[tuple[str, Any]]:
-    """Of a conditional the word TensorFlow names a branch's nodes by, and its function."""
+    """The branches of a conditional: the word in TensorFlow's names for its nodes, its function."""
     if node.op in CONDITIONALS:
         yield "then", node.attr["then_branch"].func
         yield "else", node.attr["else_branch"].func

@@ -182,7 +182,7 @@ def _probes_of(path: Path, op: str, node: Any) -> _Found:
 
 
 def inlined_name(path: Path, node: str) -> str:
-    """What a node is called once TensorFlow has inlined all functions, their numbers left out."""
+    """The name of a node after TensorFlow inlined all functions, without their numbers."""
     parts = [f"{step.node}/{step.part}/@" if step.part else step.node for step in path]
     return "/".join([*parts, node])
 
@@ -194,7 +194,7 @@ def _dtype_at(probe: Probe, depth: int) -> int:
 
 
 def _nothing(function: Edited, probe: Probe, depth: int) -> str:
-    """What stands for a value that another branch computes."""
+    """The placeholder for a value that another branch computes."""
     dtype = _dtype_at(probe, depth)
     is_list = dtype == functions.VARIANT
     return function.add_list(probe.dtype) if is_list else function.add_constant(dtype)

@@ -23,7 +23,7 @@ _PARTS = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+(?=/)")
 
 
 class Value(NamedTuple):
-    """What a probe found: a tensor, or a TensorList of such if it is in a loop."""
+    """The result of a probe: a tensor, or a TensorList of tensors if it is in a loop."""
 
     probe: Probe
     tensor: Any

@@ -1,4 +1,4 @@
-"""What probes found in, the values of a run by path, turn, op and output out."""
+"""Results of probes in, the values of a run by path, turn, op and output out."""
 
 from __future__ import annotations
 

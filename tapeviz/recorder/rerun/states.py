@@ -49,7 +49,7 @@ class RerunVariables:
         return self._programs[name]
 
     def before(self, call: KeptCall) -> dict[int, Any]:
-        """What each variable among the call's inputs held before it, by its handle's id.
+        """The value of each variable among the call's inputs before it ran, by its handle's id.
 
         Raises :class:`Unknown` if a call that led there was forgotten, or a write was not seen.
         """
@@ -85,11 +85,11 @@ class RerunVariables:
             functions.set_variable(self._own[identity], value)
 
     def read(self, identity: int) -> Any:
-        """What our own variable for a handle holds."""
+        """The value of our own variable for a handle."""
         return functions.read_variable(self._own[identity], self._dtypes[identity])
 
     def tensor(self, held: Any) -> Any:
-        """What was kept, as a tensor."""
+        """A kept state as a tensor."""
         if isinstance(held, Handle):
             return self._variable(held)
         return held if private.is_tensor_like(held) else tf.constant(held)

@@ -22,12 +22,12 @@ from .readings import NOTHING, At, Known, Readings
 _MOST_VALUES = 50_000
 _FIRST_ID = 1 << 52
 _ids = itertools.count(_FIRST_ID)
-"""Of tensors inside; the recording's other ids stay far below."""
+"""Ids of tensors inside a call; the recording's other ids stay far below."""
 
 
 @dataclass(slots=True)
 class InsideReport:
-    """What is told of one call's inside.
+    """The report about one call's inside.
 
     ``event``: the fields of the ``inside`` event but for the numbers of ops; ``tensors``: the
     values that it names; ``ops``: each op with its path and its name.
@@ -219,7 +219,7 @@ class Walk:
         return self._given(last, op)
 
     def _given(self, inner: _Scope, op: Any) -> list[Known]:
-        """What the graph gave for the outputs of the op that ran it."""
+        """The graph's results for the outputs of the op that ran it."""
         outputs = inner.graph.outputs[: len(op.outputs)]
         return [self._value(inner, tensor) for tensor in outputs]
 
