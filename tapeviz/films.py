@@ -46,7 +46,7 @@ def draw_rounds(
     Arranged twice: the first time through, boxes get the room that the widest value takes.
     """
     calls = [diagnosis.round(site, number) for number in site.filmed(ROUNDS_FILMED)]
-    overlay = replace(view.overlay, step=None, selected_nodes=frozenset(), selected_line=0)
+    overlay = replace(view.overlay, step=None, selected_nodes=frozenset())
     before: Arranged | None = None
     for shown in calls:
         before = arrange(trace, view, shown.call.id, before)

@@ -109,6 +109,7 @@ class LiveRecording:
         self._reader = Reader(repaired.text, snippet.filename)
         self._lines: list[bytes] = []
         self._blob = bytearray()
+        self._frozen = b""
         self._ops = 0
         self._told = time.monotonic()
         self._run: Run | None = None
@@ -182,7 +183,7 @@ class LiveRecording:
             self._reread()
             if op not in self._refused:
                 self._replay()
-            self._trace = self._reader.trace(bytes(self._blob))
+            self._trace = self._reader.trace(self._values_so_far())
             return self._trace
 
     def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:
@@ -207,6 +208,12 @@ class LiveRecording:
         shape = tuple(size or 0 for size in event.shape or ())
         return array_of(bytes(self._blob[event.at : event.at + event.nbytes]), event.dtype, shape)
 
+    def _values_so_far(self) -> bytes:
+        """The values that travelled, copied only when there are more than at the last copy."""
+        if len(self._frozen) != len(self._blob):
+            self._frozen = bytes(self._blob)
+        return self._frozen
+
     def release(self) -> None:
         """Let the kernel go; values that did not travel are gone with it."""
         if self._run is not None:
@@ -218,7 +225,7 @@ class LiveRecording:
             source=self.repaired.text,
             filename=self.snippet.filename,
             events=tuple(self._lines),
-            blob=bytes(self._blob),
+            blob=self._values_so_far(),
             repairs=tuple((repair.line, repair.what) for repair in self.repaired.repairs),
             skipped=tuple((part.line, part.last_line, part.why) for part in self.repaired.skipped),
             blocks=self.repaired.blocks,
@@ -231,7 +238,7 @@ class LiveRecording:
         self._keep(batch, blob)
         self._listener.progressed(self._ops)
         if time.monotonic() - self._told > _TRACE_EVERY:
-            self._listener.traced(self._reader.trace(bytes(self._blob)))
+            self._listener.traced(self._reader.trace(self._values_so_far()))
             self._told = time.monotonic()
 
     def _keep(self, batch: Sequence[bytes], blob: bytes) -> None:
@@ -280,7 +287,7 @@ class LiveRecording:
         self._started.set()
 
     def _finish(self) -> None:
-        self._trace = self._reader.trace(bytes(self._blob))
+        self._trace = self._reader.trace(self._values_so_far())
         self._done.set()
         self._listener.ended(self._trace)
 
@@ -297,7 +304,7 @@ class LiveRecording:
         if not self._reader.has_compiled_calls:
             return
         self._reread()
-        asked = calls_to_look_into(self._reader.trace(bytes(self._blob)), self.snippet.round)
+        asked = calls_to_look_into(self._reader.trace(self._values_so_far()), self.snippet.round)
         for op in asked:
             if not self._ask("inside", {"op": op}):
                 break
@@ -311,13 +318,13 @@ class LiveRecording:
         self._reader = reread(events, self.repaired.text, self.snippet.filename, self._opened)
 
     def _replay(self) -> None:
-        trace = self._reader.trace(bytes(self._blob))
+        trace = self._reader.trace(self._values_so_far())
         calls = calls_to_replay(trace)
         if calls:
             flow = DataFlow(trace)
             if not all(self._ask_replay(flow, call, "") for call in calls):
                 return
-            trace = self._reader.trace(bytes(self._blob))
+            trace = self._reader.trace(self._values_so_far())
             self._replay_jacobians(trace)
         further = further_calls(trace)
         if further:
@@ -325,7 +332,7 @@ class LiveRecording:
             for call in further:
                 if not all(self._ask_replay(flow, call, how) for how in further_ways(flow, call)):
                     return
-            trace = self._reader.trace(bytes(self._blob))
+            trace = self._reader.trace(self._values_so_far())
         if calls or further or self._is_following:
             self._check(trace)
         for asked in doubts(trace):

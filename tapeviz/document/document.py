@@ -437,8 +437,7 @@ class Document(QObject):
         if selection == self.selection:
             return
         self.selection = selection
-        nodes, line = selection.nodes, selection.line
-        self._set_overlay(replace(self.view.overlay, selected_nodes=nodes, selected_line=line))
+        self._set_overlay(replace(self.view.overlay, selected_nodes=selection.nodes))
         self.selection_changed.emit()
 
     # Steps

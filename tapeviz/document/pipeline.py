@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..errors import TapevizError
 from ..layout.model import EMPTY_LAYOUT, Layout
-from ..scene.model import EMPTY_SCENE, Overlay, Scene
+from ..scene.model import Overlay, Scene
 from ..shares import ShareTable
 from ..trace.model import Array, Call, TensorId, Trace
 from ..view import View
@@ -104,12 +104,6 @@ def share_nothing(recording: Any, call: Call) -> ShareTable:
 
 def leave_text_alone(text: str) -> Repairs:
     return Repairs(text)
-
-
-def compose_nothing(
-    arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
-) -> Scene:
-    return EMPTY_SCENE
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,4 +167,3 @@ class Overlay:
     step: int | None = None
     show_bridge: bool = False
     selected_nodes: frozenset[str] = field(default_factory=frozenset)
-    selected_line: int = 0

@@ -16,6 +16,7 @@ from tapeviz.panels.diff_view import DiffView, changed_lines
 from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
+from tapeviz.panels.widgets import STATUS_TEXTS, Badge
 from tapeviz.trace.model import CallId
 from tests.document.sample import FIX, SamplePipeline
 
@@ -102,7 +103,10 @@ def test_every_status_has_word_and_icon(
     finding = replace(call.findings[0], status=status, tensor=16, cause=None)  # type: ignore[arg-type]
     panel.set_theme(theme)
     show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
-    assert status in {"none": "none"} or "Gradient · float32 2×2" in words(panel.cards[0])
+    badge = panel.cards[0].findChild(Badge)
+    assert badge.status == status
+    assert badge.accessibleName() == STATUS_TEXTS[status]
+    assert "Gradient · float32 2×2" in words(panel.cards[0])
     panel.grab()
 
 
