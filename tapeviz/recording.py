@@ -120,6 +120,7 @@ class LiveRecording:
         self._refused: dict[int, InsideComputed] = {}
         self._answered: set[str] = set()
         self._trace: Trace | None = None
+        self._ended: Ended | None = None
 
     # For the one who asked for it.
 
@@ -270,6 +271,9 @@ class LiveRecording:
 
     def _broken_off(self, end: RunEnd) -> None:
         """The process was stopped or died: its end is an error of the snippet, with its line."""
+        told = self._ended
+        if end.reason == "interrupted" and told is not None and told.detail:
+            return  # the recorder told the line and the time already
         names = {"died": "ProcessDied", "failed": "RecordingFailed"}
         if end.reason in names:
             self._add(Raised(names[end.reason], end.detail, end.line or 0))
@@ -296,6 +300,8 @@ class LiveRecording:
 
     def _take(self, event: Event, line: bytes) -> None:
         self._reader.feed(event)
+        if isinstance(event, Ended):
+            self._ended = event
         self._lines.append(line)
         self._ops += isinstance(event, OpRan)
 

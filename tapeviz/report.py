@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -96,6 +97,21 @@ def ended_well(trace: Trace) -> bool:
     if trace.failure is not None:
         return False
     return ending.how == "finished" or (ending.how == "exit" and ending.detail in ("", "0"))
+
+
+def ending_words(trace: Trace) -> str:
+    """How a run ended that did not come to its end: ``stopped at line 5, after 744 steps``.
+
+    A step is a gradient call at the place that asked most often. Empty where the run finished.
+    """
+    how, detail = trace.ending.how, trace.ending.detail
+    if how in ("finished", ""):
+        return ""
+    if how not in ("interrupted", "timeout"):
+        return f"{how}: {detail}" if detail else how
+    words = f"stopped at {detail}" if detail.startswith("line ") else detail or "stopped"
+    steps = max(Counter(call.site.line for call in trace.calls).values(), default=0)
+    return f"{words}, after {steps:,} steps" if steps > 1 else words
 
 
 def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tapeviz.report import elements
+from tapeviz.report import elements, ending_words
+from tapeviz.trace.model import Ending
+from tests.document.sample import make_trace
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -24,3 +27,14 @@ def test_what_json_cannot_say_comes_as_strings() -> None:
     ]
     assert elements(np.array(1 + 2j)) == "(1+2j)"
     assert elements(np.array([True, False])) == [True, False]
+
+
+def test_where_a_run_was_stopped_and_after_how_many_steps() -> None:
+    stopped = replace(make_trace(), ending=Ending("interrupted", 1.0, "line 5"))
+    assert ending_words(stopped) == "stopped at line 5"
+    many = replace(stopped, calls=stopped.calls * 1200)
+    assert ending_words(many) == "stopped at line 5, after 1,200 steps"
+    late = replace(stopped, ending=Ending("timeout", 3.0, "stopped after the time limit of 3 s"))
+    assert ending_words(late) == "stopped after the time limit of 3 s"
+    assert ending_words(make_trace()) == ""
+    assert ending_words(replace(stopped, ending=Ending("exit", 1.0, "2"))) == "exit: 2"

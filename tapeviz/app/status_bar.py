@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from ..document import Document
 from ..panels.widgets import ShortLabel, link_button, plain_label
+from ..report import ending_words
 from ..trace.model import EMPTY_TRACE
 
 PATIENCE = 500
@@ -93,9 +94,8 @@ class StatusBar(QWidget):
             parts.append(f"recorded in {time_text(seconds)}")
         if trace.tensorflow:
             parts.append(f"TensorFlow {trace.tensorflow}")
-        ending = trace.ending.how
-        if trace is not EMPTY_TRACE and ending not in ("finished", "") and not document.is_running:
-            parts.append(ending)
+        if trace is not EMPTY_TRACE and not document.is_running:
+            parts.append(ending_words(trace))
         parts.append(self.kernel_words)
         return parts
 

@@ -121,9 +121,7 @@ class TopBar(QWidget):
 
     def _show_running(self) -> None:
         is_running = self._document.is_running
-        self.stop_button.setVisible(is_running)
-        self.run_button.setText("Run again" if is_running else "Run")
-        self._fit()
+        self.stop_button.setEnabled(is_running)
 
     # Search
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 
 from PySide6.QtCore import Qt, QTimer
@@ -9,6 +10,7 @@ from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ..document import Document
+from ..report import ending_words
 from ..trace.model import EMPTY_TRACE
 from .look import SMALL, Theme, colour, font
 from .panel import Panel
@@ -23,6 +25,15 @@ PIECE, PIECE_LINES = 20_000, 1_000
 """Characters and lines that go into the text at once; the rest waits for the next turn of the event
 loop. A thousand lines take Qt about 4 ms."""
 LINE_PROPERTY = 0x100001
+_START_UP = re.compile(
+    r"^(?:WARNING: All log messages before absl::InitializeLog\(\) is called .*"
+    r"|(?:[IWE]\d{4} [\d:.]+ +\d+|[\d-]+ [\d:.]+: [IWE]) (?:\S*/)?"
+    r"(?:cpu_feature_guard|cuda_platform|cuda_executor|cuda_diagnostics|cuda_dnn|cuda_fft|cuda_blas"
+    r"|cudart_stub|gpu_device|computation_placer|port|utils)\.(?:cc|h):\d+\] .*"
+    r"|To enable the following instructions: .*)\n?",
+    re.MULTILINE,
+)
+"""What TensorFlow says while it looks for processors and graphics cards (2.15 to 2.21)."""
 
 
 def break_lines(text: str, longest: int = LONGEST_LINE) -> str:
@@ -102,6 +113,9 @@ class OutputPanel(Panel):
 
         Of ``link`` the text is a number of a line of the snippet, to which it leads.
         """
+        text = _START_UP.sub("", text) if stream == "stderr" else text
+        if not text:
+            return
         self._waiting.append((stream, text))
         self._waiting_lines += text.count("\n")
         if not self._timer.isActive():
@@ -180,9 +194,8 @@ class OutputPanel(Panel):
         failure = trace.failure
         if failure is not None:
             self._show_failure()
-        elif trace.ending.how not in ("finished", "") and trace is not EMPTY_TRACE:
-            detail = f": {trace.ending.detail}" if trace.ending.detail else ""
-            self.add("note", f"\n[{trace.ending.how}{detail}]\n")
+        elif trace is not EMPTY_TRACE and ending_words(trace):
+            self.add("note", f"\n[{ending_words(trace)}]\n")
 
     def _show_failure(self) -> None:
         failure = self.document.trace.failure

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -98,14 +99,14 @@ class OverTimePanel(Panel):
     def focus_target(self) -> QWidget:
         return self.choice
 
-    def showEvent(self, event: object) -> None:
-        super().showEvent(event)  # type: ignore[arg-type]
-        if self._is_stale:
-            self._refresh()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._is_stale:  # a tab behind another one is never painted
+            QTimer.singleShot(0, self, self._refresh)
 
     def _refresh(self) -> None:
         """Works only where it can be seen: turns are found in the whole backward pass."""
-        self._is_stale = not self.isVisible()
+        self._is_stale = self.visibleRegion().isEmpty()
         if self._is_stale:
             return
         document = self.document

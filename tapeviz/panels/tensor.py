@@ -160,7 +160,10 @@ class TensorPanel(Panel):
     def _show_result(self) -> bool:
         """With nothing selected: the gradient that was asked for, or what it would be."""
         call = self.document.current_call
-        finding = next(iter(call.findings), None) if call else None
+        findings = (
+            sorted(call.findings, key=lambda finding: finding.status == "flows") if call else []
+        )
+        finding = next(iter(findings), None)  # of the first card
         tensor = (finding.tensor or finding.bridged) if finding else None
         if finding is None or tensor is None:
             return False
@@ -270,7 +273,9 @@ class TensorPanel(Panel):
         if self.document.selection.tensor is not None:
             return self.document.selection.tensor
         call = self.document.current_call
-        return call.call.sources[0].tensor if call is not None and call.call.sources else None
+        pairs = zip(call.call.sources, call.findings, strict=False) if call is not None else ()
+        first = min(pairs, key=lambda pair: pair[1].status == "flows", default=None)
+        return first[0].tensor if first is not None else None
 
     def _show_slice(self) -> None:
         array = self._array

@@ -99,6 +99,7 @@ def test_an_endless_loop_is_stopped_and_shown(qtbot: QtBot, window: Window) -> N
     document.stop()
     qtbot.waitUntil(lambda: settled(window), timeout=60_000)
     assert document.trace.ending.how == "interrupted"
+    assert document.trace.ending.detail in ("line 5", "line 6", "line 7")
     assert document.scene.boxes
 
 

@@ -52,10 +52,14 @@ def test_the_button_runs_too_and_stop_appears(
     qtbot: QtBot, window: Window, pipeline: SamplePipeline
 ) -> None:
     pipeline.endless = True
-    assert not window.top_bar.stop_button.isVisible()
+    stop = window.top_bar.stop_button
+    assert stop.isVisible()
+    assert not stop.isEnabled()
+    place = stop.geometry()
     qtbot.mouseClick(window.top_bar.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.document.runs.ops == 3)
-    assert window.top_bar.stop_button.isVisible()
+    assert stop.isEnabled()
+    assert stop.geometry() == place
     assert window.status.state.text() == "running"
     qtbot.waitUntil(window.status.bar.isVisible, timeout=2000)
     qtbot.mouseClick(window.top_bar.stop_button, Qt.MouseButton.LeftButton)

@@ -120,3 +120,18 @@ def test_how_a_run_ended_is_said(
 def test_a_loaded_recording_brings_its_output(qtbot: QtBot, panel: OutputPanel) -> None:
     panel.document.open_trace(replace(make_trace(), printed=(("stdout", "from the file\n"),)))
     qtbot.waitUntil(lambda: "from the file" in panel.text.toPlainText())
+
+
+def test_what_tensorflow_says_while_it_starts_is_left_out(qtbot: QtBot, panel: OutputPanel) -> None:
+    noise = (
+        "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
+        "E0000 00:00:1795348806.793889   14716 cuda_platform.cc:52] failed call to cuInit: X\n"
+        "2024-05-01 10:00:00.123456: I external/local_tsl/tsl/cuda/cudart_stub.cc:31] No drivers\n"
+        "2024-05-01 10:00:00.123456: I tensorflow/core/platform/cpu_feature_guard.cc:182] This\n"
+        "To enable the following instructions: AVX2 FMA, in other operations, rebuild TensorFlow\n"
+    )
+    kept = "2024-05-01 10:00:00.1: W tensorflow/core/framework/op_kernel.cc:1839] OOM\nWarn\n"
+    panel.add("stderr", noise + kept)
+    panel.add("stdout", "E0000 00:00:1.5 3 cuda_platform.cc:52] printed\n")
+    qtbot.waitUntil(lambda: "printed" in panel.text.toPlainText())
+    assert panel.text.toPlainText() == f"{kept}E0000 00:00:1.5 3 cuda_platform.cc:52] printed\n"

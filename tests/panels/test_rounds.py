@@ -177,6 +177,7 @@ def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, ligh
     panel.resize(700, 240)
     panel.show()
     qtbot.waitExposed(panel)
+    qtbot.waitUntil(lambda: panel.choice.count() > 0)
     assert [panel.choice.itemText(n) for n in range(panel.choice.count())] == [
         "by round",
         "by layer",
