@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import __version__
+from .analysis.inside_words import words_about_values
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
 from .shares import ShareTable
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, Check, TensorId, Trace
@@ -140,8 +141,18 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
         "tape": tape.name if tape else None,
         "targets": [target.text for target in call.targets],
         **({"compiled": True, "ran": call.ran} if call.traced else {}),
+        **_inside(trace, call),
         "results": [_result(trace, finding) for finding in diagnosed.findings],
     }
+
+
+def _inside(trace: Trace, call: Call) -> dict[str, Any]:
+    """Of a gradient call in a compiled function: whose values are not exactly those of the run."""
+    words = words_about_values(trace, call)
+    run = trace.ops.get(call.within) if call.within is not None else None
+    if not words or run is None or run.inside is None:
+        return {}
+    return {"inside": {"state": run.inside.state, "message": words}}
 
 
 def ran_words(trace: Trace, call: Call) -> str:

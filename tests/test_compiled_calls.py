@@ -54,6 +54,11 @@ def _all(*events: e.Event) -> list[e.Event]:
     return [e.Begin(1, "2.21.0", "3.11.7"), *TRACED, *events]
 
 
+def recorded_calls(count: int, looked: Sequence[int]) -> list[e.Event]:
+    """The events of a recording of so many calls; ``looked``: those that were run again."""
+    return _all(*_calls(count), e.Ended("finished"), VALUE, *map(_looked, looked))
+
+
 def _read(*events: e.Event, opened: Sequence[int] = ()) -> Trace:
     return read(_all(*events), BLOB, "", "snippet.py", opened)
 
@@ -118,7 +123,7 @@ def test_an_answer_about_another_run_of_the_function_does_not_count() -> None:
 def test_one_that_never_ran_stands_where_it_was_traced() -> None:
     later: list[e.Event] = [
         e.TapeOpened(2, site=1),
-        e.CallBegan(2, "gradient", 2, [e.Operand(50)], [e.Operand(51)], site=1),
+        e.CallBegan(2, "gradient", 2, [e.RawOperand(50)], [e.RawOperand(51)], site=1),
         e.CallEnded(2, [0]),
     ]
     trace = _read(*later, e.Ended("finished"))

@@ -79,13 +79,14 @@ def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
     """For each call a number that it shares with all calls of the same shape.
 
     Compared is what the asked tape recorded since its last call: types and places of the ops,
-    which op feeds which, and the dtypes and shapes of what they gave. One pass over the recorded
-    ops.
+    which op feeds which, and the dtypes and shapes of what they gave. A call of a compiled function
+    is one op, whether it was opened or not. One pass over the recorded ops.
     """
     recorded: dict[TapeId, list[Op]] = {call.tape: [] for call in calls if call.tape is not None}
+    eager = {call.tape for call in calls if not call.traced}
     for op in trace.ops.values():
         for tape in op.tapes:
-            if tape in recorded:
+            if tape in recorded and not (op.within is not None and tape in eager):
                 recorded[tape].append(op)
     done: dict[TapeId, tuple[int, int]] = {}
     numbers: dict[object, ShapeId] = {}

@@ -6,7 +6,6 @@ In the texts the lines that differ are tinted.
 from __future__ import annotations
 
 import difflib
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ from ..errors import TapevizError
 from ..panels.highlighter import Highlighter
 from ..panels.look import Theme, colour, font
 from ..panels.widgets import plain_label
-from .files import OPENED, load_trace, read_source
+from .files import OPENED, load_kept, read_source
 
 if TYPE_CHECKING:
     from .window import Window
@@ -59,7 +58,7 @@ class SideBySide:
         """A snippet is run, a recording is read; either stands right of what is shown now."""
         try:
             if path.suffix == ".tape":
-                self._comparing.compare_trace(partial(load_trace, path), path.name)
+                self._comparing.compare_trace(lambda: load_kept(path).wait(), path.name)
             else:
                 self._comparing.compare_text(read_source(path), path.name)
         except (TapevizError, OSError) as error:

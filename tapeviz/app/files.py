@@ -16,7 +16,7 @@ from ..source_files import encoded, read_text
 from ..whole_files import write_whole
 
 if TYPE_CHECKING:
-    from ..trace.model import Trace
+    from ..kept_recording import KeptRecording
     from .draft import Draft
     from .window import Window
 
@@ -84,7 +84,8 @@ class Files:
 
     def _read(self, path: Path) -> None:
         if path.suffix == ".tape":
-            self._document.open_trace(load_trace(path))
+            kept = load_kept(path)
+            self._document.open_trace(kept.wait(), kept)
             self._document.say(f"{path.name}: a recording; Run records its text anew")
         elif path.suffix == ".ipynb":
             name = path.with_suffix(".py").name
@@ -158,12 +159,12 @@ class Files:
         )
 
 
-def load_trace(path: Path) -> Trace:
-    """The trace of a recording that was kept in a file."""
-    from ..recording import trace_of
+def load_kept(path: Path) -> KeptRecording:
+    """A recording from a file."""
+    from ..kept_recording import KeptRecording
     from ..trace.file import load
 
-    return trace_of(load(path))
+    return KeptRecording(load(path))
 
 
 def read_source(path: Path) -> str:

@@ -19,6 +19,7 @@ WORDS = {
     "diagnose": "Looking for the cause",
     "export": "Writing the picture",
     "fetch": "Fetching values",
+    "inside": "Looking into the compiled call",
     "record": "Waiting for Python",
     "repair": "Reading what was pasted",
     "shares": "Computing each target’s share",

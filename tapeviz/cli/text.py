@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..analysis.call_sites import CallSite
+from ..analysis.inside_words import words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.round_words import (
     numbers_words,
@@ -105,6 +106,9 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
             yield _indented(_number(trace, finding.tensor))
         if finding.status != "flows":
             yield from _trouble(trace, finding)
+    words = words_about_values(trace, diagnosed.call)
+    if words:
+        yield _wrapped(words)
 
 
 def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:

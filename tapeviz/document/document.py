@@ -25,8 +25,9 @@ from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, are_same, failure_words
 from .comparing import Comparing
-from .mending import Mending
-from .pipeline import NOTHING_ARRANGED, ArrangedGraph, Pipeline, Repairs, Stages
+from .insides import Insides, Opened
+from .mending import Mending, with_fixes_of
+from .pipeline import NOTHING_ARRANGED, ArrangedGraph, Opener, Pipeline, Repairs, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
@@ -91,6 +92,7 @@ class Document(QObject):
         self.comparing = Comparing(self)
         self.hovered: frozenset[NodeId] = frozenset()
         """The nodes of what the pointer is over, in whatever panel."""
+        self.insides = Insides(self)
         self.trouble, self.is_troubled = "", False
         self._has_news = False
         self.is_loaded = False
@@ -122,10 +124,11 @@ class Document(QObject):
         self.take_trace(EMPTY_TRACE)
         self.text.open(source, path, name)
 
-    def open_trace(self, trace: Trace) -> None:
+    def open_trace(self, trace: Trace, kept: Opener | None = None) -> None:
         """Takes a recording that was kept, and the text that it recorded."""
         self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
         self.text.ran, self.is_loaded = trace.source, True
+        self.insides.kept = kept
         self.take_trace(trace)
 
     def repair_text(self) -> None:
@@ -182,6 +185,7 @@ class Document(QObject):
         self.trouble, self.is_troubled = "", False
         self._has_news = self.is_loaded = False
         self.mending.forget()
+        self.insides.forget()
 
     def stop(self) -> None:
         """Ends the run under way. What was recorded until then stays."""
@@ -213,6 +217,37 @@ class Document(QObject):
         self.diagnosis_changed.emit()
         self.step_changed.emit()
 
+    def take_opened(self, opened: Opened, unfolded: frozenset[str]) -> None:
+        """Takes the same recording with another call of a compiled function opened. What is alike
+        stays where it is. ``unfolded``: paths of groups that are to stand open now."""
+        self.trace = opened.trace
+        self.diagnosis = with_fixes_of(self.diagnosis, opened.diagnosis)
+        self.background.drop("diagnose")
+        view = self.view
+        self._set_view(
+            replace(view, folded=view.folded - unfolded, unfolded=view.unfolded | unfolded)
+        )
+        if self.selection.tensor not in opened.trace.tensors:
+            self.selection = replace(self.selection, tensor=None)
+        is_current = self.view.overlay.call == opened.call
+        if is_current and replace(self.view, overlay=DEFAULT_VIEW.overlay) == opened.form:
+            self._form = opened.form
+            self._arranged_from = (self.trace, self._form, opened.call)
+            self.background.drop("arrange")
+            self._take_arranged(opened.arranged)
+        else:
+            self._form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
+            self._relink()
+            self._arrange()
+        for signal in (
+            self.trace_changed,
+            self.diagnosis_changed,
+            self.step_changed,
+            self.selection_changed,
+            self.status_changed,
+        ):
+            signal.emit()
+
     def _forget_pictures(self) -> None:
         self.background.drop("diagnose", "arrange", "compose")
         self.diagnosis = EMPTY_DIAGNOSIS
@@ -236,8 +271,9 @@ class Document(QObject):
             self.mending.try_fixes(self.trace, diagnosis)
 
     def _take_fixes(self, before: Diagnosis, mended: Diagnosis) -> None:
-        if before is self.diagnosis and mended is not before:
-            self._keep_diagnosis(mended)
+        if mended is not before:
+            is_same = before is self.diagnosis
+            self._keep_diagnosis(mended if is_same else with_fixes_of(mended, self.diagnosis))
 
     def _keep_diagnosis(self, diagnosis: Diagnosis) -> None:
         self.diagnosis = diagnosis
@@ -270,6 +306,7 @@ class Document(QObject):
         self.arrangement_changed.emit()
         self._compose()
         self._arrange()
+        self.insides.look_at_open()
 
     def _follow(self, successors: Mapping[NodeId, NodeId]) -> None:
         """What is selected in one round stays selected in the next."""
@@ -320,14 +357,20 @@ class Document(QObject):
 
     @property
     def round(self) -> int:
-        """The round (from 1) that is shown; 0 where there are none."""
+        """The round (from 1) that is shown, of a gradient call in a compiled function the call of
+        that; 0 where there are none."""
         site, current = self.site, self.current_call
-        return site.round_of(current.call.id) if site and current is not None else 0
+        if site is None:
+            return self.insides.number
+        return site.round_of(current.call.id) if current is not None else 0
 
     def select_round(self, number: int) -> None:
-        """Shows another round (from 1) of the call site that is shown."""
+        """Shows another round (from 1) of the call site that is shown, or another call of the
+        compiled function that it is in."""
         site = self.site
-        if site is not None and 1 <= number <= len(site) and number != self.round:
+        if site is None:
+            self.insides.select(number)
+        elif 1 <= number <= len(site) and number != self.round:
             shown = self.diagnosis.round(site, number)
             step = None if self.step is None else min(self.step, len(shown.steps))
             self._show_call(shown.call.id, step)
@@ -341,8 +384,12 @@ class Document(QObject):
             self._arrange()
 
     def unfold(self, node: NodeId) -> bool:
-        """Opens a folded group; False when the node is none."""
+        """Opens a folded group; False when the node is none. The inside of a compiled call is asked
+        for first, where it is not known yet."""
         path = self.links.closed_path(node)
+        call = self.links.unknown_call(node)
+        if call is not None and self.insides.look(call, path):
+            return True
         if path:
             self.change_form(folded=self.view.folded - {path}, unfolded=self.view.unfolded | {path})
         return bool(path)
@@ -369,6 +416,14 @@ class Document(QObject):
 
     def show_bridge(self, is_shown: bool) -> None:
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
+
+    def pin_call(self) -> None:
+        """What is drawn stays drawn, whichever call a later diagnosis would show first."""
+        current, overlay = self.current_call, self.view.overlay
+        if overlay.call is None and current is not None:
+            self._set_view(replace(self.view, overlay=replace(overlay, call=current.call.id)))
+            if self._arranged_from:
+                self._arranged_from = (*self._arranged_from[:2], self.view.overlay.call)
 
     def select_call(self, call: CallId | None) -> None:
         if self.view.overlay.call != call:
@@ -497,6 +552,7 @@ class Document(QObject):
         """Ends what is worked out in the background; a later change of the view tries again."""
         self.mending.forget()
         self.comparing.leave()
+        self.insides.give_up()
         self.background.drop("arrange", "compose", "diagnose", "export", "fetch")
         self._arranged_from = self._composed_from = ()
 

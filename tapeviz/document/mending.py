@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import CallDiagnosis, Diagnosis
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding
 from ..shares import ShareTable
 from ..trace.model import CallId, Trace
 from .background import Background
@@ -74,3 +75,34 @@ class Mending(QObject):
     def _keep_shares(self, table: ShareTable) -> None:
         self.shares[table.call] = table
         self.shared.emit()
+
+
+def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
+    """A diagnosis of the same run with the fixes that were tried for the same findings."""
+    known = {
+        (call.call.id, place): finding
+        for call in tried.calls
+        for place, finding in enumerate(call.findings)
+        if finding.fixes or finding.not_tried
+    }
+    if not known and not (tried.error and tried.error.fixes):
+        return diagnosis
+
+    def mended(call: CallDiagnosis) -> CallDiagnosis:
+        findings = []
+        for place, finding in enumerate(call.findings):
+            other = known.get((call.call.id, place))
+            if other is not None and _ailment(other) == _ailment(finding):
+                finding = replace(finding, fixes=other.fixes, not_tried=other.not_tried)
+            findings.append(finding)
+        return replace(call, findings=tuple(findings))
+
+    error = diagnosis.error
+    if error is not None and tried.error is not None:
+        error = replace(error, fixes=tried.error.fixes)
+    return replace(diagnosis, calls=tuple(map(mended, diagnosis.calls)), error=error)
+
+
+def _ailment(finding: Finding) -> tuple[object, ...]:
+    cause = finding.cause
+    return finding.status, (cause.kind, cause.line) if cause is not None else None

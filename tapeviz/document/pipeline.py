@@ -14,14 +14,23 @@ from ..errors import TapevizError
 from ..layout.model import EMPTY_LAYOUT, Layout
 from ..scene.model import Overlay, Scene
 from ..shares import ShareTable
-from ..trace.model import Array, Call, TensorId, Trace
+from ..trace.model import Array, Call, OpId, TensorId, Trace
 from ..view import View
 
 if TYPE_CHECKING:
     from ..recording import Listener
 
 
-class RunHandle(Protocol):
+class Opener(Protocol):
+    """What can be asked for the inside of a call of a compiled function."""
+
+    def look_into(self, op: OpId) -> Trace:
+        """The trace with this call (:attr:`Op.ran_as`) opened. Blocks; where its values cannot be
+        had, :attr:`Op.inside` says why."""
+        ...
+
+
+class RunHandle(Opener, Protocol):
     """A run that was begun, and what its process still holds."""
 
     def stop(self) -> None: ...

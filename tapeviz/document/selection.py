@@ -12,7 +12,7 @@ from ..analysis.model import CallDiagnosis, Cause, WalkStep
 from ..graph.fold import path_of
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, version_id
-from ..trace.model import Operand, OpId, StackFrame, TensorId, Trace, VariableId
+from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId
 from ..trace.naming import variable_names
 from .pipeline import ArrangedGraph
 
@@ -159,6 +159,13 @@ class Links:
         """The path that opens a node: of a folded group, or of a value computed before."""
         known = self.nodes.get(node)
         return known.opens if known is not None else ""
+
+    def unknown_call(self, node: NodeId) -> Op | None:
+        """The call of a compiled function that a node is, if it was not looked into yet."""
+        known = self.nodes.get(node)
+        op = self._trace.ops.get(known.op) if known is not None and known.op is not None else None
+        is_call = op is not None and bool(op.runs) and op.inside is None
+        return op if is_call and known is not None and known.role in ("op", "group") else None
 
     def open_path(self, node: NodeId) -> str:
         """The path of the group that a node stands in, ``""`` if in none."""

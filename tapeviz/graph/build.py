@@ -109,6 +109,9 @@ class _Wiring:
             if op.is_recorded_operation:
                 self._join_entry(op)
             entries[op.id] = self._nodes.of_entry(op)
+        for op in chosen.ops:
+            if op.runs and not op.body:
+                entries[op.id] = self._nodes.of_entry(op)
         self.graph.graph["entries"] = entries
 
     def asked(self) -> tuple[set[NodeId], set[VariableId]]:

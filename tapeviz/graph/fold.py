@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 
 import networkx as nx
@@ -21,7 +21,6 @@ from .tree import Tree, upwards
 
 GROUP_PREFIX = "group:"
 _NUMBER = re.compile(r" #\d+$")
-_ENTRY = re.compile(r".*@(?P<op>\d+)(?: #\d+)?$")
 
 
 def fold(
@@ -78,7 +77,8 @@ class _Folding:
             if shown.startswith(GROUP_PREFIX):
                 path = shown.removeprefix(GROUP_PREFIX)
                 own = [n for n in names if self._is_inside(n, path)] or names
-                node = _group_node(graph, path, [graph.nodes[n]["node"] for n in own])
+                entry = graph.graph.get("entries", {}).get(tree.groups[path].entry)
+                node = _group_node(graph, path, [graph.nodes[n]["node"] for n in own], entry)
                 node = replace(node, members=tuple(names))
                 if tree.groups[path].turns:
                     node = replace(node, subtitle=f"× {len(tree.groups[path].turns)} turns")
@@ -104,7 +104,7 @@ class _Folding:
             if path not in self._framed or path not in used:
                 continue
             parent = next((path for path in upwards(group.parent) if path in self._framed), "")
-            frame = Frame(path, group.title, group.line, parent)
+            frame = Frame(path, group.title, group.line, parent, entry=group.entry)
             if group.turns:
                 turn = group.turns.index(self._opening.turns[path]) + 1
                 usual = usual_shape(self._tree, group)
@@ -275,7 +275,8 @@ def _merged(source: NodeId, target: NodeId, edges: list[Edge], entry: OpId | Non
     return Edge(source, target, 0, tensor, consumer, state, tuple(others))
 
 
-def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
+def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node], entry: Node | None) -> Node:
+    """``entry``: the node that was prepared for the inside of a recorded operation."""
     ops = [node for node in members if node.op is not None]
     inside = {node.id for node in members}
     given = {
@@ -290,13 +291,12 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
         tensor = ends[0].tensor
     lines = tuple(sorted({line for node in members for line in node.lines}))
     first = next((node.line for node in members if node.line), 0)
-    known = _recorded_operation(path, graph.graph.get("entries", {}))
-    if known is not None:
+    if entry is not None:
         return replace(
-            known,
+            entry,
             id=group_id(path),
-            lines=tuple(dict.fromkeys((*known.lines, *lines))),
-            is_recorded=known.is_recorded or any(node.is_recorded for node in ops),
+            lines=tuple(dict.fromkeys((*entry.lines, *lines))),
+            is_recorded=entry.is_recorded or any(node.is_recorded for node in ops),
             group=path.rpartition("/")[0],
             members=tuple(node.id for node in members),
             opens=path,
@@ -321,9 +321,3 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node]) -> Node:
         members=tuple(node.id for node in members),
         opens=path,
     )
-
-
-def _recorded_operation(path: str, entries: Mapping[OpId, Node]) -> Node | None:
-    """The node that was prepared for a group that is the inside of a recorded operation."""
-    named = _ENTRY.match(path)
-    return entries.get(OpId(int(named["op"]))) if named is not None else None

@@ -94,7 +94,8 @@ class Frame:
     """An open group that is drawn with a border around its members.
 
     ``turn`` of ``count``: which turn of a repeat is shown (0 of 0: it is none); ``others``: turns
-    (from 1) whose shape is not the commonest. ``parent``: path of the frame around it.
+    (from 1) whose shape is not the commonest. ``parent``: path of the frame around it. ``entry``:
+    the recorded operation, or the call of a compiled function, whose inside it is.
     """
 
     path: str
@@ -104,3 +105,4 @@ class Frame:
     turn: int = 0
     count: int = 0
     others: tuple[int, ...] = ()
+    entry: OpId | None = None

@@ -43,10 +43,10 @@ def is_recorded(op: Op) -> bool:
 
 
 def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
-    """The group of a recorded operation's body; its id keeps two calls of one function apart."""
+    """Where a recorded operation's body stands, for a picture without groups."""
     outer = entries.get(entry.id)
     above = f"{entry_path(outer, entries)}/" if outer is not None else ""
-    return f"{above}{entry_name(entry)}@{entry.id}"
+    return f"{above}{entry_name(entry)}"
 
 
 def entry_name(entry: Op) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import networkx as nx
 
@@ -35,7 +36,8 @@ GroupKind = Kind | str
 @dataclass(frozen=True, slots=True)
 class Group:
     """A group; ``parent``: the path around it. ``ops``: how many are in it. ``shape``: groups of
-    one shape have the same one. ``turns``: of a repeat the paths of its turns, in their order."""
+    one shape have the same one. ``turns``: of a repeat the paths of its turns, in their order.
+    ``entry``: the recorded operation, or the call of a compiled function, whose inside it is."""
 
     path: str
     kind: GroupKind
@@ -45,6 +47,7 @@ class Group:
     ops: int
     shape: int
     turns: tuple[str, ...] = ()
+    entry: OpId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class _Branch:
     kind: GroupKind
     title: str
     line: int
-    key: object = None
+    key: tuple[GroupKind, Any] | None = None
     children: list[_Branch | NodeId] = field(default_factory=list)
     ops: int = 0
     shape: int = 0
@@ -153,9 +156,14 @@ def _inner_call(trace: Trace, call: Call | None) -> Iterator[Place]:
 
 
 def _entries(trace: Trace, ordered: list[tuple[NodeId, Op]]) -> dict[OpId, tuple[Op, ...]]:
-    """Op → the recorded operations that it ran inside of, the outermost first."""
+    """Op → the recorded operations that it ran inside of, the outermost first.
+
+    A call of a compiled function that was not opened is a group of its own: it can be opened.
+    """
     around: dict[OpId, Op] = {}
     shown = {op.id for _, op in ordered}
+    within = (trace.ops.get(call.within) for call in trace.calls if call.within is not None)
+    asking = {op.runs for op in within if op is not None}
     for op in trace.ops.values():
         if op.body and not shown.isdisjoint(op.body):
             asks = op.is_compiled_call and any(trace.ops[b].call is not None for b in op.body)
@@ -169,8 +177,10 @@ def _entries(trace: Trace, ordered: list[tuple[NodeId, Op]]) -> dict[OpId, tuple
         while at is not None and at not in chain:
             chain.append(at)
             at = around.get(at.id)
-        if chain:
-            found[op_id] = tuple(reversed(chain))
+        op = trace.ops[op_id]
+        own = (op,) if op.runs and not op.body and op.runs not in asking else ()
+        if chain or own:
+            found[op_id] = (*reversed(chain), *own)
     return found
 
 
@@ -180,9 +190,8 @@ def _with_entries(around: list[Place], entries: tuple[Op, ...]) -> list[Place]:
 
     for entry in entries:
         name = entry_name(entry)
-        title = f"{name}@{entry.id}"
         same = [p for p in around if p.kind == "function" and p.title == name]
-        place = Place("entry", title, entry.line, entry.id)
+        place = Place("entry", name, entry.line, entry.id)
         if same:
             around[around.index(same[0])] = place
         else:
@@ -360,11 +369,12 @@ def _name(branch: _Branch, path: str, groups: dict[str, Group], home: dict[NodeI
         groups[inner] = Group(
             inner,
             child.kind,
-            child.title.partition("@")[0],
+            child.title,
             child.line,
             path,
             child.ops,
             child.shape,
+            entry=child.key[1] if child.kind == "entry" and child.key is not None else None,
         )
         _name(child, inner, groups, home)
     if turns and path in groups:

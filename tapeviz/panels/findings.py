@@ -11,6 +11,7 @@ from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from ..analysis.call_sites import CallSite, SourceSeries
+from ..analysis.inside_words import runs_words, words_about_values
 from ..analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
 from ..analysis.round_words import numbers_words, series_words
 from ..document import Document
@@ -65,6 +66,8 @@ class FindingCard(Card):
             self.add_words(f"written as {finding.source}", "faint")
         if self.site is not None and series is not None:
             self._add_rounds(self.site, series)
+        else:
+            self._add_runs()
         if series is None or finding.status != "flows":
             self.add_words(finding.message)
         self._add_way(finding)
@@ -75,6 +78,17 @@ class FindingCard(Card):
         if finding.not_tried:
             words = f"Fixes were {finding.not_tried}."
             self.column.addWidget(plain_label(words, "muted", wraps=True))
+
+    def _add_runs(self) -> None:
+        """Of a gradient call made in a compiled function: which run of it the values are of."""
+        trace, call = self._document.trace, self.call.call
+        parts = runs_words(trace, call)
+        if parts:
+            words = " · ".join(parts)
+            self.add_words(words[0].upper() + words[1:], "muted")
+        told = words_about_values(trace, call)
+        if told:
+            self.add_words(told)
 
     def shows(self, call: CallId) -> bool:
         """Whether the card is about this call."""

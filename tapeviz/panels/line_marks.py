@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..analysis.call_sites import CallSite
+from ..analysis.inside_words import runs_words
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Status
 from ..analysis.round_words import series_words, troubled_rounds
 from ..document import Document
+from ..trace.model import Trace
 
 Tint = Literal["", "linked", "trouble", "call", "step", "left-out"]
 BADGES: dict[Status, str] = {"none": "None", "zero": "zero", "nonfinite": "NaN", "flows": "✓"}
@@ -35,7 +37,7 @@ def marks_of(document: Document) -> tuple[LineMark, ...]:
     marks = [
         *_linked_marks(document),
         *_operand_marks(document),
-        *_group_marks(document.diagnosis),
+        *_group_marks(document.diagnosis, document.trace),
         *_error_marks(document),
         *_step_marks(document),
     ]
@@ -82,7 +84,7 @@ _latest: list[tuple[Diagnosis, tuple[LineMark, ...]]] = []
 """The marks of the diagnosis shown last: they stay while the round or the step changes."""
 
 
-def _group_marks(diagnosis: Diagnosis) -> tuple[LineMark, ...]:
+def _group_marks(diagnosis: Diagnosis, trace: Trace) -> tuple[LineMark, ...]:
     for known, marks in _latest:
         if known is diagnosis:
             return marks
@@ -90,7 +92,9 @@ def _group_marks(diagnosis: Diagnosis) -> tuple[LineMark, ...]:
         mark
         for group in diagnosis.groups
         for mark in (
-            _site_marks(diagnosis, group) if isinstance(group, CallSite) else _call_marks(group)
+            _site_marks(diagnosis, group)
+            if isinstance(group, CallSite)
+            else _call_marks(group, trace)
         )
     )
     _latest[:] = [(diagnosis, made)]
@@ -115,7 +119,7 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
     yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(told[:8]))
 
 
-def _call_marks(call: CallDiagnosis) -> list[LineMark]:
+def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
     marks = [mark for finding in call.findings for mark in _cause_marks(call, finding)]
     statuses = {finding.status for finding in call.findings}
     worst = next((status for status in WORST if status in statuses), None)
@@ -123,6 +127,8 @@ def _call_marks(call: CallDiagnosis) -> list[LineMark]:
         tip = f"{call.call.method}: " + ", ".join(
             f"∂{f.target}/∂{f.source} {BADGES[f.status]}" for f in call.findings[:8]
         )
+        runs = runs_words(trace, call.call)
+        tip += f"\n{' · '.join(runs)}" if runs else ""
         mark = LineMark(call.call.line, "call", False, BADGES[worst], worst == "flows", tip=tip)
         marks.append(mark)
     return marks

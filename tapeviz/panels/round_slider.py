@@ -1,5 +1,5 @@
 """A call site in, a slider over its rounds out: loss and gradient norms as lines, marks where a
-round differs, a knob at the one that is shown."""
+round differs, a knob at the one that is shown. Or the calls of a compiled function in its place."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class RoundSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self._theme = theme
         self._site: CallSite | None = None
+        self._numbers: Numbers = np.zeros(0)
+        self._noun = "round"
         self._ground: QPixmap | None = None
         self.setAccessibleName("Round")
         self.setPageStep(PAGE)
@@ -51,11 +53,21 @@ class RoundSlider(QSlider):
 
     def show_site(self, site: CallSite, number: int) -> None:
         """Show a call site, its knob at this round; tells no one that the value changed."""
+        is_new = site is not self._site
+        self._site, self._numbers, self._noun = site, site.losses, "round"
+        self._put(is_new, len(site), number)
+
+    def show_calls(self, returned: Numbers, number: int) -> None:
+        """Show the calls of a compiled function, a number that each returned, NaN where unknown."""
+        is_new = returned is not self._numbers
+        self._site, self._numbers, self._noun = None, returned, "call"
+        self._put(is_new, len(returned), number)
+
+    def _put(self, is_new: bool, count: int, number: int) -> None:
         self.blockSignals(True)
-        if site is not self._site:
-            self._site = site
+        if is_new:
             self._ground = None
-            self.setRange(1, len(site))
+            self.setRange(1, count)
         self.setValue(number)
         self.blockSignals(False)
         self.update()
@@ -79,7 +91,7 @@ class RoundSlider(QSlider):
     def words_at(self, number: int) -> str:
         """For the tooltip: ``round 137 · ∂w NaN``."""
         words = trouble_words(self._site, number) if self._site is not None else ""
-        return " · ".join(part for part in (f"round {number}", words) if part)
+        return " · ".join(part for part in (f"{self._noun} {number}", words) if part)
 
     def _round_at(self, x: float) -> int:
         share = (x - SIDE) / max(self.width() - 2 * SIDE, 1)
@@ -117,13 +129,16 @@ class RoundSlider(QSlider):
 
     def _paint_lines(self, ground: QPixmap) -> None:
         site, theme = self._site, self._theme
-        if site is None:
-            return
         painter = QPainter(ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for heights in _norm_heights(site):
+        for heights in _norm_heights(site) if site is not None else ():
             self._paint_line(painter, heights, theme.gradient, 1.3)
-        self._paint_line(painter, line_points(site.losses), theme.accent, 1.6)
+        self._paint_line(painter, line_points(self._numbers), theme.accent, 1.6)
+        if site is None:
+            infinite = np.flatnonzero(np.isinf(self._numbers)) + 1
+            self._paint_marks(painter, infinite.tolist(), "nonfinite")
+            painter.end()
+            return
         for status in ("none", "zero", "nonfinite"):
             numbers = {n for series in site.sources for n in series.rounds_with(status)}
             self._paint_marks(painter, sorted(numbers), status)

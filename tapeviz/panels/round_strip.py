@@ -1,4 +1,7 @@
-"""The call site that is shown in, a strip above the graph to choose its round from out."""
+"""The call site that is shown in, a strip above the graph to choose its round from out.
+
+For gradients that were asked for in a compiled function: which of its calls to look into.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from ..analysis.call_sites import CallSite
+from ..analysis.inside_words import short_words
 from ..analysis.round_words import STATUS_WORDS, number_text
 from ..document import Document
+from ..document.insides import ShownRun
 from .look import Theme
 from .round_slider import RoundSlider, trouble_words
 from .widgets import IconButton, ShortLabel, plain_label
@@ -16,14 +21,15 @@ MOST_NORMS = 3
 
 
 class RoundStrip(QFrame):
-    """Is there when the call that is drawn is one of several rounds."""
+    """Is there when the call that is drawn is one of several rounds, or was made in a compiled
+    function that was called several times."""
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("rounds")
         self._document = document
-        self.back = IconButton("left", "The round before (Alt+PgUp)", theme)
-        self.forward = IconButton("right", "The next round (Alt+PgDown)", theme)
+        self.back = IconButton("left", "", theme)
+        self.forward = IconButton("right", "", theme)
         self.back.clicked.connect(lambda: document.select_round(document.round - 1))
         self.forward.clicked.connect(lambda: document.select_round(document.round + 1))
         self.number = plain_label(name="roundNumber")
@@ -51,6 +57,7 @@ class RoundStrip(QFrame):
             document.diagnosis_changed,
             document.view_changed,
             document.comparing.changed,
+            document.insides.changed,
         ):
             signal.connect(self._show)
         self._show()
@@ -62,20 +69,44 @@ class RoundStrip(QFrame):
 
     def _show(self) -> None:
         document = self._document
-        site, number = document.site, document.round
-        if site is None or document.comparing.both is not None:
+        site, run, number = document.site, document.insides.shown, document.round
+        if document.comparing.both is not None:
             self.hide()
-            return
-        self.number.setText(f"round {number}")
-        line = f" · line {site.line}" if site.line else ""
-        self.total.setText(f"of {len(site)}{line}")
-        self.trouble.setText(trouble_words(site, number))
-        self.numbers.setText(numbers_of_round(site, number))
+        elif site is not None:
+            line = f" · line {site.line}" if site.line else ""
+            self._show_number("round", number, len(site), line)
+            self.trouble.setText(trouble_words(site, number))
+            self.numbers.setText(numbers_of_round(site, number))
+            self.slider.show_site(site, number)
+        elif run is not None and run.count > 1 and not document.is_running:
+            self._show_number("call", number, run.count, f" · {run.function.name} (compiled)")
+            self._show_run(number, run)
+        else:
+            self.hide()
+
+    def _show_number(self, noun: str, number: int, count: int, about: str) -> None:
+        self.number.setText(f"{noun} {number}")
+        self.total.setText(f"of {count}{about}")
         self.back.setEnabled(number > 1)
-        self.forward.setEnabled(number < len(site))
-        self.slider.show_site(site, number)
-        self.slider.setAccessibleDescription(f"round {number} of {len(site)}{line}")
+        self.forward.setEnabled(number < count)
+        for button, which, key in (
+            (self.back, f"The {noun} before", "Alt+PgUp"),
+            (self.forward, f"The next {noun}", "Alt+PgDown"),
+        ):
+            button.setToolTip(f"{which} ({key})")
+            button.setAccessibleName(which)
+        self.slider.setAccessibleName(noun.capitalize())
+        self.slider.setAccessibleDescription(f"{noun} {number} of {count}{about}")
         self.show()
+
+    def _show_run(self, number: int, run: ShownRun) -> None:
+        """Which call of a compiled function: what it returned, and whether it is known inside."""
+        returned = self._document.insides.returned()
+        known = returned[number - 1]
+        is_shown = number == run.number
+        self.trouble.setText(short_words(run.op.inside) if is_shown else "looking into it …")
+        self.numbers.setText("" if known != known else f"returned {number_text(known)}")
+        self.slider.show_calls(returned, number)
 
 
 def numbers_of_round(site: CallSite, number: int) -> str:

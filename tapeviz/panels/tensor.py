@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..analysis.inside_words import DOUBT_WORDS, call_around, doubt_about, inside_words
 from ..document import Document
 from ..errors import TapevizError
 from ..scene.numbers import shape_text
@@ -32,13 +33,6 @@ from .widgets import ShortCombo, ShortLabel, link_button, plain_label
 
 MOST_ROWS = 24
 LONGEST_COPY = 200_000
-
-
-_WORDS = {
-    "beside": "computed beside it: TensorFlow merged this step with others",
-    "unknown": "Not known: what this step gave in the compiled function cannot be computed again.",
-}
-"""How values inside a compiled call are known, by :data:`tapeviz.trace.compiled.Word`."""
 
 
 class TensorPanel(Panel):
@@ -186,7 +180,7 @@ class TensorPanel(Panel):
             dtype = known.dtype if known else ""
             summary = describe(dtype, known.shape if known else None, stats)
             if document.trace.words.get(tensor) == "unknown":
-                self._show_words(_WORDS["unknown"], summary)
+                self._show_words(self._unknown_words(tensor), summary)
                 return
             if document.fetch(tensor):
                 self._show_words("Fetching the values …", summary)
@@ -194,9 +188,20 @@ class TensorPanel(Panel):
                 self._show_words("The values stayed in the run’s process, which is gone.", summary)
             return
         summary = describe(known.dtype if known else "", value.shape, stats)
-        if document.trace.words.get(tensor) == "beside":
-            self.about.setText(", ".join(filter(None, (self.about.text(), _WORDS["beside"]))))
+        words = DOUBT_WORDS.get(doubt_about(document.trace, tensor), "")
+        if words:
+            self.about.setText(", ".join(filter(None, (self.about.text(), words))))
+        self.about.setToolTip(words)
         self._show_array(value, summary)
+
+    def _unknown_words(self, tensor: TensorId) -> str:
+        """Why a value inside of a compiled call is not known."""
+        trace = self.document.trace
+        call = call_around(trace, tensor)
+        if call is None or call.inside is None or call.inside.has_run:
+            words = DOUBT_WORDS["unknown"]
+            return f"{words[0].upper()}{words[1:]}."
+        return inside_words(trace, call)
 
     def _about(self, tensor: TensorId | None) -> str:
         document = self.document

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..layout.model import Rect
+from .doubts import DOUBT_RADIUS, doubt_at, doubt_sign
 from .geometry import grown, line, rounded
 from .model import Box, Picture
 from .plates import LABEL_SIZE, PLATE_HEIGHT, plate, plate_width
@@ -44,6 +45,8 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
         yield from _value(box, body, theme, style.fill or theme.background)
     if box.opens:
         yield from _plus(box, theme)
+    if box.doubt:
+        yield from doubt_sign(box.doubt, *doubt_at(box), theme)
     if box.gradient:
         x = box.rect.right - plate_width(box.gradient) / 2 - 8
         yield from plate(x, box.rect.bottom + PLATE_DROP, box.gradient, theme)
@@ -71,9 +74,12 @@ def outer_rect(box: Box) -> Rect:
     left, right, top, bottom = rect.left, rect.right, rect.top, rect.bottom
     if box.gradient:
         bottom += PLATE_HEIGHT / 2 + PLATE_DROP + 1
+    if box.doubt:
+        left = min(left, doubt_at(box)[0] - DOUBT_RADIUS - 1)
+        bottom = max(bottom, doubt_at(box)[1] + DOUBT_RADIUS + 1)
     if box.ring:
         edge = RING_GAP + RING_WIDTH / 2
-        left, right = left - edge, right + edge
+        left, right = min(left, rect.left - edge), right + edge
         top, bottom = min(top, rect.top - edge), max(bottom, rect.bottom + edge)
     if box.ring_label:
         label = label_rect(box)

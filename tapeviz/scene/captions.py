@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ..analysis.model import CallDiagnosis, Finding
 from ..trace.model import Trace
-from .model import LegendEntry, Wire
+from .doubts import LEGEND_WORDS
+from .model import Box, LegendEntry, Wire
 from .rings import status_words
 from .strokes import wire_look
 from .text import clean, shorten
@@ -23,10 +24,12 @@ _MOST = 3
 _LONGEST = 28
 
 
-def legend_of(wires: Iterable[Wire]) -> tuple[LegendEntry, ...]:
-    """One entry for each look that occurs, always in the same order."""
+def legend_of(wires: Iterable[Wire], boxes: Iterable[Box] = ()) -> tuple[LegendEntry, ...]:
+    """One entry for each look of a wire and each sign on a box, always in the same order."""
     looks = {wire_look(wire) for wire in wires}
-    return tuple(LegendEntry(look, words) for look, words in _WORDS.items() if look in looks)
+    looks.update(box.doubt for box in boxes)
+    words = {**_WORDS, **LEGEND_WORDS}
+    return tuple(LegendEntry(look, text) for look, text in words.items() if look in looks)
 
 
 def title_of(shown: CallDiagnosis | None, trace: Trace) -> str:

@@ -59,9 +59,9 @@ def compose(
         drawn,
         tuple(boxes.values()),
         lit.marks,
-        legend_of(drawn),
+        legend_of(drawn, boxes.values()),
         title_of(shown, trace),
-        frames=frames_of(graph, layout),
+        frames=frames_of(graph, layout, trace),
     )
 
 

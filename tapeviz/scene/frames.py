@@ -7,8 +7,11 @@ from typing import Literal
 
 import networkx as nx
 
+from ..analysis.inside_words import inside_words, run_words, short_words
 from ..graph.model import Frame
+from ..graph.words import joined
 from ..layout.model import Layout, Point, Rect
+from ..trace.model import Trace
 from .geometry import line, rounded
 from .model import FrameBox
 from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
@@ -23,11 +26,13 @@ _MARGIN = 14.0
 _BUTTON = 20.0
 _SHEET = 4.0
 _MOST_OTHERS = 3
+_RUN = 84.0
+"""Room for ``call 17 of 50``."""
 
 FrameButton = Literal["back", "forward", "fold"]
 
 
-def frames_of(graph: nx.MultiDiGraph, layout: Layout) -> tuple[FrameBox, ...]:
+def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[FrameBox, ...]:
     """Outer frames first."""
     frames: tuple[Frame, ...] = graph.graph.get("frames", ())
     return tuple(
@@ -38,12 +43,23 @@ def frames_of(graph: nx.MultiDiGraph, layout: Layout) -> tuple[FrameBox, ...]:
             frame.line,
             frame.turn,
             frame.count,
-            _note(frame),
-            _tooltip(frame),
+            joined((_note(frame), *_run(frame, trace))),
+            "\n".join(filter(None, (_tooltip(frame), _run_tooltip(frame, trace)))),
         )
         for frame in frames
         if frame.path in layout.frames
     )
+
+
+def _run(frame: Frame, trace: Trace) -> tuple[str, ...]:
+    """Of a compiled function: which call of it this is, and whether its values are in doubt."""
+    op = trace.ops.get(frame.entry) if frame.entry is not None else None
+    return (run_words(trace, op), short_words(op.inside)) if op is not None and op.runs else ()
+
+
+def _run_tooltip(frame: Frame, trace: Trace) -> str:
+    op = trace.ops.get(frame.entry) if frame.entry is not None else None
+    return inside_words(trace, op) if op is not None else ""
 
 
 def _note(frame: Frame) -> str:
@@ -70,7 +86,7 @@ def _picker(frame: FrameBox | Frame) -> str:
 def frame_width(frame: Frame) -> float:
     """Px that the header of a frame needs."""
     title = text_width(frame.title, "mono", TITLE_SIZE)
-    note = text_width(_note(frame), "sans", NOTE_SIZE)
+    note = text_width(_note(frame), "sans", NOTE_SIZE) + (_RUN if frame.entry is not None else 0.0)
     picker = text_width(_picker(frame), "sans", NOTE_SIZE) + 2 * _BUTTON if frame.count else 0.0
     return title + note + picker + _BUTTON + 4 * _MARGIN
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from ..analysis.model import CallDiagnosis, Cause, Flow, Link
+from ..analysis.through import links_inside
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
 from .plain import WIDTHS, Plain
@@ -50,8 +51,10 @@ def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Light
         found = _widest(plain, norms, widths).items()
         return {k: w for k, w in found if k[0] in asked or not is_constant(plain, k[0])}
 
+    inside = [link for step in shown.steps for link in links_inside(plain.trace, step)]
     gradient = widest(
-        {link: norm for link, norm in flow.walked.items() if _is_followed(plain, shown, link[0])}
+        dict.fromkeys(inside)
+        | {link: norm for link, norm in flow.walked.items() if _is_followed(plain, shown, link[0])}
     )
     cut = {key: cause for link, cause in flow.cuts.items() for key in plain.edges.get(link, ())}
     cut |= _cut_at_source(plain, shown, cut)
@@ -187,7 +190,8 @@ def _widest(
     found: dict[EdgeKey, float] = {}
     for link, norm in norms.items():
         for key in plain.edges.get(link, ()):
-            found[key] = max(found.get(key, 0.0), widths[norm])
+            width = widths.get(norm, WIDTHS["gradient"])
+            found[key] = max(found.get(key, 0.0), width)
     return found
 
 

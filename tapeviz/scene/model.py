@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..analysis.inside_words import Doubt
 from ..layout.model import EdgeKey, Point, Rect
 
 BoxShape = Literal["rounded", "capsule", "chip", "stack"]
@@ -55,6 +56,8 @@ class Box:
     label_side: LabelSide = "above-left"
     opens: bool = False
     """A click on its plus opens the group."""
+    doubt: Doubt = ""
+    """How the value of a step in a compiled function is known, where it is not exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ class Heading:
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
     """A line of the legend: the state it explains (a `WireState`, ``pending`` for a gradient that
-    the stepper has not walked yet, or a `ChangeKind`), in words."""
+    the stepper has not walked yet, a `ChangeKind`, or a `Doubt`), in words."""
 
     state: str
     text: str

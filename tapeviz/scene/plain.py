@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.inside_words import Doubt, doubt_about
 from ..analysis.model import Link
 from ..graph.model import Edge, EdgeKey, Node
 from ..graph.nodes import op_id, version_id
@@ -147,9 +148,17 @@ def _box(node: Node, rect: Rect, trace: Trace, has_stats: bool) -> Box:
         is_pale=not node.is_recorded,
         is_small=content.is_small,
         opens=node.role == "group",
+        doubt=_doubt(node, trace),
         is_dashed=is_write(node),
         tooltip=node_tooltip(node, trace, has_stats),
     )
+
+
+def _doubt(node: Node, trace: Trace) -> Doubt:
+    op = trace.ops.get(node.op) if node.op is not None else None
+    if node.role == "group" and op is not None and op.inside is not None and op.runs:
+        return "differs" if op.inside.state == "differs" else ""
+    return doubt_about(trace, node.tensor)
 
 
 def _picture(node: Node, trace: Trace) -> Picture | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..layout.model import Rect
 from .changes import SIGNS, sign
+from .doubts import DOUBTS, doubt_sign
 from .geometry import arrow, line, rounded
 from .model import LegendEntry, Scene
 from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
@@ -111,9 +112,11 @@ def legend_group(
 
 
 def legend_sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
-    """A short wire of this look, or the sign of a change."""
+    """A short wire of this look, or the sign of a change or of a value."""
     if look in SIGNS:
         return list(sign(SIGNS[look], x + SAMPLE / 2, y, theme))
+    if look in DOUBTS:
+        return list(doubt_sign(look, x + SAMPLE / 2, y, theme))
     width = {"gradient": 3.0, "pending": 3.0, "bridge": 2.6}.get(look, 1.6)
     colour = look_colour(look, theme)
     end = x + SAMPLE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from ..analysis.model import CallDiagnosis, WalkStep
+from ..analysis.through import links_inside
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
 from .plain import Plain
@@ -35,6 +36,8 @@ def advance(plain: Plain, shown: CallDiagnosis, step: int, fans: Collection[str]
                 walked.add(key)
                 if gradient is not None and key[0] in fans:
                     shares[key] = gradient
+        for link in links_inside(plain.trace, one):
+            walked.update(plain.edges.get(link, ()))
     return Progress(walked, shares, _arrived(plain, shown, steps, fans), _current(plain, steps))
 
 

@@ -61,7 +61,7 @@ def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
     changes = first.changes + second.changes
     wires = first.wires + second.wires
     kinds = {change.kind for change in changes}
-    legend = legend_of(wires) + tuple(
+    legend = legend_of(wires, first.boxes + second.boxes) + tuple(
         LegendEntry(kind, words) for kind, words in _WORDS.items() if kind in kinds
     )
     scene = Scene(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..analysis.inside_words import DOUBT_WORDS, doubt_about, inside_words, run_words
 from ..analysis.model import CallDiagnosis, Cause
 from ..graph.model import Node
 from ..trace.model import Stats, TensorId, Trace
@@ -23,6 +24,11 @@ def node_tooltip(node: Node, trace: Trace, has_stats: bool = True) -> str:
         lines.append(clean(node.subtitle))
     if node.tensor is not None:
         lines.append(tensor_words(node.tensor, trace, has_stats))
+    op = trace.ops.get(node.op) if node.op is not None else None
+    if node.role == "group" and op is not None and op.runs:
+        lines += [run_words(trace, op), inside_words(trace, op)]
+    else:
+        lines.append(DOUBT_WORDS.get(doubt_about(trace, node.tensor), ""))
     if node.role in ("op", "group") and not node.is_recorded:
         lines.append("no tape recorded it")
     lines.append(source_line(trace, node.line))

@@ -57,7 +57,7 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     ``ops``: ``(path, op name, number)``: what a replay calls each op of this call; of a conditional
     one for each output.
     ``state``: ``equal`` if the results are those of the call bit for bit, ``differs``,
-    ``unchecked``; ``why`` says it in words.
+    ``unchecked``; ``why`` says it in words. ``ran``: it did run again.
     ``whole``: all its ops have values, and each could be differentiated by itself.
     """
 
@@ -72,6 +72,7 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     ops: list[tuple[Path, str, int]] = []
     state: str = "unchecked"
     why: str = ""
+    ran: bool = False
 
 
 class Derived(_Event, frozen=True, tag="derived"):

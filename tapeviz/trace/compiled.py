@@ -23,10 +23,12 @@ class RerunOutcome:
 
     ``state``: ``equal``: its outputs came out bit for bit as in the run; ``differs``;
     ``unchecked``: there was nothing to compare with. ``why``: the reason for the last two.
+    ``has_run``: it ran again; else the values inside are not known.
     """
 
     state: Agreement
     why: str = ""
+    has_run: bool = True
 
 
 @dataclass(frozen=True, slots=True)

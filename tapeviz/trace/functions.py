@@ -155,7 +155,8 @@ def _inside(run: EagerRun) -> RerunOutcome | None:
     if event is None:
         return None
     known: dict[str, Agreement] = {"equal": "equal", "differs": "differs"}
-    return RerunOutcome(known.get(event.state, "unchecked"), event.why)
+    state = known.get(event.state, "unchecked")
+    return RerunOutcome(state, event.why, event.ran or state != "unchecked")
 
 
 def copying(

@@ -338,6 +338,9 @@ class SampleRecording:
     def fetch_tensor(self, tensor: TensorId) -> Any:
         return self.fetched.get(tensor)
 
+    def look_into(self, op: OpId) -> Trace:
+        raise TapevizError("no compiled function was called")
+
 
 @dataclass
 class SamplePipeline:

@@ -22,8 +22,8 @@ def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
     graph = build(trace)
     tree = grow(graph, trace, grouping)
     (entry,) = (op for op in trace.ops.values() if op.is_compiled_call and op.body)
-    (call,) = {one for path in tree.home.values() for one in path.split("/") if "@" in one}
-    assert call == f"energy@{entry.id}"
+    (call,) = {group.title for group in tree.groups.values() if group.entry == entry.id}
+    assert call == "energy"
     inside = {node for node, path in tree.home.items() if call in path.split("/")}
     folded = fold(graph, tree, choose_open(graph, tree))
     assert inside.isdisjoint(folded)

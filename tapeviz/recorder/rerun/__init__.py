@@ -56,7 +56,7 @@ class Rerun:
         }
         return inside
 
-    def _compute(self, call: KeptCall, readings: Readings) -> dict[str, str]:
+    def _compute(self, call: KeptCall, readings: Readings) -> dict[str, Any]:
         """Fill in the values; how the results compare with those of the call."""
         try:
             program = self._states.program(call)
@@ -76,10 +76,11 @@ class Rerun:
                 self._states.tensor(held), "exact"
             )
         if call.outputs is None:
-            return {"state": "unchecked", "why": "the call did not come to its end"}
+            return {"state": "unchecked", "why": "it did not come to its end", "ran": True}
         if not is_same:
-            return {"state": "differs", "why": "its results are not those of the call"}
-        return {"state": "equal", "why": ""}
+            why = _difference(list(zip(call.outputs, ran.outputs, strict=False)))
+            return {"state": "differs", "why": why, "ran": True}
+        return {"state": "equal", "why": "", "ran": True}
 
 
 def _is_same(held: Any, tensor: Any) -> bool:
@@ -90,3 +91,29 @@ def _is_same(held: Any, tensor: Any) -> bool:
     if first.dtype.kind in "OS":
         return bool(np.array_equal(first, other))
     return first.shape == other.shape and first.tobytes() == other.tobytes()
+
+
+def _difference(pairs: Sequence[tuple[Any, Any]]) -> str:
+    """How the results of a call and of its second run differ, and what can cause that, in words."""
+    differing = [pair for pair in pairs if not _is_same(*pair)]
+    count = f"{len(differing)} of its {len(pairs)} results" if len(pairs) > 1 else "its result"
+    verb = "differs" if len(differing) == 1 else "differ"
+    if all(_is_near(held, tensor) for held, tensor in differing):
+        return (
+            f"{count} {verb} in the last digits, as it happens when several threads add up numbers "
+            "in another order"
+        )
+    return (
+        f"{count} {verb}; something that the function reads besides its arguments and variables "
+        "may have changed since, or it draws other random numbers"
+    )
+
+
+def _is_near(held: Any, tensor: Any) -> bool:
+    """Whether two floating-point results agree but for rounding."""
+    first, other = np.asarray(held), np.asarray(tensor._numpy_internal())
+    if first.dtype.kind not in "fc" or first.shape != other.shape:
+        return False
+    slack = 64 * float(np.finfo(first.dtype).eps)
+    size = float(np.max(np.abs(first), initial=0.0))
+    return bool(np.allclose(first, other, slack, slack * size, equal_nan=True))

@@ -1,0 +1,99 @@
+"""A call of a compiled function that was run again in, what has to be said of its values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from ..trace.compiled import RerunOutcome
+from ..trace.model import Call, Op, OpId, TensorId, Trace
+
+Doubt = Literal["", "beside", "unknown", "differs"]
+"""How a value inside of a compiled call is known: exactly; computed separately, since TensorFlow
+merged the step with others; not at all; from a second run that gave other results."""
+DOUBT_WORDS: Mapping[Doubt, str] = MappingProxyType(
+    {
+        "beside": "computed beside it: TensorFlow merged this step with others",
+        "unknown": "not known: what this step gave in the compiled function was not computed again",
+        "differs": "from a second run of the call, which gave other results",
+    }
+)
+
+
+def doubt_about(trace: Trace, tensor: TensorId | None) -> Doubt:
+    """What has to be said of the value of a tensor."""
+    word = trace.words.get(tensor) if tensor is not None else None
+    if word is None or tensor is None:
+        return ""
+    call = call_around(trace, tensor)
+    is_other = call is not None and call.inside is not None and call.inside.state == "differs"
+    return "differs" if is_other and word == "beside" else word
+
+
+def call_around(trace: Trace, tensor: TensorId) -> Op | None:
+    """The call of a compiled function that a tensor was computed in."""
+    made = trace.ops.get(trace.producers.get(tensor, OpId(-1)))
+    return trace.ops.get(made.within) if made is not None and made.within is not None else None
+
+
+def call_words(trace: Trace, op: Op) -> str:
+    """``call 3 of train_step``; of a function that was called once its name alone."""
+    function = trace.functions.get(op.runs)
+    if function is None:
+        return op.function or "this call"
+    name = function.name or "the function"
+    return f"call {op.round} of {name}" if len(function.calls) > 1 else name
+
+
+def run_words(trace: Trace, op: Op) -> str:
+    """``call 3 of 50`` of an eager call of a compiled function; empty if it is the only one."""
+    function = trace.functions.get(op.runs)
+    count = len(function.calls) if function is not None else 0
+    return f"call {op.round:,} of {count:,}" if count > 1 else ""
+
+
+def inside_words(trace: Trace, op: Op) -> str:
+    """A sentence about values inside of a call that are not exactly those of the run; empty where
+    they are, or where nobody looked."""
+    inside = op.inside
+    if inside is None or inside.state == "equal":
+        return ""
+    call = call_words(trace, op)
+    if inside.state == "differs":
+        return (
+            f"To look inside, {call} ran a second time, and it gave other results than in the run: "
+            f"{inside.why}. The values inside are those of the second time."
+        )
+    if inside.has_run:
+        return f"The values inside {call} could not be compared with the run: {inside.why}."
+    return f"The values inside {call} are not known: {inside.why}."
+
+
+def short_words(inside: RerunOutcome | None) -> str:
+    """The same in a few words, for where there is little room."""
+    if inside is None or inside.state == "equal":
+        return ""
+    if inside.state == "differs":
+        return "a second run differs"
+    return "not compared" if inside.has_run else "values inside not known"
+
+
+def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
+    """How often a gradient call made in a compiled function ran, and which time is shown:
+    ``compiled``, ``ran 50 times``, ``call 17 shown``. Nothing for one that ran eagerly."""
+    if not call.traced:
+        return ()
+    if not call.has_run:
+        return ("traced, never run",)
+    if call.ran == 1:
+        return ("compiled", "ran once")
+    shown = trace.ops.get(call.within) if call.within is not None else None
+    which = (f"call {shown.round} shown",) if shown is not None else ()
+    return ("compiled", f"ran {call.ran:,} times", *which)
+
+
+def words_about_values(trace: Trace, call: Call) -> str:
+    """:func:`inside_words` for the run whose values a gradient call has."""
+    shown = trace.ops.get(call.within) if call.within is not None else None
+    return inside_words(trace, shown) if shown is not None else ""

@@ -1,0 +1,213 @@
+"""Calls of compiled functions to look into in; the recording with their inside out.
+
+What a compiled function computes on the way is asked of the run's process call by call. The answer
+is prepared in the background, diagnosis and arrangement included, so that the eye sees one change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from ..analysis.call_sites import Numbers
+from ..analysis.model import Diagnosis
+from ..graph.tree import upwards
+from ..trace.compiled import TracedFunction
+from ..trace.model import Op, OpId, Trace
+from ..view import DEFAULT_VIEW, View
+from .pipeline import ArrangedGraph, Opener, Stages
+
+if TYPE_CHECKING:
+    from .document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRun:
+    """The call of a compiled function whose values stand for a gradient call made in it.
+
+    ``number``: from 1, among the ``function``'s calls.
+    """
+
+    function: TracedFunction
+    op: Op
+    number: int
+
+    @property
+    def count(self) -> int:
+        return len(self.function.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A recording with one more call opened, and all that follows from it.
+
+    ``form``, ``call``: the view and the gradient call that it was arranged for.
+    """
+
+    trace: Trace
+    diagnosis: Diagnosis
+    arranged: ArrangedGraph
+    form: View
+    call: int | None
+
+
+class Insides(QObject):
+    """Looks into calls for one document, one at a time; of several asked for the newest counts."""
+
+    changed = Signal()
+    """Another call is awaited, or none any more."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._document = document
+        self.kept: Opener | None = None
+        """The recording from a file that the trace comes from."""
+        self.awaited: OpId | None = None
+        """The call that is being looked into, by :attr:`Op.ran_as`."""
+        self._paths: set[str] = set()
+        self._asked: set[OpId] = set()
+        self._returned: tuple[object, Numbers] = (None, np.zeros(0))
+        document.background.failed.connect(self._note_failure)
+
+    @property
+    def _source(self) -> Opener | None:
+        """Who can be asked."""
+        document = self._document
+        return self.kept if document.is_loaded else document.runs.recording
+
+    def look(self, call: Op, path: str = "") -> bool:
+        """Ask for the inside of a call; ``path``: the group that is unfolded when it is there.
+        False: nobody can be asked."""
+        document, source = self._document, self._source
+        if source is None or call.ran_as is None or document.is_running:
+            return False
+        document.pin_call()
+        self.awaited = call.ran_as
+        self._asked.add(call.ran_as)
+        self._paths |= {path} if path else set()
+        view = document.view
+        unfolded = view.unfolded | self._paths
+        form = replace(
+            view,
+            folded=view.folded - self._paths,
+            unfolded=unfolded,
+            overlay=DEFAULT_VIEW.overlay,
+        )
+        work = partial(
+            _open, source, call.ran_as, document.stages, form, view.overlay.call, document.arranged
+        )
+        document.background.submit("inside", work, self._take)
+        self.changed.emit()
+        return True
+
+    def _take(self, opened: Opened) -> None:
+        paths, self._paths, self.awaited = self._paths, set(), None
+        self._document.take_opened(opened, frozenset(paths))
+        self.changed.emit()
+
+    def _note_failure(self, kind: str, error: object) -> None:
+        if kind == "inside":
+            self._paths, self.awaited = set(), None
+            self.changed.emit()
+
+    def give_up(self) -> None:
+        """What is awaited is not wanted any more; the call stays closed."""
+        self._document.background.drop("inside")
+        self._note_failure("inside", None)
+
+    def forget(self) -> None:
+        """Another run or text comes."""
+        self.give_up()
+        self.kept = None
+        self._asked.clear()
+
+    def look_at_open(self) -> None:
+        """Ask for a call that stands open in the picture and was not looked into yet: after a step
+        to another round of the loop that it is called in."""
+        if self._document.is_running or self.awaited is not None:
+            return
+        for call in self._open_calls():
+            if call.ran_as not in self._asked:
+                self.look(call)
+                return
+
+    def _open_calls(self) -> Iterator[Op]:
+        document = self._document
+        trace, unfolded = document.trace, document.view.unfolded
+        current = document.current_call
+        shown = current.call.within if current is not None else None
+        for node in document.links.nodes.values():
+            op = trace.ops.get(node.op) if node.op is not None else None
+            if op is None or node.role == "group":
+                continue
+            call = trace.ops.get(op.within) if op.within is not None else op
+            if call is None or not call.runs or call.inside is not None:
+                continue
+            if call.id == shown or not unfolded.isdisjoint(upwards(node.group)):
+                yield call
+
+    # The calls of the function that asks for the gradients shown
+
+    @property
+    def shown(self) -> ShownRun | None:
+        """Which call of its function a gradient call made in there is shown with."""
+        current, trace = self._document.current_call, self._document.trace
+        within = current.call.within if current is not None else None
+        op = trace.ops.get(within) if within is not None else None
+        function = trace.functions.get(op.runs) if op is not None else None
+        if op is None or function is None:
+            return None
+        return ShownRun(function, op, op.round)
+
+    @property
+    def number(self) -> int:
+        """The call (from 1) that is shown, or awaited in its place; 0: the gradients shown were not
+        asked for in a compiled function."""
+        shown, trace = self.shown, self._document.trace
+        if shown is None:
+            return 0
+        if self.awaited is not None:
+            calls = (trace.ops[one] for one in shown.function.calls)
+            return next((op.round for op in calls if op.ran_as == self.awaited), shown.number)
+        return shown.number
+
+    def select(self, number: int) -> None:
+        """Show another call (from 1) of the function that asks for the gradients shown."""
+        shown, trace = self.shown, self._document.trace
+        if shown is None or number == self.number or not 1 <= number <= shown.count:
+            return
+        self.look(trace.ops[shown.function.calls[number - 1]])
+
+    def returned(self) -> Numbers:
+        """The first single number that each call of the function returned; NaN where unknown."""
+        shown, trace = self.shown, self._document.trace
+        if shown is None:
+            return np.zeros(0)
+        key = (self._source, shown.function.graph, shown.count)
+        if self._returned[0] != key:
+            calls = [trace.ops[one] for one in shown.function.calls]
+            self._returned = (key, np.array([_number(trace, call) for call in calls]))
+        return self._returned[1]
+
+
+def _number(trace: Trace, call: Op) -> float:
+    for output in call.outputs:
+        known = trace.tensors.get(output)
+        if known is not None and known.size == 1 and known.dtype.startswith(("float", "bfloat")):
+            value = trace.value(output)
+            return float("nan") if value is None else float(value.flat[0])
+    return float("nan")
+
+
+def _open(
+    source: Opener, op: OpId, stages: Stages, form: View, call: int | None, before: ArrangedGraph
+) -> Opened:
+    """What is done in the background."""
+    trace = source.look_into(op)
+    diagnosis = stages.diagnose(trace)
+    return Opened(trace, diagnosis, stages.arrange(trace, form, call, before), form, call)

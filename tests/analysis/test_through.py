@@ -1,0 +1,69 @@
+"""A loop that asks an eager tape for gradients through a compiled function, in; what is the same in
+all of its rounds, and the edges that the gradient took inside of the function, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.through import links_inside
+from tapeviz.trace import events as e
+from tapeviz.trace.model import Trace
+from tapeviz.trace.read import read
+
+# def f(x): return (x * 2) * stop(x), of which the second factor gets no gradient
+TRACED: list[e.Event] = [
+    e.Begin(1, "2.21.0", "3.11.7"),
+    e.SiteSeen(1, [("<module>", 7, 0, 7, 9)]),
+    e.SiteSeen(2, [("f", 2, 0, 2, 9), ("<module>", 7, 0, 7, 9)]),
+    *(e.TensorSeen(one, "float32", []) for one in (-1, -2, -3, -4, -5)),
+    e.BodyTraced(on=True, site=1),
+    e.OpRan(1, "Mul", [-1, -5], [-2], site=2, graph=1, name="mul"),
+    e.OpRan(2, "StopGradient", [-1], [-3], site=2, graph=1, name="stop"),
+    e.OpRan(3, "Mul", [-2, -3], [-4], site=2, graph=1, name="mul_1"),
+    e.BodyTraced(on=False, graph=1, inputs=[-1], outputs=[-4], function="f", line=1),
+    e.Derived(3, [True, True]),
+    e.Derived(2, [False]),
+    e.Derived(1, [True, True]),
+]
+
+
+def _round(number: int) -> list[e.Event]:
+    first, tape = 10 * number, number
+    source, target, gradient = (100 * number + part for part in (1, 2, 3))
+    return [
+        *(e.TensorSeen(one, "float32", []) for one in (source, target, gradient)),
+        e.TapeOpened(tape, site=1),
+        e.TapeTurned(tape, True, "enter", site=1),
+        e.Watched(tape, [source], site=1),
+        e.BodiesRun([1], call=number),
+        e.OpRan(first, "__forward_f_1", [source], [target], site=1),
+        e.OperationRecorded(first + 1, "__inference_f_1", [source], [target], first, 1, "f", 1),
+        e.TapeTurned(tape, False, "exit", site=1),
+        e.CallBegan(tape, "gradient", tape, [e.RawOperand(target)], [e.RawOperand(source)], site=1),
+        e.StepRan(tape, first + 1, "__inference_f_1", [gradient], [gradient]),
+        e.CallEnded(tape, [gradient]),
+    ]
+
+
+def _trace(opened: Sequence[int]) -> Trace:
+    rounds = [event for number in (1, 2, 3) for event in _round(number)]
+    return read([*TRACED, *rounds, e.Ended("finished")], b"", "", "snippet.py", opened)
+
+
+def test_an_opened_call_gives_its_round_no_other_shape() -> None:
+    trace = _trace([10])
+    assert [bool(trace.ops[one].body) for one in trace.functions[1].calls] == [True, False, True]
+    (site,) = diagnose(trace).rounds.sites
+    assert (len(site), site.odd_shapes) == (3, ())
+
+
+def test_a_gradient_takes_the_ways_that_were_derived() -> None:
+    trace = _trace([])
+    (step,) = [one for one in diagnose(trace).calls[-1].steps if one.kind == "op"]
+    mul, stop, product = trace.ops[trace.functions[1].calls[-1]].body
+    outer, inner = trace.ops[product], trace.ops[mul]
+    links = links_inside(trace, step)
+    assert links == [(outer.inputs[0], product), (outer.inputs[1], product), (301, mul)]
+    assert inner.inputs[0] == 301
+    assert not [op for _, op in links if op == stop]
