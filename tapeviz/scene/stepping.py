@@ -36,7 +36,7 @@ def advance(plain: Plain, shown: CallDiagnosis, step: int, fans: Collection[str]
                 walked.add(key)
                 if gradient is not None and key[0] in fans:
                     shares[key] = gradient
-        for link in links_inside(plain.trace, one):
+        for link in links_inside(plain.trace, earlier):
             walked.update(plain.edges.get(link, ()))
     return Progress(walked, shares, _arrived(plain, shown, steps, fans), _current(plain, steps))
 
