@@ -16,8 +16,8 @@ def links_inside(trace: Trace, step: WalkStep) -> list[Link]:
     entry = trace.ops.get(step.op) if step.op is not None else None
     if entry is None or not entry.runs or not entry.body:
         return []
-    body = [trace.ops[one] for one in entry.body]
-    inner = {one for op in body for one in op.body}
+    body = [trace.ops[op_id] for op_id in entry.body]
+    inner = {op_id for op in body for op_id in op.body}
     ops = [op for op in body if not op.body or not inner.intersection(op.body)]
     reached: set[TensorId] = {tensor for tensor, _ in step.links if tensor is not None}
     for op in ops:

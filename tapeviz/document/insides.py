@@ -172,7 +172,7 @@ class Insides(QObject):
         if shown is None:
             return 0
         if self.awaited is not None:
-            calls = (trace.ops[one] for one in shown.function.calls)
+            calls = (trace.ops[op_id] for op_id in shown.function.calls)
             return next((op.round for op in calls if op.ran_as == self.awaited), shown.number)
         return shown.number
 
@@ -190,7 +190,7 @@ class Insides(QObject):
             return np.zeros(0)
         key = (self._source, shown.function.graph, shown.count)
         if self._returned[0] != key:
-            calls = [trace.ops[one] for one in shown.function.calls]
+            calls = [trace.ops[op_id] for op_id in shown.function.calls]
             self._returned = (key, np.array([_number(trace, call) for call in calls]))
         return self._returned[1]
 
