@@ -35,7 +35,8 @@ class LiveKernel:
     """One kernel from its start to its end.
 
     ``on_ready(kernel, versions)`` is called when it waits for a snippet, ``on_declined(run)`` when
-    it was given one and had died meanwhile, ``on_gone(kernel, detail)`` when nothing is left of it.
+    it was given one and had died before that began, ``on_gone(kernel, detail)`` when nothing is
+    left of it.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class LiveKernel:
         self._next_hello = 0.0
         self._late_after = time.monotonic() + ready_within
         self._run: Run | None = None
+        self._has_begun = False
         self._stopping: Stopping | None = None
         self._answers: dict[str, Future[Answer]] = {}
         self._trouble = ""
@@ -187,6 +189,8 @@ class LiveKernel:
     def _hear_of_run(self, run: Run, message: Message) -> None:
         content = message.content
         match message.kind:
+            case "tapeviz_began":
+                self._has_begun = True
             case "stream":
                 run.hear_output(content["name"], content["text"])
             case "tapeviz_events":
@@ -250,12 +254,25 @@ class LiveKernel:
                 self._hear(message)
             if not messages:
                 break
-        if self._stage == "running" and self._run is not None:
+        if self._may_run_elsewhere() and self._run is not None:
+            run, self._run = self._run, None
+            self._on_declined(run)
+        elif self._stage == "running" and self._run is not None:
             self._run.end_dead(self._stopping, exit, self._files.crash_notes)
         elif self._stage in ("waking", "booting"):
             said = " / ".join(" ".join(exit.words.values()).strip().splitlines()[-3:])
             self._trouble = self._trouble or said or "the kernel ended before it was ready"
         self._stage = "gone"
+
+    def _may_run_elsewhere(self) -> bool:
+        """Whether the process was killed before the snippet began; that is tried once."""
+        is_stopped = self._stopping is not None and self._stopping.has_begun
+        return (
+            self._stage == "running"
+            and self._run is not None
+            and not (self._has_begun or is_stopped)
+            and self._run.may_be_taken_back()
+        )
 
     def _reap(self) -> None:
         if self._run is not None:

@@ -188,7 +188,8 @@ class KernelPool:
             self._keep(run)
 
     def _keep(self, run: Run) -> None:
-        self._kept.append(run)
+        if run not in self._kept:
+            self._kept.append(run)
         ended = [kept for kept in self._kept if kept.has_ended]
         for old in ended[: max(0, len(ended) - _MOST_KEPT)]:
             self._kept.remove(old)

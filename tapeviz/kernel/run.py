@@ -38,6 +38,7 @@ class Run:
         self._withdraw = withdraw
         self._kernel: LiveKernel | None = None
         self._line: int | None = None
+        self._was_taken_back = False
         self._end: RunEnd | None = None
         self._ended = threading.Event()
 
@@ -96,6 +97,11 @@ class Run:
     def assign(self, kernel: LiveKernel) -> None:
         """It will run there."""
         self._kernel = kernel
+
+    def may_be_taken_back(self) -> bool:
+        """True the first time it is asked: another kernel may run it."""
+        was, self._was_taken_back = self._was_taken_back, True
+        return not was
 
     def order(self, empty_folder: Path) -> dict[str, Any]:
         """The request as the wire takes it."""

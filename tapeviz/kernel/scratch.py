@@ -59,10 +59,12 @@ class KernelFiles:
         self.log = sockets / "kernels.log"
         self.ipython = sockets / "ipython"
         self.folder = work / f"k{number}"
+        self.temporary = work / f"t{number}"
 
     def make_folder(self) -> None:
-        """Make the working folder if it is not there, or not any more."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Make the folders to work in if they are not there, or not any more."""
+        for folder in (self.folder, self.temporary):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def remove(self) -> None:
         """Remove all of this kernel's."""
@@ -71,7 +73,8 @@ class KernelFiles:
         for socket in self.address.parent.glob(f"{self.address.name}-*"):
             with contextlib.suppress(OSError):
                 socket.unlink()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        for folder in (self.folder, self.temporary):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _runtime_folder() -> str | None:

@@ -165,7 +165,8 @@ class Supply:
         kernel = LiveKernel(
             files,
             self._fork if self._way == "fork" else self._launch,
-            self._texts | {"crash_notes": str(files.crash_notes)},
+            self._texts
+            | {"crash_notes": str(files.crash_notes), "temporary": str(files.temporary)},
             _READY_WITHIN[self._way],
             self._welcome,
             self._on_declined,

@@ -28,6 +28,7 @@ from tapeviz.kernel import (
 from tapeviz.kernel import pool as pool_module
 from tapeviz.kernel.confinement import without_network
 from tapeviz.kernel.fork_server import ForkServerProcess
+from tapeviz.kernel.live_kernel import LiveKernel
 from tapeviz.kernel.scratch import Scratch
 from tapeviz.kernel.supply import Supply
 
@@ -216,6 +217,41 @@ def test_a_killed_fork_server_is_replaced(make_pool):
     assert running.run.wait(10).reason == "died"
     assert play(pool, "print('again')").text() == "again\n"
     wait_until(lambda: not is_alive(kernel) and not is_alive(child), 3)
+
+
+def test_a_kernel_that_was_killed_before_the_snippet_began_is_replaced(make_pool, monkeypatch):
+    """A reserve that the system killed; a process that dies twice is told, not tried for ever."""
+    begin_run = LiveKernel._begin
+    killed: list[int] = []
+
+    def begin_in_killed(kernel, run):
+        if len(killed) < most:
+            killed.append(kernel.pid)
+            os.kill(kernel.pid, signal.SIGSTOP)  # it does not come to reading its order
+            begin_run(kernel, run)
+            os.kill(kernel.pid, signal.SIGKILL)
+        else:
+            begin_run(kernel, run)
+
+    monkeypatch.setattr(LiveKernel, "_begin", begin_in_killed)
+    pool = make_pool()
+    most = 1
+    assert play(pool, "print('here')").text() == "here\n"
+    assert len(killed) == 1
+    killed.clear()
+    most = 2
+    assert play(pool, "print('here')").end.reason == "died"
+    assert play(pool, "print('again')").text() == "again\n"
+
+
+def test_temporary_files_go_with_the_kernel(make_pool):
+    source = "import tempfile; f = tempfile.NamedTemporaryFile(delete=False); print(f.name)"
+    pool = make_pool()
+    heard = play(pool, source)
+    file = heard.text().strip()
+    assert os.path.exists(file)
+    heard.run.release()
+    wait_until(lambda: not os.path.exists(file), 3)
 
 
 def test_a_folder_that_was_removed_is_made_anew(make_pool):

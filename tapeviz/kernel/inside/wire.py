@@ -2,7 +2,8 @@
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
 line. What goes out are ``iopub`` messages: ``stream`` for output, ``tapeviz_events`` with two
-buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_exiting``, ``tapeviz_ended``.
+buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_exiting``,
+``tapeviz_ended``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import platform
 import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -37,6 +39,8 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     """Import what shall be warm and the recorder, then report ready (with versions)."""
     global _wire
     restore_environment(payload["environment"])
+    # AutoGraph leaves files with the snippet's source there, in a process that is killed.
+    tempfile.tempdir = payload["temporary"]
     for name in payload["imports"]:
         importlib.import_module(name)
     for name in payload["if_there"]:
@@ -134,6 +138,9 @@ class KernelEndpoint:
         self._outlet.open_budgets()
         self._allowance = WaitingAllowance()
         self._filename = request["filename"]
+        # Before a process is known to have begun, its end is not the snippet's.
+        self.publish("tapeviz_began", {})
+        self._settle()
         try:
             with plain_python(request["folder"], self._outlet) as needed:
                 self._record(request, needed.restore)
