@@ -23,6 +23,7 @@ ON_THE_GRAPH = (
 )
 IN_THE_EDITOR = (
     ("Tab, Shift + Tab", "Move lines in or out"),
+    ("Esc, then Tab", "Leave the editor"),
     ("Ctrl + wheel", "Larger or smaller text"),
 )
 

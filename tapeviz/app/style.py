@@ -7,6 +7,7 @@ from string import Template
 from PySide6.QtGui import QColor, QPalette
 
 from ..panels.look import BODY, SMALL, Theme, mix
+from ..resource_files import resource
 from ..scene.text import FACES
 
 _SHEET = Template("""
@@ -48,7 +49,7 @@ QPushButton:disabled { color: $faint; }
 QPushButton#primary { background: $accent; color: $on_accent; border: 1px solid $accent;
   font-weight: 600; padding: 5px 16px; }
 QPushButton#primary:hover { background: $accent_hover; border-color: $accent_hover; }
-QPushButton#primary:focus { border-color: $text; }
+QPushButton#primary:focus { border: 2px solid $text; padding: 4px 15px; }
 QPushButton#primary:disabled { background: $border; border-color: $border; color: $faint; }
 QPushButton#flat, QPushButton#icon { background: transparent; border: 1px solid transparent;
   padding: 4px 8px; }
@@ -62,19 +63,24 @@ QPushButton#link { background: transparent; border: 1px solid transparent; color
   font-weight: 600; padding: 2px 0; text-align: left; }
 QPushButton#link:hover { text-decoration: underline; }
 QPushButton#link:disabled { color: $faint; }
-QPushButton#link:focus { border-bottom: 1px solid $accent; border-radius: 0; }
+QPushButton#link:focus { border: 1px solid $accent; border-radius: 4px; }
 
 QLineEdit, QComboBox, QSpinBox { background: $background; border: 1px solid $border;
   border-radius: 6px; padding: 4px 8px; selection-background-color: $accent;
   selection-color: $on_accent; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus { border-color: $accent; }
 QComboBox { padding: 3px 8px; font-size: ${small}px; }
-QComboBox::drop-down { border: none; width: 16px; }
+QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { image: url("$chevron"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $border;
   selection-background-color: $accent_fill; selection-color: $text; }
 QPlainTextEdit, QTextEdit { background: $panel; border: none; font-family: $mono;
   selection-background-color: $selection; selection-color: $text; }
 
+#palette { background: $panel; border: 1px solid $border; }
+QTreeWidget { background: $panel; border: none; }
+QTreeWidget::item { padding: 4px 6px; border: none; }
+QTreeWidget::item:selected { background: $accent_fill; color: $text; }
 QTableView { background: $panel; border: none; gridline-color: transparent;
   selection-background-color: $accent_fill; selection-color: $text; alternate-background-color:
   $panel; }
@@ -163,6 +169,7 @@ def stylesheet(theme: Theme) -> str:
         success_text=theme.success_text,
         success_fill=theme.success_fill,
         gradient=theme.gradient,
+        chevron=resource("icons", "chevron.svg").as_posix(),
     )
 
 

@@ -32,6 +32,7 @@ from ..panels.source import SourcePanel
 from ..panels.tensor import TensorPanel
 from ..resource_files import resource
 from . import trouble
+from .command_palette import CommandPalette
 from .compare import SideBySide
 from .draft import Draft, DraftKeeper
 from .files import Files
@@ -260,6 +261,9 @@ class Window(QMainWindow):
         """Puts the mended text into the editor, in one step that can be undone, and runs it."""
         self.source.edit_text(fix.text)
         self.run()
+
+    def show_commands(self) -> None:
+        CommandPalette(self.menuBar(), self).show()
 
     def show_keys(self) -> None:
         window = keys_window(self)

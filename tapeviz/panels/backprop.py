@@ -103,7 +103,7 @@ class BackpropPanel(Panel):
             "forward": IconButton("forward", "Forward (Alt+Right, F10)", self.theme),
             "last": IconButton("last", "Last step (Alt+End)", self.theme),
             "play": IconButton("play-outline", "Play the backward pass (F8)", self.theme, "play"),
-            "selection": IconButton("target", "Walk to the selection (Ctrl+F10)", self.theme),
+            "selection": IconButton("target", "Walk to the selection (Alt+T)", self.theme),
         }
         acts = {
             "first": document.first,
@@ -338,6 +338,7 @@ class WalkTable(QTableView):
         self._document = document
         self.setAccessibleName("Steps of the backward pass")
         self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

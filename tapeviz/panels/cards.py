@@ -59,7 +59,8 @@ class Card(QFrame):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         border = mix(theme.panel, theme.text, 0.45) if self._is_current else theme.border
-        painter.setPen(QPen(colour(border), 1))
+        ring = (theme.accent, 2) if self.hasFocus() else (border, 1)
+        painter.setPen(QPen(colour(ring[0]), ring[1]))
         painter.setBrush(colour(self._theme.panel))
         rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(rect, 6, 6)

@@ -44,6 +44,7 @@ class DiagnosisPanel(Panel):
         self.setMinimumWidth(290)
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
+        self._scroll.setAccessibleName("Cards of the diagnosis")
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self._scroll)
         self._veil = Veil(document, theme, self._scroll)

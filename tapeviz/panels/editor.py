@@ -59,6 +59,7 @@ class Editor(QPlainTextEdit):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setAccessibleName("Source")
+        self.setAccessibleDescription("Escape, then Tab leaves the editor")
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(False)
         self.setMouseTracking(True)
@@ -69,6 +70,8 @@ class Editor(QPlainTextEdit):
         """The marks are those of another text: they are drawn pale."""
         self._by_line: dict[int, list[LineMark]] = {}
         self._left_out: Sequence[tuple[int, int, str]] = ()
+        self._is_left_by_tab = False
+        """Escape was pressed last: the next Tab goes on to the next control."""
         self._lit: Sequence[Span] = ()
         self._name = ""
         self.line = 0
@@ -268,6 +271,14 @@ class Editor(QPlainTextEdit):
     # Keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_tab = event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+        if is_tab and self._is_left_by_tab:
+            self._is_left_by_tab = False
+            self.setTabChangesFocus(True)
+            self.focusNextPrevChild(event.key() == Qt.Key.Key_Tab)
+            self.setTabChangesFocus(False)
+            return
+        self._is_left_by_tab = event.key() == Qt.Key.Key_Escape
         change = self._change_for(event)
         if change is None:
             super().keyPressEvent(event)

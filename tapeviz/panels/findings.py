@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QEnterEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QEnterEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from ..analysis.call_sites import CallSite, SourceSeries
@@ -60,6 +60,7 @@ class FindingCard(Card):
         place = next((i for i, each in enumerate(call.findings) if each is finding), 0)
         name = document.links.name_of(call.call.sources[place])
         self.title = f"∂{finding.target} / ∂{name}"
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"{self.title}: {pill}")
         self.add_title(self.title, Badge(finding.status, pill, theme))
         if name != finding.source:
@@ -120,6 +121,9 @@ class FindingCard(Card):
             self._document.select_call(self.site.calls[number - 1])
 
     def mousePressEvent(self, event: object) -> None:
+        self._show_its_call()
+
+    def _show_its_call(self) -> None:
         current = self._document.current_call
         if current is None or not self.shows(current.call.id):
             self._document.select_call(self.call.call.id)
@@ -132,6 +136,12 @@ class FindingCard(Card):
             return links.nodes_of_cause(cause)
         node = links.node_of_tensor(self.call.call.targets[0].tensor)
         return frozenset((node,)) if node else frozenset()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._show_its_call()
+        else:
+            super().keyPressEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self._document.hover(self._nodes())

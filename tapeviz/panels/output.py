@@ -233,6 +233,7 @@ class OutputText(QPlainTextEdit):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self.setReadOnly(True)
+        self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)
         self.setPlaceholderText("What the snippet prints appears here.")
         self.document().setDocumentMargin(12)

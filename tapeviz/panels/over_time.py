@@ -68,6 +68,8 @@ class OverTimePanel(Panel):
     def _lay_out(self) -> None:
         beside = QScrollArea()
         beside.setWidgetResizable(True)
+        beside.setAccessibleName("What the plots tell")
+        self.words.setAccessibleName("What the plots tell")
         beside.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inside = QWidget()
         inside.setObjectName("scrolled")

@@ -91,6 +91,7 @@ class SharesView(QTableView):
         self.setModel(model)
         self.setAccessibleName("What each target gives to each source")
         self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.verticalHeader().hide()

@@ -1,0 +1,131 @@
+"""The menus in, a list of all that can be done, found by words, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+SIZE = (560, 400)
+_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action that can be used now. ``words``: where it stands in the menus, and its name."""
+
+    words: str
+    keys: str
+    action: QAction
+
+
+def commands_in(bar: QMenuBar) -> list[Command]:
+    """All actions of a menu bar in their order; menus that fill when they open are filled."""
+    return [
+        command
+        for entry in bar.actions()
+        if isinstance(entry.menu(), QMenu)
+        for command in _commands(entry.menu(), (_plain(entry.text()),))
+    ]
+
+
+def _commands(menu: QObject | None, path: tuple[str, ...]) -> Iterator[Command]:
+    if not isinstance(menu, QMenu):
+        return
+    menu.aboutToShow.emit()
+    for action in menu.actions():
+        name = _plain(action.text())
+        if action.menu() is not None:
+            yield from _commands(action.menu(), (*path, name))
+        elif name and action.isEnabled():
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            yield Command(" › ".join((*path, name)), keys, action)
+
+
+def _plain(text: str) -> str:
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip(" …")
+
+
+def found(commands: list[Command], sought: str) -> list[Command]:
+    """Those in which every word sought occurs; names that begin with the first one come first."""
+    words = sought.casefold().split()
+    fitting = [c for c in commands if all(word in c.words.casefold() for word in words)]
+    first = words[0] if words else ""
+    return sorted(
+        fitting, key=lambda c: not c.words.rpartition(" › ")[2].casefold().startswith(first)
+    )
+
+
+class CommandPalette(QDialog):
+    """Typing narrows the list down, up and down choose, Enter does it."""
+
+    def __init__(self, bar: QMenuBar, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("palette")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._commands = commands_in(bar)
+        self.sought = QLineEdit()
+        self.sought.setPlaceholderText("What do you want to do?")
+        self.sought.setAccessibleName("Find a command")
+        self.sought.installEventFilter(self)
+        self.sought.textChanged.connect(self._show)
+        self.list = QTreeWidget()
+        self.list.setAccessibleName("Commands")
+        self.list.setColumnCount(2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.itemClicked.connect(self._do)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 10, 10, 10)
+        column.addWidget(self.sought)
+        column.addWidget(self.list, 1)
+        self.resize(*SIZE)
+        middle = parent.mapToGlobal(parent.rect().center())
+        self.move(middle.x() - SIZE[0] // 2, middle.y() - SIZE[1] // 2)
+        self._show()
+        self.sought.setFocus()
+
+    def _show(self) -> None:
+        self.list.clear()
+        for command in found(self._commands, self.sought.text()):
+            item = QTreeWidgetItem([command.words, command.keys])
+            item.setData(0, Qt.ItemDataRole.UserRole, command.action)
+            self.list.addTopLevelItem(item)
+        first = self.list.topLevelItem(0)
+        if first is not None:
+            self.list.setCurrentItem(first)
+
+    def _do(self, item: QTreeWidgetItem | None) -> None:
+        """Does it once the list is gone, so that a dialog opens over the window."""
+        action = item.data(0, Qt.ItemDataRole.UserRole) if item is not None else None
+        self.close()
+        if isinstance(action, QAction):
+            action.trigger()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() in _MOVES:
+                QApplication.sendEvent(self.list, event)
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._do(self.list.currentItem())
+                return True
+        return super().eventFilter(watched, event)
