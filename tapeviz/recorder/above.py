@@ -1,4 +1,4 @@
-"""The frames above the snippet's own hidden from ``warnings.warn``: a script has none there."""
+"""Frames above the snippet hidden from warnings and log lines: a script has none there."""
 
 from __future__ import annotations
 
@@ -8,33 +8,46 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+from . import private
 from .installed import Installed
 
 _BEYOND = sys.maxsize // 2
-"""A ``stacklevel`` that no stack reaches: Python then names ``sys`` as the place."""
+"""A ``stacklevel`` that no stack reaches."""
 
 
-def install(boundary: CodeType, installed: Installed) -> None:
-    """Hide the function whose code is ``boundary``, and what called it."""
-    installed.replace(warnings, "warn", lambda warn: _warning(boundary, warn))
+def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> None:
+    """Hide the function whose code is ``boundary``, and what called it, code in ``files``."""
+    name, line = _place_beyond()
+
+    def showing(show: Callable[..., Any]) -> Callable[..., Any]:
+        def showwarnmsg(msg: Any) -> Any:
+            if msg.filename in files:
+                msg.filename, msg.lineno = name, line
+            return show(msg)
+
+        return showwarnmsg
+
+    # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
+    installed.replace(warnings, "_showwarnmsg", showing)
+    installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, find))
 
 
-def _warning(boundary: CodeType, warn: Callable[..., Any]) -> Callable[..., Any]:
-    def warning(*args: Any, **named: Any) -> None:
-        level = args[2] if len(args) > 2 else named.get("stacklevel", 1)
-        if isinstance(level, int):
-            level = _BEYOND if _is_above(sys._getframe(1), level, boundary) else max(level, 1) + 1
-            if len(args) > 2:
-                args = (*args[:2], level, *args[3:])
-            else:
-                named["stacklevel"] = level
-        warn(*args, **named)
-
-    return warning
+def _place_beyond() -> tuple[str, int]:
+    """What Python names as the place of a warning with a ``stacklevel`` beyond the stack."""
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        warnings.warn("", stacklevel=_BEYOND)
+    return shown[0].filename, shown[0].lineno
 
 
-def _is_above(frame: FrameType | None, level: int, boundary: CodeType) -> bool:
-    """Whether the ``level``-th caller, the first being ``frame``, is above the snippet."""
-    while frame is not None and frame.f_code is not boundary and level > 1:
-        frame, level = frame.f_back, level - 1
-    return frame is not None and frame.f_code is boundary
+def _caller(boundary: CodeType, find: Callable[..., Any]) -> Callable[..., Any]:
+    def caller(offset: int = 3) -> tuple[CodeType | None, FrameType | None]:
+        code, frame = find(offset + 1)
+        inner: FrameType | None = sys._getframe()
+        while inner is not None and inner is not frame:
+            if inner.f_code is boundary:
+                return None, None
+            inner = inner.f_back
+        return code, frame
+
+    return caller

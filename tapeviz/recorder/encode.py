@@ -11,6 +11,7 @@ from . import private
 from .attributes import readable
 from .history import History, KeptOp
 from .kept_calls import KeptCall
+from .private import FIRST_ID
 from .sites import Sites
 from .symbols import Symbols
 from .tensors import Tensors
@@ -62,7 +63,7 @@ class Encoder:
             kind = row[0]
             if kind is None:
                 _, name, tensor, site = row
-                identity = tensor._id
+                identity = tensor._id or FIRST_ID
                 if identity not in seen:
                     see(identity, tensor, lines)
                 try:
@@ -74,12 +75,12 @@ class Encoder:
                 _, inputs, attrs, outputs, site, scope, state = row
                 taken, given = [], []
                 for tensor in inputs:
-                    identity = tensor._id
+                    identity = tensor._id or FIRST_ID
                     taken.append(identity)
                     if identity not in seen:
                         see(identity, tensor, lines)
                 for tensor in outputs:
-                    identity = tensor._id
+                    identity = tensor._id or FIRST_ID
                     given.append(identity)
                     if identity not in seen:
                         see(identity, tensor, lines)
@@ -122,7 +123,7 @@ class Encoder:
 
     def see(self, tensor: Any) -> int:
         """The id of an eager tensor whose event is written if it was not before."""
-        identity: int = tensor._id
+        identity: int = tensor._id or FIRST_ID
         if identity not in self.tensors.seen:
             self.tensors.see(identity, tensor, self._lines)
         return identity
@@ -299,7 +300,9 @@ class Encoder:
     def _id(self, tensor: Any) -> int:
         if isinstance(tensor, int):
             return tensor
-        return tensor._id if type(tensor) is private.EagerTensor else self._symbols.id(tensor)
+        if type(tensor) is private.EagerTensor:
+            return private.id_of(tensor)
+        return self._symbols.id(tensor)
 
 
 def of_thread(state: tuple[int, bool, int]) -> dict[str, Any]:

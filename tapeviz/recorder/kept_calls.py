@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import private
+from .private import FIRST_ID
 
 _MOST_CALLS = 20_000
 _SLOW_READ = 0.02
@@ -119,7 +120,7 @@ class KeptCalls:
         if len(traced.ids) != len(arguments):
             traced.ids, traced.inputs = [-1] * len(arguments), [None] * len(arguments)
         for place, argument in enumerate(arguments):
-            identity = argument._id
+            identity = argument._id or FIRST_ID
             if traced.ids[place] != identity:
                 held = traced.inputs[place] = _held(argument)
                 size += 0 if identity in traced.captured else _size(held)
@@ -136,7 +137,7 @@ class KeptCalls:
     def end(self, call: KeptCall, outputs: Sequence[Any], sources: Sequence[Any] = ()) -> None:
         """Keep what a call gave, and what it took from elsewhere."""
         held = call.outputs = tuple(map(_held, outputs))
-        call.given = tuple([output._id for output in outputs])
+        call.given = tuple([output._id or FIRST_ID for output in outputs])
         call.sources = tuple(map(_held, sources))
         self._grow(call, sum(map(_size, held)) + sum(map(_size, call.sources)))
 
@@ -256,7 +257,7 @@ class KeptCalls:
 def _held(tensor: Any) -> Any:
     number = tensor._datatype_enum()
     if private.is_resource(number):
-        return Handle(tensor._id, *private.behind(tensor))
+        return Handle(private.id_of(tensor), *private.behind(tensor))
     if private.is_opaque(number):
         return tensor
     return tensor._numpy_internal()

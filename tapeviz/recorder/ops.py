@@ -60,7 +60,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., None]:
                     )
                 )
                 if op_type in writes:
-                    written.add(inputs[0]._id)
+                    written.add(private.id_of(inputs[0]))
                 if len(rows) > _MANY:
                     log.catch_up()
         elif not local.hidden:

@@ -71,7 +71,7 @@ class RecordingContext:
     def id(self, tensor: Any) -> int:
         """The id of a tensor, eager or symbolic; 0 for anything else."""
         if isinstance(tensor, private.EagerTensor):
-            return tensor._id  # type: ignore[no-any-return]
+            return private.id_of(tensor)
         return self.symbols.id(tensor)
 
     def tensor_of(self, value: Any) -> Any:

@@ -231,7 +231,7 @@ class _Walk:
         if gradient is None:
             return 0
         tensor = self._encoder.dense(gradient)
-        identity: int = self._ids.get(tensor._id, tensor._id)
+        identity: int = self._ids.get(tensor._id, private.id_of(tensor))
         if identity not in self._tensors.seen:
             self._tensors.see(identity, tensor, self.lines)
         return identity

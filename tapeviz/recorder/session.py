@@ -80,7 +80,6 @@ class Session:
 
     def run(self, argv: Sequence[str]) -> None:
         """Run the snippet; every event of it has been sent when this returns."""
-        private.use_up_id_zero()
         self._begin()
         self.log.flush()
         self.log.start()
@@ -151,8 +150,9 @@ class Session:
         first = following.Rerouted() if self._follows_numpy else None
         compiled = program.compile_snippet(self._source, self._filename, self._note, first)
         provide = self._options.get("provide", ())
-        with Installed() as hidden, private.without_files(_files_around(sys._getframe())):
-            above.install(program.run_as_main.__code__, hidden)
+        files = _files_around(sys._getframe())
+        with Installed() as hidden, private.without_files(files):
+            above.install(program.run_as_main.__code__, _files_of_ours(), hidden)
             try:
                 program.run_as_main(self._source, self._filename, argv, provide, compiled)
             finally:
@@ -209,9 +209,12 @@ def _files_around(frame: FrameType | None) -> frozenset[str]:
     while frame is not None:
         files.add(frame.f_code.co_filename)
         frame = frame.f_back
+    return frozenset(files) | _files_of_ours()
+
+
+def _files_of_ours() -> frozenset[str]:
     ours = [name for name in list(sys.modules) if name.startswith(f"{__package__}.")]
-    files.update(str(getattr(sys.modules[name], "__file__", "")) for name in ours)
-    return frozenset(files)
+    return frozenset(str(getattr(sys.modules[name], "__file__", "")) for name in ours)
 
 
 def _nothing() -> None:

@@ -48,6 +48,6 @@ class Symbols:
         for outer, inner in getattr(tensor.op.graph, "captures", ()):
             if inner is tensor:
                 eager = isinstance(outer, private.EagerTensor)
-                self._aliases[identity] = outer._id if eager else self.id(outer)
+                self._aliases[identity] = private.id_of(outer) if eager else self.id(outer)
                 return self._aliases[identity]
         return identity

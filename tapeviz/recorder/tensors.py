@@ -99,7 +99,7 @@ class Tensors:
 
     def send_value(self, tensor: Any, lines: list[str], limit: int) -> None:
         """Send a tensor's elements though it is larger than others that travel."""
-        identity = tensor._id
+        identity = private.id_of(tensor)
         if identity not in self._stayed or _count(tensor) > limit:
             return
         self._stayed.discard(identity)

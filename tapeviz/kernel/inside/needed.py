@@ -38,13 +38,14 @@ class Needed:
         )
 
     def restore(self) -> None:
-        """Give back what is missing or another one now; modules that are new stay."""
+        """Give back what is missing or another one now; modules that are new stay, and so does the
+        snippet's own."""
         now = vars(builtins)
         for name, value in self._names.items():
             if now.get(name) is not value:
                 now[name] = value
         for name, module in self._modules.items():
-            if sys.modules.get(name) is not module:
+            if name != "__main__" and sys.modules.get(name) is not module:
                 sys.modules[name] = module
 
     def find_spec(

@@ -37,6 +37,7 @@ from tensorflow.python.ops import (
     script_ops,
 )
 from tensorflow.python.ops import resource_variable_ops as variable_ops
+from tensorflow.python.platform import tf_logging
 from tensorflow.python.util import nest, tf_stack, traceback_utils
 
 from . import functions as functions
@@ -103,9 +104,13 @@ _BUFFERS = frozenset(
 )
 
 
-def use_up_id_zero() -> None:
-    """``EagerTensor._id`` counts from 0 in each process; events mean "no tensor" by 0."""
-    pywrap_tfe.TFE_Py_UID()
+FIRST_ID = 1 << 47
+"""In place of the id 0 of a process' first tensor: events mean "no tensor" by 0."""
+
+
+def id_of(tensor: Any) -> int:
+    """The id that an eager tensor goes by in events: TensorFlow's own, but for the first one's."""
+    return tensor._id or FIRST_ID
 
 
 def register_gradient_function(function: Any) -> None:
@@ -230,7 +235,7 @@ def graph_behind(function: Any) -> Any:
 def captured_ids(graph: Any) -> frozenset[int]:
     """Ids of the eager tensors that a function's graph takes from outside by itself."""
     outer = (tensor for tensor, _ in graph.captures)
-    return frozenset(tensor._id for tensor in outer if isinstance(tensor, EagerTensor))
+    return frozenset(id_of(tensor) for tensor in outer if isinstance(tensor, EagerTensor))
 
 
 def graph_being_built() -> Any:
@@ -392,6 +397,9 @@ def without_files(files: frozenset[str]) -> Iterator[None]:
     finally:
         traceback_utils._EXCLUDED_PATHS = before
 
+
+CALLER_OF_LOG = (tf_logging, "_get_caller")
+"""Where ``tf.get_logger()`` asks for the place of a line (2.15-2.21)."""
 
 do_not_convert = tf.autograph.experimental.do_not_convert
 
