@@ -17,7 +17,7 @@ import msgspec
 
 from .analysis.dataflow import DataFlow
 from .analysis.doubts import doubts
-from .analysis.looks import calls_to_look_into
+from .analysis.looks import calls_to_look_into, standing_calls
 from .analysis.replays import (
     How,
     calls_to_replay,
@@ -54,6 +54,7 @@ from .trace.values import array_of
 
 _REPLAY_SECONDS = 60.0
 _TENSOR_SECONDS = 30.0
+_LOOK_SECONDS = 20.0
 _CHECK_SECONDS = 1.0
 _TRACE_EVERY = 0.5
 _ASKED_OF_PASS = "The pass across the cut"
@@ -119,6 +120,7 @@ class LiveRecording:
         self._opened: list[int] = []
         self._refused: dict[int, InsideComputed] = {}
         self._answered: set[str] = set()
+        self._insides: dict[OpId, bytes] = {}
         self._trace: Trace | None = None
         self._ended: Ended | None = None
 
@@ -303,6 +305,8 @@ class LiveRecording:
         if isinstance(event, Ended):
             self._ended = event
         self._lines.append(line)
+        if isinstance(event, InsideComputed):
+            self._insides[OpId(event.op)] = line
         self._ops += isinstance(event, OpRan)
 
     def _look_inside(self) -> None:
@@ -310,11 +314,19 @@ class LiveRecording:
         if not self._reader.has_compiled_calls:
             return
         self._reread()
-        asked = calls_to_look_into(self._reader.trace(self._values_so_far()), self.snippet.round)
-        for op in asked:
-            if not self._ask("inside", {"op": op}):
+        trace = self._reader.trace(self._values_so_far())
+        standing = standing_calls(trace, self.snippet.round)
+        until = time.monotonic() + _LOOK_SECONDS
+        while time.monotonic() < until:
+            asked = calls_to_look_into(trace, self.snippet.round)
+            new = [op for op in asked if op not in self._insides]
+            if not new or not all(self._ask("inside", {"op": op}) for op in new):
                 break
-        if asked:
+            self._reread()
+            trace = self._reader.trace(self._values_so_far())
+        again = [self._insides[op] for op in standing if op in self._insides]
+        if again and self._lines[-len(again) :] != again:
+            self._lines += again  # the latest one tells what the function's gradient calls gave
             self._reread()
 
     def _reread(self) -> None:

@@ -45,7 +45,11 @@ def diagnose(trace: Trace) -> Diagnosis:
     asked = reported(trace.calls)
     evidences = [Evidence(trace, flow, call, text) for call in asked]
     repeated = RepeatedCalls(trace, asked)
-    calls = tuple(_diagnose_call(evidence, repeated) for evidence in evidences)
+    by_call = {evidence.call.id: evidence for evidence in evidences}
+    found = {
+        call.id: _diagnose_call(by_call[call.id], repeated) for call in repeated.best_first(asked)
+    }
+    calls = tuple(found[call.id] for call in asked)
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
     return Diagnosis(calls, _error(trace), warn(evidences), rounds)
 
@@ -109,9 +113,11 @@ def _finding(evidence: Evidence, repeated: RepeatedCalls, index: int, source: Op
     target = ", ".join(operand.text for operand in call.targets) or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
     known = repeated.causes(call, index) if status == "none" else None
+    if known is None and status in ("none", "zero"):
+        known = repeated.inner_causes(call, index, status)
     causes = causes_of(evidence, index, source, status) if known is None else known
-    if status == "none" and known is None:
-        repeated.remember(call, index, causes)
+    if known is None and status in ("none", "zero"):
+        repeated.remember(call, index, status, causes)
     bridged, is_estimated = _bridged(evidence, index, status)
     return Finding(
         target=target,

@@ -6,7 +6,10 @@ for; a diagnosis needs some.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from ..trace.model import Call, Op, OpId, Trace
+from .began import calls_to_compare
 from .status import status_of
 
 MOST_CALLS = 20
@@ -14,27 +17,49 @@ MOST_CALLS = 20
 
 
 def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
-    """The calls to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), the most important last.
+    """What to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), what matters most first.
 
     Of gradients asked eagerly that are None, zero or not finite the calls that they may have gone
-    through. Of each function that asks for gradients itself the call that stands for all: the last
-    one, or the one of this ``number``, from 1.
+    through. Of each function that asks for gradients itself those that may tell where NaN began,
+    and the one of :func:`standing_calls`. What comes of these may be a reason for more: ask again
+    until there are none.
     """
-    opened = [op for op in trace.ops.values() if op.runs and op.body]
-    through: dict[OpId, Op] = {}
-    for call in reversed(trace.calls):
-        if not call.traced and call.ended and _is_troubled(trace, call):
-            tape = trace.tapes.get(call.tape) if call.tape is not None else None
-            for op in reversed(opened):
-                is_under = tape is None or tape.is_recording(op.when)
-                if is_under and op.when < call.when and len(through) < MOST_CALLS:
-                    through[op.id] = op
+    through = sorted(_gone_through(trace).values(), key=lambda op: op.when)
+    asked = [op.ran_as for op in through if op.ran_as is not None]
+    wanted = (*standing_calls(trace, number), *asked, *calls_to_compare(trace))
+    known = {op.ran_as for op in trace.ops.values() if op.inside is not None}
+    return [op for op in dict.fromkeys(wanted) if op not in known]
+
+
+def standing_calls(trace: Trace, number: int | None = None) -> list[OpId]:
+    """Of each function that asks for gradients itself the call that stands for all: the last one,
+    or the one of this ``number``, from 1."""
     within = (call.within for call in trace.calls if call.within is not None)
-    shown = (trace.ops[number] for number in within if number in trace.ops)
-    standing = {op.id: op for op in (_numbered(trace, op, number) for op in shown)}
-    others = sorted(through.values(), key=lambda op: op.when)
-    wanted = [*(op for op in others if op.id not in standing), *standing.values()]
-    return [op.ran_as for op in wanted if op.inside is None and op.ran_as is not None]
+    shown = (trace.ops[op] for op in within if op in trace.ops)
+    calls = dict.fromkeys(_numbered(trace, op, number).ran_as for op in shown)
+    return [call for call in calls if call is not None]
+
+
+def _gone_through(trace: Trace) -> dict[OpId, Op]:
+    """Calls of compiled functions under the tapes of troubled eager calls: of each place first
+    those of the round in which NaN began, then those of the latest rounds."""
+    troubled = [
+        call for call in trace.calls if not call.traced and call.ended and _is_troubled(trace, call)
+    ]
+    first: dict[tuple[int, str], Call] = {}
+    for call in troubled:
+        if any(status_of(trace, result) == "nonfinite" for result in call.results):
+            first.setdefault((call.site.id, call.method), call)
+    runs = [op for op in trace.ops.values() if op.runs]
+    through: dict[OpId, Op] = {}
+    for call in (*first.values(), *reversed(troubled)):
+        tape = trace.tapes.get(call.tape) if call.tape is not None else None
+        for op in reversed(runs[: bisect_left(runs, call.when, key=lambda op: op.when)]):
+            if len(through) >= MOST_CALLS or (tape is not None and op.when < tape.when):
+                break
+            if tape is None or tape.is_recording(op.when):
+                through[op.id] = op
+    return through
 
 
 def _numbered(trace: Trace, call: Op, number: int | None) -> Op:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
-from ..trace.model import Array, Op, Step, TensorId
+from ..trace.model import Array, Op, Step, TensorId, VariableId
 from .evidence import Evidence, name_of
 
 _ZERO = "0.0"
@@ -19,8 +19,11 @@ def what_did_it(evidence: Evidence, step: Step, op: Op) -> Mapping[str, str]:
     bad = next((tensor for tensor in op.inputs if _is_bad(evidence, tensor)), None)
     if bad is not None:
         return {"how": "input", "origin": _origin(evidence, bad)}
+    holder = _bad_variable(evidence, op)
+    if holder:
+        return {"how": "input", "origin": f"{holder} holds it"}
     place = _where(evidence, step, op)
-    value = _value_at(evidence, op, place)
+    value = value_at(op.inputs, place, evidence.trace.value)
     told = {"value": value} if value else {}
     is_masked = _is_masked(evidence, step, place)
     if is_masked and value == _ZERO:
@@ -31,6 +34,17 @@ def what_did_it(evidence: Evidence, step: Step, op: Op) -> Mapping[str, str]:
     if dtype in _NARROW and value != _ZERO:
         return {"how": "overflow", "dtype": dtype, "most": _NARROW[dtype]}
     return {"how": "masked" if is_masked else "point", **told}
+
+
+def _bad_variable(evidence: Evidence, op: Op) -> str:
+    """A variable whose state a call of a compiled function takes, after a write of such numbers."""
+    trace = evidence.trace
+    for handle in op.inputs if op.is_compiled_call else ():
+        version = trace.touches.get((op.id, VariableId(handle)))
+        written = version.value if version is not None else None
+        if version is not None and written is not None and _is_bad(evidence, written):
+            return name_of(trace, version.variable)
+    return ""
 
 
 def _is_bad(evidence: Evidence, tensor: TensorId) -> bool:
@@ -75,13 +89,17 @@ def _where(evidence: Evidence, step: Step, op: Op) -> tuple[int, ...] | None:
     return tuple(int(index) for index in np.argwhere(~np.isfinite(largest))[0])
 
 
-def _value_at(evidence: Evidence, op: Op, place: tuple[int, ...] | None) -> str:
-    """The op's input at that place: a zero if one of them is zero, else the first one."""
+def value_at(
+    inputs: Iterable[TensorId],
+    place: tuple[int, ...] | None,
+    value_of: Callable[[TensorId], Array | None],
+) -> str:
+    """What the op got there: a zero if one of its inputs has one, else the first input's."""
     if place is None:
         return ""
     found = [
         value[place] if value.shape else value[()]
-        for value in map(evidence.trace.value, op.inputs)
+        for value in map(value_of, inputs)
         if value is not None and value.dtype.kind == "f" and _has_place(value, place)
     ]
     zero = next((value for value in found if value == 0), None)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from ..trace.model import Op, Operand, Stats, Step, TensorId, VariableId
+from ..trace.model import Op, Operand, OpId, Stats, Step, TensorId, VariableId
+from .began import began, by_name, in_first_turn, place_of_bad
 from .evidence import Evidence
 from .model import Cause, Kind
-from .nonfinite import what_did_it
+from .nonfinite import value_at, what_did_it
 from .status import is_zero
 
 # Slope 0 over a stretch of their inputs, and something else over another.
@@ -85,7 +86,11 @@ def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
 
 
 def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
-    """The first op of the backward pass that turned finite into NaN or Inf."""
+    """The first op of the backward pass that turned finite into NaN or Inf; of a compiled
+    function that was called several times, in the call in which that happened first."""
+    first = nonfinite_in_call(evidence)
+    if first is not None and evidence.trace.ops[evidence.call.within or OpId(0)] is not first[0]:
+        return first[1]
     found = _spoiling(evidence, source, _is_nonfinite)
     if found is None:
         return _given(evidence, "nonfinite", _is_nonfinite)
@@ -100,6 +105,30 @@ def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
     if step is None or inner is not None:
         return cause
     return replace(cause, detail={**cause.detail, **what_did_it(evidence, step, op)})
+
+
+def nonfinite_in_call(evidence: Evidence) -> tuple[Op, Cause] | None:
+    """For a gradient call in a compiled function the call of it in which such numbers began, and
+    why; None where that is not known."""
+    if evidence.call.within is None:
+        return None
+    found = began(evidence.trace, evidence.call)
+    if found is None:
+        return None
+    trace = evidence.trace
+    told, run = by_name(trace, trace.ops[evidence.call.within]), by_name(trace, found.run)
+    op = told.get((found.gave.traced, found.gave.name), found.gave)
+    forward = evidence.origins.forward(op)
+    own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
+    forward = told.get((own.traced, own.name), own)
+    bad = any(_is_nonfinite(trace.stats(now.get(output, output))) for output in own.outputs)
+    at = place_of_bad(trace, own if bad else found.gave, now)
+    value = value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
+    cause = _caused_by(evidence, "nonfinite", forward)
+    detail = {**cause.detail, "how": "output" if bad else "point"}
+    detail |= {"value": value} if value else {}
+    detail |= {"number": f"{found.number}", "calls": f"{found.calls}"}
+    return found.run, replace(cause, detail=detail)
 
 
 def _first_inside(evidence: Evidence, call: Op) -> Op | None:
@@ -213,8 +242,7 @@ def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) 
                 continue
             if _empties(evidence, op):
                 emptied.append((step, op))
-            received = [gradient for gradient in step.upstream if gradient is not None]
-            if any(is_spoiled(evidence.trace.stats(gradient)) for gradient in received):
+            if _is_received(evidence, step, is_spoiled):
                 waiting.extend(op.outputs)
             else:
                 candidates.append((step, op))
@@ -223,6 +251,18 @@ def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) 
     if candidates:
         return _before_moves(evidence, *min(candidates, key=lambda pair: pair[0].index))
     return (None, sound[0]) if sound else None
+
+
+def _is_received(evidence: Evidence, step: Step, is_spoiled: _IsSpoiled) -> bool:
+    """Whether the step was given such a gradient: NaN in any, or zeros in all that are numbers."""
+    given = (gradient for gradient in step.upstream if gradient is not None)
+    floats = [
+        gradient
+        for gradient in given
+        if not evidence.dtype(gradient).startswith(("int", "uint", "bool"))
+    ]
+    spoiled = [is_spoiled(evidence.trace.stats(gradient)) for gradient in floats]
+    return bool(spoiled) and (all(spoiled) if is_spoiled is is_zero else any(spoiled))
 
 
 def _empties(evidence: Evidence, op: Op) -> bool:

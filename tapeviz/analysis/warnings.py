@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,15 +16,15 @@ from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
 from .barriers import gradient_return_line
 from .evidence import Evidence, name_of
 from .model import Warned
-from .spoiled import suspect_of_nonfinite
+from .spoiled import nonfinite_in_call
 from .status import status_of
+from .words import explain
 
 _COMPARING = frozenset({"Sub", "SquaredDifference"})
 _AVERAGING = frozenset({"Mean", "Sum"})
 # Who writes these asks for another shape.
 _RESHAPING = frozenset({"ExpandDims", "Reshape", "StridedSlice", "Transpose", "BroadcastTo"})
 _FEW = 100_000
-_NO_OP = OpId(0)
 _ALL_OF_IT = 1e-3
 Look = Callable[[Evidence], Iterator[Warned]]
 
@@ -128,38 +129,26 @@ def half_assigned(evidence: Evidence) -> Iterator[Warned]:
 
 
 def nonfinite_call(evidence: Evidence) -> Iterator[Warned]:
-    """A compiled function asks for its gradients itself, and some of its calls gave NaN.
+    """A compiled function asks for its gradients itself, and one of its calls gave NaN.
 
-    A finding tells of one call of the function only; the outputs of each are there.
+    A finding tells of one call of the function only; here the gradients of that one are sound.
     """
-    trace = evidence.trace
-    for source, result in zip(evidence.call.sources, evidence.call.results, strict=False):
-        made = trace.producers.get(result) if result is not None else None
-        run = trace.ops.get(trace.ops[made].within or _NO_OP) if made is not None else None
-        if result is None or made is None or run is None or not run.is_compiled_call:
-            continue
-        if status_of(trace, result) == "nonfinite":
-            continue  # the finding tells it
-        if result not in run.outputs:
-            continue  # the function keeps it to itself
-        place, runs = run.outputs.index(result), evidence.flow.runs.get(run.type, ())
-        gave = (trace.stats(call.outputs[place]) if call.outputs else None for call in runs)
-        bad = [number for number, stats in enumerate(gave) if stats is not None and stats.nonfinite]
-        if not bad:
-            continue
-        call, began = runs[bad[0]], suspect_of_nonfinite(evidence, run)
-        line = evidence.line_of(began) if began is not None else evidence.call.line
-        where = (
-            f"probably by {evidence.words_of(began) or began.type}, " if began is not None else ""
-        )
-        others = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
-        yield Warned(
-            "nonfinite-call",
-            line,
-            f"Call {bad[0] + 1} of {len(runs)} of {call.function or 'the function'} (line "
-            f"{call.line}){others}: the gradient for {source.text} is NaN or infinite, {where}"
-            f"line {line}. Look at the values that this call was given.",
-        )
+    trace, call = evidence.trace, evidence.call
+    if any(status_of(trace, result) == "nonfinite" for result in call.results):
+        return  # the findings tell it
+    found = nonfinite_in_call(evidence)
+    if found is None:
+        return
+    run, cause = found
+    told = {key: words for key, words in cause.detail.items() if key != "number"}
+    words = explain(replace(cause, detail=told), "what it returned", "its gradients")
+    name = run.function or "the function"
+    yield Warned(
+        "nonfinite-call",
+        cause.line,
+        f"Call {cause.detail['number']} of {cause.detail['calls']} of {name} gave NaN or infinity, "
+        f"though the last one did not. {words}",
+    )
 
 
 def doubtful_gradient(evidence: Evidence) -> Iterator[Warned]:

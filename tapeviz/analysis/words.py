@@ -369,6 +369,8 @@ def _nonfinite(cause: Cause, target: str, source: str) -> str:
             f"tf.config.run_functions_eagerly(True) to see each value."
         )
     op = f"{_op(cause)} on line {cause.line}"
+    if "number" in cause.detail:
+        op = f"In call {cause.detail['number']} of {cause.detail['calls']}, {op}"
     if how == "given":
         return (
             f"The output_gradients given on line {cause.line} are NaN or infinite. "

@@ -129,4 +129,87 @@ def test_a_call_that_gave_nan_is_told_by_its_number(diagnosis: Diagnosis) -> Non
     (warned,) = (one for one in diagnosis.warnings if one.kind == "nonfinite-call")
     assert warned.line == _line("later")
     assert "Call 3 of 4 of later" in warned.message
-    assert "probably by tf.math.log" in warned.message
+    assert "tf.math.log on line" in warned.message
+
+
+ROUNDS = dedent(
+    """
+    import tensorflow as tf
+    w, u, v = tf.Variable(2.0), tf.Variable(1.0), tf.Variable([1.4, 2.6])
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.math.log(w * x))  # cut step
+        w.assign_sub(0.01 * tape.gradient(loss, w))
+
+    @tf.function
+    def turns(x, n):
+        with tf.GradientTape() as tape:
+            y = u * x
+            for _ in tf.range(n):
+                z = y - 1.0
+                y = 1.0 / z  # cut turns
+        return tape.gradient(y, u)
+
+    @tf.function
+    def snap(x):
+        return tf.reduce_sum(tf.round(x) * 3.0)  # cut snap
+
+    @tf.function
+    def root(x):
+        return tf.sqrt(x)  # cut root
+
+    for x in (1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0):
+        step(tf.constant(x))
+    for x in (3.0, 2.0, 5.0):
+        turns(tf.constant(x), tf.constant(3))
+    for number in range(30):
+        with tf.GradientTape() as tape:
+            y = snap(v)
+        tape.gradient(y, v)
+    for number in range(30):
+        with tf.GradientTape() as tape:
+            y = root(u * (0.0 if number == 4 else 1.0))
+        tape.gradient(y, u)
+    """
+).lstrip()
+
+
+def test_rounds_and_calls_before_the_last_one(recorder: Recorder) -> None:
+    """NaN is told by the call, the op and the turn in which it began, none of them the last;
+    rounds through one trace have one cause, of which twenty at most are looked into."""
+    from tapeviz.analysis import diagnose
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(ROUNDS))
+    trace = live.wait(90)
+    live.release()
+    assert trace.failure is None, trace.failure
+    found = diagnose(trace)
+    lines = {
+        line.rpartition("# cut ")[2]: number
+        for number, line in enumerate(ROUNDS.splitlines(), 1)
+        if "# cut " in line
+    }
+    step, turns, *rounds = found.calls
+    (finding,) = step.findings
+    assert finding.cause is not None
+    assert (finding.status, finding.cause.line) == ("nonfinite", lines["step"])
+    assert finding.message.startswith(f"In call 5 of 7, tf.math.log on line {lines['step']} got 0")
+    assert turns.findings[0].status == "flows"
+    (warned,) = (one for one in found.warnings if one.kind == "nonfinite-call")
+    assert warned.line == lines["turns"]
+    assert "Call 2 of 3 of turns" in warned.message
+    assert f"1.0 / z on line {lines['turns']} got 0" in warned.message
+    causes = [one.findings[0].cause for one in rounds[:30]]
+    assert {(one.kind, one.line) for one in causes if one} == {
+        ("not-differentiable", lines["snap"])
+    }
+    assert None not in causes
+    bad = [number for number, one in enumerate(rounds[30:]) if one.is_troubled]
+    assert bad == [4]
+    cause = rounds[34].findings[0].cause
+    assert cause is not None
+    assert (cause.line, cause.op) == (lines["root"], "Sqrt")
+    assert not any(site.odd_shapes for site in found.rounds.sites)
