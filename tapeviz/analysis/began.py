@@ -171,5 +171,5 @@ def place_of_bad(trace: Trace, op: Op, now: Mapping[TensorId, TensorId]) -> tupl
     for tensor in op.outputs:
         value = trace.value(now.get(tensor, tensor))
         if value is not None and value.dtype.kind in "fc" and not np.isfinite(value).all():
-            return tuple(int(one) for one in np.argwhere(~np.isfinite(value))[0])
+            return tuple(int(index) for index in np.argwhere(~np.isfinite(value))[0])
     return None
