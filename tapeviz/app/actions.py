@@ -388,6 +388,7 @@ ACTIONS: tuple[Action, ...] = (
         lambda w: w.toggle_fixes(),
         is_on=lambda w: w.document.mending.tries_fixes,
     ),
+    Action("limits", "&Run", "&Limits", (), "", lambda w: None),
     Action("interpreter", "&Run", "&Interpreter", (), "", lambda w: None),
     Action("examples", "&Help", "&Examples", (), "", lambda w: None),
     Action(

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from ..errors import TapevizError
 from ..kernel import (
+    Confinement,
     KernelChoice,
     PoolStatus,
     check_interpreter,
@@ -30,6 +31,16 @@ WORDS = {
     "failed": "no kernel",
     "closed": "",
 }
+
+
+MEMORIES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""GB that the menu offers."""
+
+
+def limit_words(limits: Confinement) -> str:
+    """What a snippet may not use; empty if nothing is limited."""
+    words = ["No network"] if limits.no_network else []
+    return " · ".join(words + ([f"{limits.memory:g} GB"] if limits.memory else []))
 
 
 class Kernels(QObject):
@@ -73,6 +84,24 @@ class Kernels(QObject):
         self._window.document.stop()
         self._pools.choose(choice)
         remember_choice(choice)
+
+    @property
+    def limits(self) -> Confinement:
+        """What snippets may not use, until the window is closed."""
+        return self._pools.confinement if self._pools is not None else Confinement()
+
+    def limit(self, limits: Confinement) -> None:
+        """Runs have these limits from now on; one that is under way ends."""
+        if self._pools is None or limits == self.limits:
+            return
+        self._window.document.stop()
+        self._pools.choose(self._pools.choice, limits)
+        self.show_limits()
+
+    def show_limits(self) -> None:
+        """Say beside Run what is limited."""
+        button = self._window.top_bar.limits_button
+        button.setText(limit_words(self.limits) or "Limits")
 
     def _show(self, status: PoolStatus) -> None:
         self._window.status.show_kernel(WORDS.get(status.state, status.state))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +15,22 @@ from ..canvas.tips import plain_tip
 from ..examples import examples
 from ..panels.widgets import plain_label
 from .actions import ACTIONS, Action
+from .kernels import MEMORIES
 
 if TYPE_CHECKING:
     from .window import Window
 
 DIRECTIONS = {"down": "Top to bottom", "right": "Left to right"}
-_SUBMENUS = {"recent", "layout", "direction", "grouping", "panels", "interpreter", "examples"}
+_SUBMENUS = {
+    "recent",
+    "layout",
+    "direction",
+    "grouping",
+    "panels",
+    "interpreter",
+    "limits",
+    "examples",
+}
 
 
 class Menus:
@@ -90,6 +101,7 @@ class Menus:
             "grouping": self._fill_groupings,
             "panels": self._fill_panels,
             "interpreter": self.fill_kernels,
+            "limits": self.fill_limits,
             "examples": self.fill_examples,
         }
         fillers[name](menu)
@@ -200,6 +212,29 @@ class Menus:
             group.addAction(action)
         menu.addSeparator()
         self._entry(menu, "Another Python …", kernels.ask)
+
+    def fill_limits(self, menu: QMenu) -> None:
+        """What a snippet may not use: of a text that somebody else wrote, for example."""
+        menu.clear()
+        kernels = self._window.kernels
+        limits = kernels.limits
+        network = self._entry(
+            menu,
+            "No network",
+            lambda: kernels.limit(replace(limits, no_network=not limits.no_network)),
+            "The snippet reaches no address, not even this machine's own (Linux)",
+        )
+        network.setCheckable(True)
+        network.setChecked(limits.no_network)
+        _heading(menu, "Memory beside TensorFlow's own")
+        group = QActionGroup(menu)
+        for memory in sorted({None, *MEMORIES, limits.memory}, key=lambda size: size or 0.0):
+            words = f"At most {memory:g} GB" if memory else "No limit"
+            act = partial(kernels.limit, replace(limits, memory=memory))
+            action = self._entry(menu, words, act)
+            action.setCheckable(True)
+            action.setChecked(limits.memory == memory)
+            group.addAction(action)
 
     def fill_examples(self, menu: QMenu) -> None:
         if menu.actions():

@@ -36,14 +36,14 @@ class Pools:
 
     def __init__(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
         self.choice = choice
-        self._confinement = confinement
+        self.confinement = confinement or Confinement()
         self._told: Callable[[PoolStatus], None] = _ignore
         self._closing: list[threading.Thread] = []
         self.pool = self._make()
         self.pool.warm()
 
     def _make(self) -> KernelPool:
-        return KernelPool(self.choice, confinement=self._confinement, on_status=self._tell)
+        return KernelPool(self.choice, confinement=self.confinement, on_status=self._tell)
 
     def tell(self, told: Callable[[PoolStatus], None]) -> None:
         """Sends the pool's status, now and at each change, to ``told``, on any thread."""
@@ -54,9 +54,10 @@ class Pools:
         with contextlib.suppress(RuntimeError):  # the window is gone
             self._told(status)
 
-    def choose(self, choice: KernelChoice) -> None:
-        """Runs go to another interpreter from now on."""
+    def choose(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
+        """Runs go to another interpreter from now on, or have other limits."""
         former, self.choice = self.pool, choice
+        self.confinement = confinement or self.confinement
         self.pool = self._make()
         self.pool.warm()
         closing = threading.Thread(target=former.close, name="tapeviz-close", daemon=True)

@@ -34,6 +34,8 @@ class TopBar(QWidget):
         self.stop_button.setObjectName("flat")
         self.stop_button.setToolTip(stop.toolTip())
         self.stop_button.clicked.connect(stop.trigger)
+        self.limits_button = _menu_button("Limits")
+        self.limits_button.setToolTip("What a snippet may not use: network, memory")
         self.hint = plain_label("Ctrl+Enter", "faint")
         self.examples_button = _menu_button("Examples")
         self.layout_button = _menu_button("Layered")
@@ -58,6 +60,7 @@ class TopBar(QWidget):
         row.setSpacing(SPACING)
         row.addWidget(self.run_button)
         row.addWidget(self.stop_button)
+        row.addWidget(self.limits_button)
         row.addWidget(self.hint)
         row.addSpacing(8)
         row.addWidget(self.examples_button)
@@ -66,7 +69,7 @@ class TopBar(QWidget):
         row.addWidget(self.bridge)
         row.addStretch(1)
         row.addWidget(self.found)
-        self.search.setMinimumWidth(120)
+        self.search.setMinimumWidth(76)
         self.search.setMaximumWidth(300)
         row.addWidget(self.search, 4)
         row.addWidget(self.export_button)
@@ -95,6 +98,7 @@ class TopBar(QWidget):
             self.layout_button,
             self.export_button,
             self.kernel_button,
+            self.limits_button,
         ):
             button.setIcon(make_icon("chevron", theme.text_muted, size=12))
 

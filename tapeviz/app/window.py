@@ -124,9 +124,11 @@ class Window(QMainWindow):
             (bar.examples_button, menus.fill_examples),
             (bar.layout_button, menus.fill_layout_button),
             (bar.kernel_button, menus.fill_kernels),
+            (bar.limits_button, menus.fill_limits),
         ):
             menu = button.menu()
             menu.aboutToShow.connect(partial(fill, menu))
+        self.kernels.show_limits()
         export = bar.export_button.menu()
         for name, action in menus.actions.items():
             if name.startswith("export-") or name == "copy-picture":

@@ -15,11 +15,14 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.app.actions import ACTIONS
 from tapeviz.app.help import about_window, keys_window
+from tapeviz.app.live import LivePipeline
+from tapeviz.app.pools import Pools
 from tapeviz.app.settings import Settings
 from tapeviz.app.sizes import GRAPH, SizesByHand
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.examples import examples
+from tapeviz.kernel import Confinement, KernelPool, own_interpreter
 from tests.document.sample import FIX, SOURCE, SamplePipeline, make_stages
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -34,6 +37,34 @@ def settled(window: Window) -> bool:
 def press(window: Window, key: Qt.Key, modifier: Qt.KeyboardModifier) -> None:
     """A shortcut, pressed wherever the keyboard is."""
     QTest.keyClick(QApplication.focusWidget() or window, key, modifier)
+
+
+def test_limits_stand_beside_run_for_the_session(
+    qtbot: QtBot, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(KernelPool, "warm", lambda pool: None)
+    pipeline = LivePipeline(Pools(own_interpreter()))
+    window = Window(Document(pipeline, make_stages()), settings, pipeline)
+    qtbot.addWidget(window)
+    assert window.top_bar.limits_button.text() == "Limits"
+
+    def choose(words: str) -> None:
+        menu = window.menus.submenus["limits"]
+        window.menus.fill("limits", menu)
+        assert [a.text() for a in menu.actions() if a.isChecked()] == expected
+        next(action for action in menu.actions() if action.text() == words).trigger()
+
+    expected = ["No limit"]
+    choose("No network")
+    expected = ["No network", "No limit"]
+    choose("At most 4 GB")
+    assert window.top_bar.limits_button.text() == "No network · 4 GB"
+    assert pipeline.pools.confinement == Confinement(True, 4.0)
+    assert pipeline.pools.pool._confinement == Confinement(True, 4.0)
+    expected = ["No network", "At most 4 GB"]
+    choose("No network")
+    assert window.top_bar.limits_button.text() == "4 GB"
+    pipeline.close()
 
 
 def test_ctrl_enter_runs_and_the_picture_comes(qtbot: QtBot, window: Window) -> None:
