@@ -23,9 +23,9 @@ _Noted = TypeVar("_Noted", Binding, Leave)
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """``key``: what equal rounds have in common; ``ops``: those that ran since the call before."""
+    """``key``: digest of what equal rounds share; ``ops``: those that ran since the call before."""
 
-    key: object
+    key: int
     ops: Sequence[Op]
     causes: dict[int, tuple[Cause, ...]] = field(default_factory=dict)
     """By the place of the source in the call."""
@@ -54,7 +54,7 @@ class RepeatedCalls:
                 self._compiled.setdefault(tape, set()).add((op.runs, op.site.id))
         self._inner: dict[object, tuple[Cause, ...]] = {}
         self._stretches: dict[int, tuple[Sequence[Op], int]] = {}
-        self._known: dict[object, _Round] = {}
+        self._known: dict[int, _Round] = {}
         self._latest: tuple[Call, _Round] | None = None
 
     def causes(self, call: Call, source: int) -> tuple[Cause, ...] | None:
@@ -118,7 +118,7 @@ class RepeatedCalls:
         gave = tuple(result is None for result in call.results)
         before = self._stretch(place - 1)[1] if place else 0
         key = (call.site.id, call.method, len(ops), facts, asked, gave, ran, before)
-        return _Round(key, ops)
+        return _Round(hash(key), ops)  # asked for each source: not all of them hashed again
 
     def _stretch(self, place: int) -> tuple[Sequence[Op], int]:
         """The ops between two calls, and a digest of what happened there."""

@@ -50,6 +50,7 @@ _MEGABYTE = 1 << 20
 # A snippet that has one of these words can see when a tensor dies.
 _LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
 _SECONDS_INSIDE = 3.0
+_OBJECTS_OF_BATCH = 20_000
 _MOST_SEED = (1 << 31) - 2
 
 
@@ -175,7 +176,7 @@ class Session:
             lambda: names.install(recording, installed, known_tapes),
             lambda: seeding.sow(self._seed, installed),
             lambda: self._install_ending(installed),
-            lambda: _quieten_collector(installed),
+            lambda: _quieten_collector(self._source, installed),
             lambda: self._follow_numpy(installed),
         )
         for install in families:
@@ -221,7 +222,15 @@ def _nothing() -> None:
     """No restoring was asked for."""
 
 
-def _quieten_collector(installed: Installed) -> None:
-    """The kept tuples make Python look for garbage often: TensorFlow's modules need no look."""
+def _quieten_collector(source: str, installed: Installed) -> None:
+    """The rows of a batch make Python look for garbage often; as often as in a plain run will do.
+
+    TensorFlow's modules need no look at all. A snippet that speaks of the collector finds it as
+    it would be without us.
+    """
     gc.freeze()
     installed.callback(gc.unfreeze)
+    first, *others = gc.get_threshold()
+    if 0 < first < _OBJECTS_OF_BATCH and "gc" not in source:
+        gc.set_threshold(_OBJECTS_OF_BATCH, *others)
+        installed.callback(gc.set_threshold, first, *others)
