@@ -178,7 +178,8 @@ class LiveRecording:
         """
         with self._asking:
             try:
-                self._answer("inside", {"op": op})
+                if not self._has_inside(op):
+                    self._answer("inside", {"op": op})
                 self._refused.pop(op, None)
             except TapevizError as error:
                 self._refused[op] = without_values(op, str(error))
@@ -188,6 +189,11 @@ class LiveRecording:
                 self._replay()
             self._trace = self._reader.trace(self._values_so_far())
             return self._trace
+
+    def _has_inside(self, call: OpId) -> bool:
+        """Whether the call was run again already, at the end of the snippet or later."""
+        ops = self._trace.ops.values() if self._trace is not None else ()
+        return any(op.ran_as == call and op.inside is not None and op.inside.has_run for op in ops)
 
     def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:
         seen = {
@@ -399,7 +405,7 @@ class LiveRecording:
         if key in self._answered:
             return
         if self._run is None:
-            raise TapevizError("the process of the run is gone; run the snippet again")
+            raise TapevizError("no process ran; run the snippet again")
         try:
             about, buffers = self._run.fetch(name, asked, _REPLAY_SECONDS)
             if "error" in about:

@@ -75,7 +75,7 @@ def short_words(inside: RerunOutcome | None) -> str:
     if inside is None or inside.state == "equal":
         return ""
     if inside.state == "differs":
-        return "a second run differs"
+        return "second run differs"
     return "not compared" if inside.has_run else "values inside not known"
 
 

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 class ShownRun:
     """The call of a compiled function whose values stand for a gradient call made in it.
 
-    ``number``: from 1, among the ``function``'s calls.
+    ``number``: from 1, among the ``function``'s calls. ``name``: that of the function that asks for
+    the gradients, which may be one that the compiled function calls.
     """
 
     function: TracedFunction
     op: Op
     number: int
+    name: str
 
     @property
     def count(self) -> int:
@@ -162,7 +164,9 @@ class Insides(QObject):
         function = trace.functions.get(op.runs) if op is not None else None
         if op is None or function is None:
             return None
-        return ShownRun(function, op, op.round)
+        frames = current.call.site.frames if current is not None else ()
+        name = frames[0].function if len(frames) > 1 else ""
+        return ShownRun(function, op, op.round, name or function.name)
 
     @property
     def number(self) -> int:

@@ -29,6 +29,7 @@ Answer = tuple[dict[str, Any], list[bytes]]
 _HELLO_EVERY = 0.25
 _QUIET = 0.1  # seconds without a message after which a dead process has said all
 _LONGEST_GOODBYE = 3.0
+_GONE = "the process that held the values has ended; run the snippet again"
 
 
 class LiveKernel:
@@ -226,7 +227,7 @@ class LiveKernel:
 
     def _ask(self, name: str, arguments: Mapping[str, Any], answer: Future[Answer]) -> None:
         if self._stage != "ended" or self._connection is None:
-            answer.set_exception(TapevizError("the values are gone with their process: run again"))
+            answer.set_exception(TapevizError(_GONE))
             return
         request = self._connection.serve({"do": "answer", "name": name, "arguments": arguments})
         self._answers[request] = answer
@@ -294,7 +295,7 @@ class LiveKernel:
     def _refuse_answers(self) -> None:
         while self._answers:
             _, answer = self._answers.popitem()
-            answer.set_exception(TapevizError("the values are gone with their process: run again"))
+            answer.set_exception(TapevizError(_GONE))
 
 
 def _kill(process: KernelProcess) -> None:

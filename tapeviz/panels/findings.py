@@ -193,7 +193,7 @@ class FindingCard(Card):
         self._document.go_to_line(line)
 
     def _add_gradient(self, finding: Finding) -> None:
-        if finding.tensor is None:
+        if finding.tensor is None or self._document.trace.words.get(finding.tensor) == "unknown":
             return
         self.column.addWidget(rule())
         kind = type_text(finding.dtype, finding.shape)

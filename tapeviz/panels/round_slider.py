@@ -16,6 +16,8 @@ from .look import Theme, colour
 from .sparkline import line_points, scaled, spans_decades
 
 HEIGHT = 46
+LOW = 20
+"""Px where there are no numbers to draw."""
 SIDE = 10.0
 KNOB = 5.0
 BAND = 7.0
@@ -67,6 +69,8 @@ class RoundSlider(QSlider):
         self.blockSignals(True)
         if is_new:
             self._ground = None
+            has_lines = self._site is not None or bool(np.isfinite(self._numbers).any())
+            self.setFixedHeight(HEIGHT if has_lines else LOW)
             self.setRange(1, count)
         self.setValue(number)
         self.blockSignals(False)

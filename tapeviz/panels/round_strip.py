@@ -79,7 +79,9 @@ class RoundStrip(QFrame):
             self.numbers.setText(numbers_of_round(site, number))
             self.slider.show_site(site, number)
         elif run is not None and run.count > 1 and not document.is_running:
-            self._show_number("call", number, run.count, f" · {run.function.name} (compiled)")
+            waiting = "" if number == run.number else " · looking into it …"
+            about = f" · {run.name} (compiled){waiting}"
+            self._show_number("call", number, run.count, about)
             self._show_run(number, run)
         else:
             self.hide()
@@ -103,8 +105,7 @@ class RoundStrip(QFrame):
         """Which call of a compiled function: what it returned, and whether it is known inside."""
         returned = self._document.insides.returned()
         known = returned[number - 1]
-        is_shown = number == run.number
-        self.trouble.setText(short_words(run.op.inside) if is_shown else "looking into it …")
+        self.trouble.setText(short_words(run.op.inside) if number == run.number else "")
         self.numbers.setText("" if known != known else f"returned {number_text(known)}")
         self.slider.show_calls(returned, number)
 
