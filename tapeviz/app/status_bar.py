@@ -56,7 +56,12 @@ class StatusBar(QWidget):
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE)
         self._patience.timeout.connect(self._show_bar)
-        for signal in (document.status_changed, document.text.changed, document.trace_changed):
+        for signal in (
+            document.status_changed,
+            document.text.changed,
+            document.trace_changed,
+            document.scene_changed,
+        ):
             signal.connect(self._show)
         document.progress_changed.connect(self._note_progress)
         document.mending.progressed.connect(self._note_progress)
@@ -76,7 +81,7 @@ class StatusBar(QWidget):
         elif document.is_stale:
             self.state.setText("edited since the run")
         else:
-            self.state.setText("live" if document.trace is not EMPTY_TRACE else "")
+            self.state.setText("up to date" if document.trace is not EMPTY_TRACE else "")
 
     def _show_words(self, words: str, is_trouble: bool) -> None:
         state = "trouble" if is_trouble else ""
@@ -89,10 +94,13 @@ class StatusBar(QWidget):
     def _facts(self) -> list[str]:
         document, trace = self._document, self._document.trace
         ops = document.runs.ops if document.is_running else len(trace.ops)
-        parts = [f"{ops:,} op{'s' if ops != 1 else ''}"] if ops else []
+        parts = [f"{ops:,} op{'s' if ops != 1 else ''} recorded"] if ops else []
+        drawn = len(document.scene.boxes)
+        if drawn and not document.is_running:
+            parts.append(f"{drawn:,} box{'es' if drawn != 1 else ''} drawn")
         seconds = trace.ending.seconds
         if seconds and not document.is_running:
-            parts.append(f"recorded in {time_text(seconds)}")
+            parts.append(f"ran {time_text(seconds)}")
         if trace.tensorflow:
             parts.append(f"TensorFlow {trace.tensorflow}")
         if trace is not EMPTY_TRACE and not document.is_running:

@@ -32,6 +32,9 @@ from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
 
+LONGEST_PAGE = 300_000
+"""Characters of a text that may be a pasted page: Python reads longer ones without letting go of
+its lock, which would freeze the window."""
 SMALL = 150
 """Boxes up to which another round is drawn at once; a larger picture is made in the background."""
 
@@ -134,6 +137,8 @@ class Document(QObject):
     def repair_text(self) -> None:
         """Repairs what was pasted, in the background; :attr:`Text.repairs_changed` tells."""
         source = self.text.source
+        if len(source) > LONGEST_PAGE:
+            return
         work = partial(self.stages.repair, source)
         self.background.submit("repair", work, partial(self._take_repairs, source))
 
@@ -174,7 +179,7 @@ class Document(QObject):
         self._runs_once_repaired = "repair" in self.background.busy
         if self._runs_once_repaired:
             return
-        if self.text.repairs is None:
+        if self.text.repairs is None and len(self.text.source) <= LONGEST_PAGE:
             self._look_for_left_out()
         self._turn_over()
         self._forget_diagnosis()

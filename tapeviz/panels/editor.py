@@ -103,6 +103,11 @@ class Editor(QPlainTextEdit):
         self._fit_gutters()
 
     @property
+    def is_going_on(self) -> bool:
+        """Only the colours of a long text change."""
+        return self._highlighter.is_going_on
+
+    @property
     def size_px(self) -> int:
         return self._size
 

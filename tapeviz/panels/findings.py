@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -28,6 +29,7 @@ from .widgets import STATUS_TEXTS, Badge, link_button, plain_label
 MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
 """Px of a table of values up to which words have room beside it."""
+_FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
 """Rounds that differ which a card links to."""
 
@@ -264,9 +266,10 @@ class ErrorCard(Card):
     def __init__(self, document: Document, theme: Theme, error: ExplainedError, asks: Asks) -> None:
         super().__init__("trouble", theme)
         self.add_title(error.type, Badge("nonfinite", "error", theme))
-        self.add_words(error.explanation or error.message.strip()[:600])
+        message = without_function_nodes(error.message).strip()[:600]
+        self.add_words(error.explanation or message)
         if error.explanation:
-            self.add_words(error.message.strip()[:600], "code")
+            self.add_words(message, "code")
         if error.line:
             line = error.line
             self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
@@ -290,3 +293,8 @@ def pill_words(site: CallSite, series: SourceSeries) -> str:
     if flowing:
         return f"{flowing} of {len(site)} flow"
     return f"{STATUS_TEXTS[series.usual]} in {len(series.rounds_with(series.usual))}"
+
+
+def without_function_nodes(message: str) -> str:
+    """A message of TensorFlow's runtime without the ``{{function_node …}}`` that it begins with."""
+    return _FUNCTION_NODE.sub("", message)

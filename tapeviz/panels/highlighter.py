@@ -67,6 +67,8 @@ class Highlighter(QSyntaxHighlighter):
         self._left = AT_ONCE
         self._waiting_from = self._blocks = 0
         self._is_waiting = False
+        self.is_going_on = False
+        """Lines that waited get their colours: the text is the same, whatever Qt signals."""
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._go_on)
         document.blockCountChanged.connect(self._follow_lines)
@@ -105,9 +107,11 @@ class Highlighter(QSyntaxHighlighter):
         if not self._is_waiting:
             return
         block = self.document().findBlockByNumber(self._waiting_from)
+        self.is_going_on = True
         while block.isValid() and self._left > 0:
             self.rehighlightBlock(block)
             block = block.next()
+        self.is_going_on = False
         self._is_waiting = block.isValid()
         self._waiting_from = block.blockNumber()
 
@@ -123,11 +127,20 @@ class Highlighter(QSyntaxHighlighter):
         number = self.currentBlock().blockNumber()
         is_known = len(self._texts) == document.blockCount() and self._texts[number] == text
         if not is_known:
-            whole = document.toPlainText()
-            self._texts = whole.split("\n")
-            self._lines = read_spans(whole)
+            self._texts = _block_texts(document)
+            self._lines = read_spans("\n".join(self._texts))
         if number >= len(self._lines):
             return [], False
         following = self._lines[number + 1] if number + 1 < len(self._lines) else []
         goes_on = bool(following) and following[0][0] == 0 and following[0][2] in Token.String
         return self._lines[number], goes_on
+
+
+def _block_texts(document: QTextDocument) -> list[str]:
+    """The lines as Qt keeps them; its plain text has spaces in place of non-breaking ones."""
+    texts = []
+    block = document.firstBlock()
+    while block.isValid():
+        texts.append(block.text())
+        block = block.next()
+    return texts

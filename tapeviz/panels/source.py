@@ -69,7 +69,8 @@ class SourcePanel(Panel):
         self.editor.replace_text(text)
 
     def _take_text(self) -> None:
-        self.document.text.edit(self.editor.toPlainText())
+        if not self.editor.is_going_on:
+            self.document.text.edit(self.editor.toPlainText())
 
     def _show_text(self) -> None:
         document = self.document

@@ -74,8 +74,8 @@ def test_ctrl_enter_runs_and_the_picture_comes(qtbot: QtBot, window: Window) -> 
     press(window, Qt.Key.Key_Return, CTRL)
     qtbot.waitUntil(lambda: settled(window), timeout=5000)
     assert window.document.text.source == SOURCE
-    assert "5 ops" in window.status.facts.text()
-    assert window.status.state.text() == "live"
+    assert window.status.facts.text().startswith("5 ops recorded · 7 boxes drawn")
+    assert window.status.state.text() == "up to date"
     assert window.top_bar.run_button.text() == "Run"
 
 
@@ -358,7 +358,7 @@ def test_edits_after_the_run_are_told(qtbot: QtBot, ran: Window) -> None:
     editor.redo()
     qtbot.mouseClick(graph.stale.run_link, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: settled(ran), timeout=5000)
-    assert ran.status.state.text() == "live"
+    assert ran.status.state.text() == "up to date"
     assert not graph.stale.isVisible()
     assert not graph.veil.isVisible()
 
