@@ -75,7 +75,7 @@ def test_answers_after_the_end(play):
     with pytest.raises(TapevizError, match="KeyError"):
         heard.run.fetch("value", {"name": "nothing"})
     heard.run.release()
-    with pytest.raises(TapevizError, match="gone"):
+    with pytest.raises(TapevizError, match="has ended"):
         heard.run.fetch("value", {"name": "big"})
 
 
