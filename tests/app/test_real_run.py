@@ -16,6 +16,7 @@ from tapeviz.app.ending import end_window
 from tapeviz.app.main import make_window
 from tapeviz.app.settings import Settings
 from tapeviz.app.window import Window
+from tapeviz.recording import LiveRecording
 
 PASTED = """\
 >>> a = tf.Variable(1.0)
@@ -155,3 +156,37 @@ def test_a_fix_is_recorded_apart_and_shown_beside_the_run(qtbot: QtBot, window: 
     after = both.after.diagnosis.calls[0].findings[0]
     assert after.status == "flows"
     assert both.scene.changes
+
+
+def test_any_call_of_a_compiled_function_is_looked_into(qtbot: QtBot, window: Window) -> None:
+    document = window.document
+    document.open_source(
+        "w = tf.Variable(2.0)\n@tf.function\ndef step(x):\n    with tf.GradientTape() as tape:\n"
+        "        y = w * x * x\n    return tape.gradient(y, w)\n"
+        "for i in range(1, 21):\n    step(tf.constant(float(i)))\n"
+    )
+    window.run()
+    qtbot.waitUntil(lambda: settled(window), timeout=90_000)
+
+    def target() -> object:
+        (operand,) = document.diagnosis.calls[0].call.targets
+        return document.value_of(operand.tensor) if operand.tensor is not None else None
+
+    def show(number: int) -> None:
+        document.select_round(number)
+        qtbot.waitUntil(lambda: document.insides.awaited is None, timeout=60_000)
+
+    assert (document.round, target()) == (20, 800.0)
+    ops = document.trace.ops.values()
+    first, second, *_ = (op.round for op in ops if op.runs and op.inside is None)
+    show(first)
+    assert (document.round, target()) == (first, 2.0 * first * first)
+    assert window.graph.rounds.number.text() == f"call {first}"
+    recording = document.runs.recording
+    assert isinstance(recording, LiveRecording)
+    recording.release()
+    show(second)
+    assert (document.round, target()) == (second, None)
+    assert window.graph.rounds.trouble.text() == "values inside not known"
+    show(first)
+    assert target() == 2.0 * first * first
