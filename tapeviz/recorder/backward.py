@@ -18,8 +18,10 @@ _CAPTURE = "captured_value"
 
 
 def install(recording: RecordingContext, installed: Installed) -> None:
-    private.register_gradient_function(_gradient_function(recording))
-    installed.undo(private.register_gradient_function, private.gradient_function)
+    if private.gradient_function:
+        with recording.shielded("steps of the backward pass"):
+            private.register_gradient_function(_gradient_function(recording))
+            installed.undo(private.register_gradient_function, private.gradient_function)
     installed.replace(
         private.pywrap, private.RECORD_OPERATION, lambda record: _recording(recording, record)
     )

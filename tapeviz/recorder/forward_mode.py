@@ -30,8 +30,10 @@ def install(
             return _turning(recording, tapes, turn, on)
 
         installed.replace(accumulator, name, wrap)
-    private.register_jvp_function(_hidden(recording, private.jvp_function))
-    installed.undo(private.register_jvp_function, private.jvp_function)
+    if private.jvp_function:
+        with recording.shielded("forward mode"):
+            private.register_jvp_function(_hidden(recording, private.jvp_function))
+            installed.undo(private.register_jvp_function, private.jvp_function)
     installed.replace(accumulator, "jvp", lambda f: _asking(recording, tapes, calls, primals, f))
 
 

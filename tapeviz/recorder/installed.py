@@ -14,8 +14,20 @@ Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 class Installed(contextlib.ExitStack):
     """The one place where something of TensorFlow's or Python's is replaced, and put back."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.missing: list[str] = []
+        """Names that were to be replaced and are not there."""
+
     def replace(self, owner: Any, name: str, wrap: Wrap) -> None:
-        """Put ``wrap(original)`` in the place of ``owner.name``, looking like the original."""
+        """Put ``wrap(original)`` in the place of ``owner.name``, looking like the original.
+
+        A name that ``owner`` lacks goes to :attr:`missing`; the other hooks do their work.
+        """
+        if not hasattr(owner, name):
+            if owner:  # one that is missing itself is known to be
+                self.missing.append(f"{getattr(owner, '__name__', owner)}:{name}")
+            return
         original = getattr(owner, name)
         had_own = name in vars(owner)
         replacement = wrap(original)

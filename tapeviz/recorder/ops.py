@@ -23,8 +23,9 @@ _MANY = 3_000
 def install(recording: RecordingContext, installed: Installed) -> None:
     """See every op of this thread, and variable reads that C++ would do by itself."""
     callback = make_callback(recording)
-    private.add_op_callback(callback)
-    installed.undo(private.remove_op_callback, callback)
+    with recording.shielded("ops"):
+        private.add_op_callback(callback)
+        installed.undo(private.remove_op_callback, callback)
     threads.install(recording, installed, callback)
     installed.replace(private.pywrap, private.FAST_PATH, lambda run: _fast_path(recording, run))
     for name, paused in ((private.STOP_TAPES, True), (private.RESTART_TAPES, False)):

@@ -108,10 +108,11 @@ class Session:
             self.log.flush()  # calls get the numbers of their ops
             for graph in kept.graphs():
                 call = kept.call(graph, kept.count(graph))
-                if call is None or time.monotonic() > until or self._rerun.is_slow(call):
+                if call is None or time.monotonic() > until:
                     continue
                 with self.recording.shielded("the inside of a compiled function"):
-                    self.recording.append((self.encoder.inside, self._rerun.look(call)))
+                    if not self._rerun.is_slow(call):
+                        self.recording.append((self.encoder.inside, self._rerun.look(call)))
 
     def inside(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The events of a call's inside: ``op`` is the number of the eager op that was the call.
@@ -184,6 +185,10 @@ class Session:
                 install()
             except Exception:
                 self.log.complain("a part of TensorFlow is not as expected")
+        for name, lost in private.MISSING.items():
+            self._note(f"recorder, this TensorFlow has no {name}; not recorded: {lost}")
+        for name in installed.missing:
+            self._note(f"recorder, this TensorFlow has no {name}: what it does is not recorded")
 
     def _install_ending(self, installed: Installed) -> None:
         def flushing(end: Any) -> Any:

@@ -116,13 +116,21 @@ class Server:
         record: bool,
         wanted: tuple[str, ...] = (),
         live: bool = False,
+        lacking: str = "",
         **options: Any,
     ) -> Connection:
         options.setdefault("provide", ["tf", "np"])
         argv = options.pop("argv", [FILENAME])
         order = {"source": dedent(source).lstrip("\n"), "filename": FILENAME, "argv": argv}
         self._orders.send(
-            {**order, "record": record, "options": options, "wanted": list(wanted), "live": live}
+            {
+                **order,
+                "record": record,
+                "options": options,
+                "wanted": list(wanted),
+                "live": live,
+                "lacking": lacking,
+            }
         )
         child = self._listener.accept()
         self._children.append(child)

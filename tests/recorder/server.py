@@ -33,6 +33,42 @@ def load_recorder(folder: Path) -> Any:
     return module
 
 
+class Without(types.ModuleType):
+    """A module of TensorFlow's without one of its names; writing to it writes to the module."""
+
+    def __init__(self, module: types.ModuleType, lacking: str) -> None:
+        object.__setattr__(self, "_module", module)
+        object.__setattr__(self, "_lacking", lacking)
+
+    def __getattribute__(self, name: str) -> Any:
+        module = object.__getattribute__(self, "_module")
+        if name == object.__getattribute__(self, "_lacking"):
+            raise AttributeError(name)
+        return getattr(module, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(object.__getattribute__(self, "_module"), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(object.__getattribute__(self, "_module"), name)
+
+
+def recorder_without(name: str, folder: Path) -> Any:
+    """The recorder as it is loaded where TensorFlow lacks ``module`` or ``module:attribute``."""
+    module, _, attribute = name.partition(":")
+    known = sys.modules.get(module)
+    if attribute and known is not None:
+        sys.modules[module] = Without(known, attribute)
+    else:
+        sys.modules[module] = None  # type: ignore[assignment]
+    for loaded in [loaded for loaded in sys.modules if loaded.startswith(f"{NAME}.")]:
+        del sys.modules[loaded]
+    recorder = load_recorder(folder)
+    if known is not None:
+        sys.modules[module] = known
+    return recorder
+
+
 def main(address: str, folder: str) -> None:
     import tensorflow  # noqa: F401
 
@@ -53,6 +89,8 @@ def main(address: str, folder: str) -> None:
             orders.close()
             status = 1
             try:
+                if order["lacking"]:
+                    recorder = recorder_without(order["lacking"], Path(folder))
                 _serve(order, recorder, Client(address, "AF_UNIX"))
                 status = 0
             except BaseException:

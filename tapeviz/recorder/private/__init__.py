@@ -1,7 +1,7 @@
 """Every private name of TensorFlow that the recorder needs, and small readings of them.
 
-Seen alike on TensorFlow 2.15.1, 2.17.1 and 2.21.0. Where a version lacks a name, the constant is
-``None`` or the hook that needs it is left out: nowhere else is a private name spelled.
+Seen alike on TensorFlow 2.15.1, 2.17.1 and 2.21.0; nowhere else is a private name spelled. Where a
+version lacks a name, what needs it is left out, and the recording has a note that says so.
 """
 
 from __future__ import annotations
@@ -11,48 +11,45 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python import pywrap_tfe
-from tensorflow.python.autograph.core import function_wrappers
-from tensorflow.python.client import session as session_module
-from tensorflow.python.distribute import values as distributed
-from tensorflow.python.eager import backprop, context, execute, forwardprop, record
-from tensorflow.python.eager.polymorphic_function import atomic_function
-from tensorflow.python.framework import (
-    func_graph,
-    op_callbacks,
-    op_def_registry,
-    ops,
-    random_seed,
-    tensor_conversion_registry,
-)
-from tensorflow.python.ops import (
-    custom_gradient,
-    gradients_impl,
-    gradients_util,
-    ref_variable,
-    script_ops,
-)
-from tensorflow.python.ops import resource_variable_ops as variable_ops
-from tensorflow.python.platform import tf_logging
-from tensorflow.python.util import nest, tf_stack, traceback_utils
 
 from . import functions as functions
+from .lookup import MISSING as MISSING
+from .lookup import find
+
+
+class _NeverRaised(Exception):
+    """In the place of an exception class that is missing."""
+
+
+pywrap_tfe = find(
+    "tensorflow.python.pywrap_tfe",
+    "steps of the backward pass, custom gradients, reads of variables",
+)
+backprop = find("tensorflow.python.eager.backprop", "watched variables, sums at a fan-out")
+context = find("tensorflow.python.eager.context", "name scopes, replays across a cut")
+execute = find("tensorflow.python.eager.execute", "attributes of ops in graphs")
+record = find("tensorflow.python.eager.record", "values of variables, replays across a cut")
+variable_ops = find("tensorflow.python.ops.resource_variable_ops", "values of variables")
+tf_stack = find("tensorflow.python.util.tf_stack", "lines of code that AutoGraph made")
+traceback_utils = find(
+    "tensorflow.python.util.traceback_utils", "plain error messages of TensorFlow"
+)
 
 # Modules in which names are replaced while a snippet runs.
-pywrap: Any = pywrap_tfe
-eager_execute: Any = execute
-custom_gradients: Any = custom_gradient
-graph_gradients: Any = gradients_util
-script_functions: Any = script_ops
-conversions: Any = tensor_conversion_registry
-function_graphs: Any = func_graph
-random_seeds: Any = random_seed
+pywrap = pywrap_tfe
+eager_execute = execute
+custom_gradients = find("tensorflow.python.ops.custom_gradient", "names of custom gradients")
+graph_gradients = find("tensorflow.python.ops.gradients_util", "tf.gradients")
+script_functions = find("tensorflow.python.ops.script_ops", "values that tf.numpy_function took")
+conversions = find("tensorflow.python.framework.tensor_conversion_registry", "links through NumPy")
+function_graphs = find("tensorflow.python.framework.func_graph", "the inside of compiled functions")
+random_seeds = find("tensorflow.python.framework.random_seed", "repeatable random numbers")
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
-PUBLIC_GRAPH_GRADIENTS: str = gradients_impl.__name__
+PUBLIC_GRAPH_GRADIENTS = "tensorflow.python.ops.gradients_impl"
 
 FAST_PATH = "TFE_Py_FastPathExecute"
 RECORD_OPERATION = "TFE_Py_TapeSetRecordOperation"
@@ -67,32 +64,68 @@ TRACE_BODY = "func_graph_from_py_func"
 RUN_BODY = "call_flat"
 CALL_FUNCTION = "call_function"
 
-FunctionScope = function_wrappers.FunctionScope
-CompiledFunction = atomic_function.AtomicFunction
+FunctionScope = find(
+    "tensorflow.python.autograph.core.function_wrappers:FunctionScope",
+    "names in compiled functions",
+)
+CompiledFunction = find(
+    "tensorflow.python.eager.polymorphic_function.atomic_function:AtomicFunction",
+    "the inside of compiled functions",
+)
 GradientTape = tf.GradientTape
-ForwardAccumulator = forwardprop.ForwardAccumulator
-BaseSession = session_module.BaseSession
-BaseVariable = variable_ops.BaseResourceVariable
-ResourceVariable = variable_ops.ResourceVariable
-DistributedVariable = distributed.DistributedVariable
+ForwardAccumulator = find("tensorflow.python.eager.forwardprop:ForwardAccumulator", "forward mode")
+BaseSession = find("tensorflow.python.client.session:BaseSession", "values that a session computed")
+BaseVariable = find("tensorflow.python.ops.resource_variable_ops:BaseResourceVariable", "variables")
+ResourceVariable = find(
+    "tensorflow.python.ops.resource_variable_ops:ResourceVariable", "reads of variables"
+)
+DistributedVariable = find(
+    "tensorflow.python.distribute.values:DistributedVariable", "distributed variables"
+)
+RefVariable = find("tensorflow.python.ops.ref_variable:RefVariable", "TF1 ref variables")
 IndexedSlices: Any = tf.IndexedSlices
-UnreadVariable = variable_ops._UnreadVariable
-EagerTensor: Any = ops.EagerTensor
-EagerMethods: type = ops._EagerTensorBase
+UnreadVariable = find(
+    "tensorflow.python.ops.resource_variable_ops:_UnreadVariable",
+    "ids of variables that an assign returns",
+)
+EagerTensor = find("tensorflow.python.framework.ops:EagerTensor", "values of tensors")
+EagerMethods = find(
+    "tensorflow.python.framework.ops:_EagerTensorBase", "values that left TensorFlow"
+)
 Tensor: type = tf.Tensor
-Context: type = context.Context
+Context = find("tensorflow.python.eager.context:Context", "speed")
 DType: type = tf.dtypes.DType
-NotOk: type[BaseException] = execute.core._NotOkStatusException
+NotOk: type[BaseException] = find(
+    "tensorflow.python.eager.core:_NotOkStatusException", "ops that failed", _NeverRaised
+)
 Refused: type[Exception] = tf.errors.OpError
-FuncGraph: Any = tf.__internal__.FuncGraph
+FuncGraph = find(
+    "tensorflow.python.framework.func_graph:FuncGraph", "the inside of compiled functions"
+)
 
-add_op_callback = op_callbacks.add_op_callback
-remove_op_callback = op_callbacks.remove_op_callback
-gradient_function = backprop._gradient_function
-jvp_function = forwardprop._jvp_dispatch
-aggregate = backprop._aggregate_grads
-watched_parts = backprop._extract_tensors_and_variables
-flatten_with_paths = nest.flatten_with_tuple_paths
+add_op_callback = find("tensorflow.python.framework.op_callbacks:add_op_callback", "ops")
+remove_op_callback = find(
+    "tensorflow.python.framework.op_callbacks:remove_op_callback", "nothing in this run"
+)
+gradient_function = find(
+    "tensorflow.python.eager.backprop:_gradient_function", "steps of the backward pass"
+)
+jvp_function = find("tensorflow.python.eager.forwardprop:_jvp_dispatch", "forward mode")
+aggregate = find(
+    "tensorflow.python.eager.backprop:_aggregate_grads", "sums in replays across a cut"
+)
+watched_parts = find(
+    "tensorflow.python.eager.backprop:_extract_tensors_and_variables", "watched tensors"
+)
+flatten_with_paths = find(
+    "tensorflow.python.util.nest:flatten_with_tuple_paths", "operands of gradient calls"
+)
+get_default_graph = find(
+    "tensorflow.python.framework.ops:get_default_graph", "calls of functions in functions"
+)
+op_def_of = find(
+    "tensorflow.python.framework.op_def_registry:get", "finite differences in double precision"
+)
 
 _RESOURCE, _VARIANT, _STRING = 20, 21, 7
 _BUFFERS = frozenset(
@@ -125,7 +158,17 @@ def register_jvp_function(function: Any) -> None:
 
 def thread_data() -> Any:
     """The context's thread-local record; ``scope_name`` is the current name scope."""
-    return context.context()._thread_local_data
+    try:
+        return context.context()._thread_local_data
+    except AttributeError:
+        return _NoThreadData
+
+
+class _NoThreadData:
+    """In the place of a record that is missing: no op has a name scope."""
+
+    scope_name = ""
+    op_callbacks: ClassVar[list[Any]] = []
 
 
 def dtype_name(number: int) -> str:
@@ -209,7 +252,7 @@ def handle_of(value: Any) -> Any:
     """
     if isinstance(value, BaseVariable):
         return value._handle
-    if isinstance(value, ref_variable.RefVariable):  # of the first kind: a graph's tensor
+    if isinstance(value, RefVariable):  # of the first kind: a graph's tensor
         return value._variable
     if isinstance(value, DistributedVariable):
         with contextlib.suppress(ValueError):  # outside the replicas: that of the first one
@@ -224,7 +267,7 @@ def handle_of(value: Any) -> Any:
 
 def is_eager() -> bool:
     """Whether ops run at once, rather than going into a graph."""
-    return bool(context.executing_eagerly())
+    return bool(tf.executing_eagerly())
 
 
 def graph_behind(function: Any) -> Any:
@@ -240,7 +283,7 @@ def captured_ids(graph: Any) -> frozenset[int]:
 
 def graph_being_built() -> Any:
     """The graph that ops go into; ``None`` if they run at once."""
-    return None if is_eager() else ops.get_default_graph()
+    return None if is_eager() else get_default_graph()
 
 
 def newest_call(graph: Any, outputs: Sequence[Any]) -> Any:
@@ -375,7 +418,14 @@ def dense(slices: Any) -> Any:
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
 
 
-class _WithoutFiles(tf_stack.StackTraceFilter):  # type: ignore[misc]
+StackFilter: type = find(
+    "tensorflow.python.util.tf_stack:StackTraceFilter",
+    "plain error messages of TensorFlow",
+    object,
+)
+
+
+class _WithoutFiles(StackFilter):  # type: ignore[misc]
     """Leaves frames of some files out of what TensorFlow says about where an op was made."""
 
     def __init__(self, files: frozenset[str]) -> None:
@@ -389,16 +439,21 @@ class _WithoutFiles(tf_stack.StackTraceFilter):  # type: ignore[misc]
 @contextlib.contextmanager
 def without_files(files: frozenset[str]) -> Iterator[None]:
     """TensorFlow's own messages name none of these files: "Detected at node", "in user code"."""
-    before = traceback_utils._EXCLUDED_PATHS
-    traceback_utils._EXCLUDED_PATHS = (*before, *files)
+    before = getattr(traceback_utils, "_EXCLUDED_PATHS", None)
+    if before is not None:
+        traceback_utils._EXCLUDED_PATHS = (*before, *files)
     try:
-        with _WithoutFiles(files):
+        with contextlib.nullcontext() if StackFilter is object else _WithoutFiles(files):
             yield
     finally:
-        traceback_utils._EXCLUDED_PATHS = before
+        if before is not None:
+            traceback_utils._EXCLUDED_PATHS = before
 
 
-CALLER_OF_LOG = (tf_logging, "_get_caller")
+CALLER_OF_LOG = (
+    find("tensorflow.python.platform.tf_logging", "the place of TensorFlow's log lines"),
+    "_get_caller",
+)
 """Where ``tf.get_logger()`` asks for the place of a line (2.15-2.21)."""
 
 do_not_convert = tf.autograph.experimental.do_not_convert
@@ -409,7 +464,7 @@ def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
 
     ``(file, line)`` to ``(file, line, function)``: ``StackTraceMapper`` in autograph/impl/api.py.
     """
-    stacks = tf_stack._source_mapper_stacks
+    stacks = getattr(tf_stack, "_source_mapper_stacks", {})
     own = stacks.get(threading.get_ident())
     lines: Mapping[tuple[str, int], tuple[str, int, str]]
     lines = own[-1].get_effective_source_map() if own else {}
@@ -505,7 +560,7 @@ def run_op(op_type: str, inputs: Sequence[Any], attrs: Any, count: int) -> Seque
 
 def wider_attrs(op_type: str, attrs: Any) -> Any:
     """The attributes with each real or complex dtype in double precision."""
-    known = op_def_registry.get(op_type)
+    known = op_def_of(op_type)
     types = (
         {attribute.name for attribute in known.attr if attribute.type in ("type", "list(type)")}
         if known

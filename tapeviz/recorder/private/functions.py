@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.core.framework import function_pb2, node_def_pb2
-from tensorflow.python.eager import context
-from tensorflow.python.framework import op_def_registry
 
-FunctionDef: Any = function_pb2.FunctionDef
-NodeDef: Any = node_def_pb2.NodeDef
+from .lookup import find
+
+_INSIDE = "the inside of compiled functions"
+FunctionDef = find("tensorflow.core.framework.function_pb2:FunctionDef", _INSIDE)
+NodeDef = find("tensorflow.core.framework.node_def_pb2:NodeDef", _INSIDE)
+context = find("tensorflow.python.eager.context", _INSIDE)
+_op_def_of = find("tensorflow.python.framework.op_def_registry:get", _INSIDE)
 VARIANT, RESOURCE, INT32 = 21, 20, 3
 
 
@@ -62,7 +64,7 @@ def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
 
 def op_def(op_type: str) -> Any:
     """The ``OpDef`` of a type; ``None`` for one that TensorFlow does not know."""
-    return op_def_registry.get(op_type)
+    return _op_def_of(op_type)
 
 
 def new_variable(dtype: int, shape: Sequence[int], name: str) -> Any:

@@ -1,0 +1,47 @@
+"""A private name of TensorFlow in; what it stands for out, or a stand-in that says it is missing.
+
+TensorFlow moves its private names between versions. One that is missing costs the feature that
+needs it, and never the run: :data:`MISSING` has its name, and the recording a note about it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NoReturn
+
+MISSING: dict[str, str] = {}
+"""For each name that this TensorFlow lacks (``module:name`` or ``module``) what is lost by it."""
+
+
+class Absent:
+    """Stands for a missing name: nothing is an instance of it, and each use of it raises."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        raise AttributeError(f"this TensorFlow lacks {self._name}")
+
+    def __call__(self, *args: Any, **named: Any) -> NoReturn:
+        raise AttributeError(f"this TensorFlow lacks {self._name}")
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return False
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def find(name: str, loses: str, otherwise: Any = None) -> Any:
+    """The module ``a.b``, or the attribute ``a.b:c``; ``otherwise`` or :class:`Absent` without it.
+
+    ``loses``: what is not recorded where the name is missing, in the words of a note. A class that
+    ``except`` or ``class`` names needs a class in its place: give ``otherwise``.
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        found = import_module(module)
+        return getattr(found, attribute) if attribute else found
+    except (ImportError, AttributeError):
+        MISSING[name] = loses
+        return Absent(name) if otherwise is None else otherwise
