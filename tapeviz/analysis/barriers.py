@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..trace.expressions import SourceText
 from ..trace.model import Op, OpId, Site, Step, Tape, TensorId
+from ..trace.op_kinds import ops_with
 from ..trace.tapes import is_differentiable
 from .blocks import line_that_kept, line_to_move
 from .dataflow import REF_ASSIGNS, Way
@@ -19,16 +20,10 @@ from .evidence import Evidence, name_of
 from .model import Cause, Kind
 
 # Ops that look at the form of a tensor and never at its elements.
-FORM_OPS = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
+FORM_OPS = ops_with("form")
 # Of floats, giving floats, and registered as not differentiable, or with a gradient function that
 # gives None (the gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
-FLAT_OPS = frozenset(
-    {"Round", "Rint", "Floor", "Ceil", "FloorDiv", "FloorMod", "TruncateDiv", "LinSpace", "Range"}
-    | {"RaggedRange", "OneHot", "HSVToRGB", "RandomShuffle", "StatelessRandomShuffle"}
-    | {"ExtractGlimpse", "ParameterizedTruncatedNormal", "StatelessRandomBinomial", "SparseConcat"}
-    | {"FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVarsGradient", "ResizeBilinearGrad"}
-    | {"TensorListConcatLists", "TensorListPushBackBatch", "SparseAddGrad", "LoadAndRemapMatrix"}
-)
+FLAT_OPS = ops_with("no-gradient")
 
 
 @dataclass(frozen=True, slots=True)

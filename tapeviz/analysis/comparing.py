@@ -9,16 +9,12 @@ from typing import Literal
 import numpy as np
 
 from ..trace.model import Array, Op, OpId, Stats, Trace
+from ..trace.op_kinds import ops_with
 from .model import CallDiagnosis, Diagnosis, Finding
 from .pairing import pair_anywhere, pair_in_order
 
 Outcome = Literal["same", "rounding", "differs", "removed", "added"]
-_PLUMBING = frozenset(
-    (
-        *("Const", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp", "NoOp", "Identity"),
-        *("DestroyResourceOp", "Placeholder", "Shape", "ShapeN", "Size", "Rank", "VariableShape"),
-    )
-)
+_PLUMBING = ops_with("plumbing")
 """Ops that a reader of gradients does not miss."""
 
 

@@ -24,6 +24,7 @@ from ..trace.model import (
     VariableId,
     Version,
 )
+from ..trace.op_kinds import ops_with
 from ..trace.state import keeps_prior_state
 from .origins import Origins
 
@@ -32,15 +33,12 @@ Place = TensorId | str
 WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python", "captured"]
 
 
-REF_VARIABLES = frozenset({"Variable", "VariableV2", "TemporaryVariable"})
-REF_ASSIGNS = frozenset(
-    {"Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub"}
-    | {"ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub"}
-)
+REF_VARIABLES = ops_with("ref-variable")
+REF_ASSIGNS = ops_with("ref-assign")
 
 
 # They give a new list (list_ops, TensorArray in a function).
-LIST_WRITES = frozenset({"TensorListSetItem", "TensorListPushBack", "TensorArrayWriteV3"})
+LIST_WRITES = ops_with("list-write")
 
 
 def place_of(version: Version) -> str:

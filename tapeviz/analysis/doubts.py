@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..trace.model import Call, Op, Step, TensorId, Trace
+from ..trace.op_kinds import ops_with
 
 MAX_DOUBTS = 8
-_COPIES = frozenset({"Identity", "IdentityN", "StopGradient", "Reshape", "EnsureShape"})
+_COPIES = ops_with("copy")
 
 
 def doubts(trace: Trace) -> Iterator[dict[str, Any]]:

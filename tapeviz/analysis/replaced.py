@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..trace.model import NOWHERE, Op, Operand, TensorId, Variable, VariableId
+from ..trace.op_kinds import ops_with
 from .blocks import line_beside
 from .dataflow import Place
 from .evidence import Evidence
 from .model import Cause
 from .python_text import read_text
 
-_VIEWS = frozenset(
-    {"StridedSlice", "Identity", "Reshape", "GatherV2", "ExpandDims", "Squeeze", "Slice", "Cast"}
-    | {"Pack", "ConcatV2", "Transpose", "Copy", "DeepCopy", "EnsureShape", "Unpack", "Split"}
-)
+_VIEWS = ops_with("view")
 _DEEPEST = 40
 
 

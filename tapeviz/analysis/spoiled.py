@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from ..trace.model import Op, Operand, OpId, Stats, Step, TensorId, VariableId
+from ..trace.op_kinds import ops_with
 from .began import began, by_name, in_first_turn, place_of_bad
 from .evidence import Evidence
 from .model import Cause, Kind
@@ -17,52 +18,20 @@ from .nonfinite import value_at, what_did_it
 from .status import is_zero
 
 # Slope 0 over a stretch of their inputs, and something else over another.
-_CLIPPING = frozenset(
-    {"Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Softplus", "ClipByValue", "Maximum", "Minimum"}
-    | {"Max", "Min", "Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Erf", "MaxPool", "SegmentMax"}
-    | {"SigmoidGrad", "TanhGrad", "SegmentMin", "UnsortedSegmentMax", "UnsortedSegmentMin"}
-    | {"MaxPool3D", "MaxPoolV2", "Prod", "Exp", "Erfc", "SparseSoftmaxCrossEntropyWithLogits"}
-    | {"SoftmaxCrossEntropyWithLogits", "Abs", "Cos", "Sin", "Cosh", "EluGrad", "SeluGrad"}
-    | {"FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxArgs", "TopKV2", "Rsqrt", "Reciprocal"}
-)
-_NORMALISING = frozenset({"Softmax", "LogSoftmax"})
+_CLIPPING = ops_with("clips")
+_NORMALISING = ops_with("normalises")
 # Derivative 0 wherever there is one.
-_FLAT = frozenset(
-    {"Sign", "Round", "Rint", "Floor", "Ceil", "ReluGrad", "Relu6Grad", "LeakyReluGrad"}
-    | {"MaxPoolGrad", "MaxPoolGradV2", "AbsGrad", "FloorMod"}
-)
+_FLAT = ops_with("flat")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
-_PRODUCTS = frozenset(
-    {"Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "RealDiv", "Div"}
-    | {"DivNoNan", "MulNoNan", "Einsum", "Conv2D", "Conv3D", "DepthwiseConv2dNative", "Cross"}
-    | {"Conv2DBackpropInput", "Conv2DBackpropFilter", "SparseTensorDenseMatMul", "Xlogy"}
-    | {"Square", "Pow", "SquaredDifference", "L2Loss", "SparseMatMul", "SegmentMean"}
-)
+_PRODUCTS = ops_with("product")
 # What is let through is chosen by a mask.
-_MASKING = frozenset({"Select", "SelectV2", "MatrixBandPart", "Where"})
+_MASKING = ops_with("mask")
 # They move elements about: a part that is zero was so before.
-_MOVES = frozenset(
-    {
-        "Pack",
-        "Unpack",
-        "ConcatV2",
-        "Split",
-        "SplitV",
-        "StridedSlice",
-        "Slice",
-        "GatherV2",
-        "Reshape",
-    }
-    | {"Transpose", "ExpandDims", "Squeeze", "Identity", "GatherNd", "Tile", "PadV2", "Pad"}
-    | {"TensorListStack", "TensorListFromTensor", "ResourceGather"}
-)
-_CONTROL_FLOW = frozenset({"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase"})
+_MOVES = ops_with("moves")
+_CONTROL_FLOW = ops_with("branch", "case", "loop")
 # A slope that is infinite or undefined at a point, or a result that is; then what overflows.
-_SINGULAR = frozenset(
-    {"Log", "Log1p", "Sqrt", "Rsqrt", "RealDiv", "Div", "Reciprocal", "Xlogy", "Acos", "Asin"}
-    | {"Acosh", "Atanh", "Inv", "MatrixInverse", "Cholesky", "EuclideanNorm"}
-)
-_GROWING = frozenset({"Pow", "Exp", "Expm1", "Cosh", "Sinh"})
+_SINGULAR = ops_with("singular")
+_GROWING = ops_with("grows")
 _IsSpoiled = Callable[[Stats | None], bool]
 _Spoiler = tuple[Step | None, Op]
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
+from ..trace.op_kinds import ops_with
 from .barriers import gradient_return_line
 from .evidence import Evidence, name_of
 from .model import Warned
@@ -20,10 +21,10 @@ from .spoiled import nonfinite_in_call
 from .status import status_of
 from .words import explain
 
-_COMPARING = frozenset({"Sub", "SquaredDifference"})
-_AVERAGING = frozenset({"Mean", "Sum"})
+_COMPARING = ops_with("difference")
+_AVERAGING = ops_with("mean")
 # Who writes these asks for another shape.
-_RESHAPING = frozenset({"ExpandDims", "Reshape", "StridedSlice", "Transpose", "BroadcastTo"})
+_RESHAPING = ops_with("reshape")
 _FEW = 100_000
 _ALL_OF_IT = 1e-3
 Look = Callable[[Evidence], Iterator[Warned]]

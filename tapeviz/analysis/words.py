@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..trace.op_kinds import ops_with
 from .model import Cause
 
 Words = Callable[[Cause, str, str], str]
@@ -161,13 +162,10 @@ def _stop(cause: Cause, target: str, source: str) -> str:
     )
 
 
-_PLACES = frozenset({"ArgMax", "ArgMin", "TopK", "TopKV2", "Where", "Unique", "UniqueV2"})
-_QUESTIONS = frozenset(
-    {"Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "ApproximateEqual"}
-    | {"IsNan", "IsInf", "IsFinite", "LogicalAnd", "LogicalOr", "LogicalNot", "InTopKV2"}
-)
-_FORMS = frozenset({"Shape", "ShapeN", "Size", "Rank"})
-_DRAWS = frozenset({"Multinomial", "StatelessMultinomial", "RandomPoissonV2", "RandomShuffle"})
+_PLACES = ops_with("position")
+_QUESTIONS = ops_with("question")
+_FORMS = ops_with("shape")
+_DRAWS = ops_with("draw")
 
 
 def _flat(cause: Cause, target: str, source: str) -> str:

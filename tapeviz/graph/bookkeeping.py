@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..trace.model import Op, OpId, TensorId, Trace
+from ..trace.op_kinds import ops_with
 
 _INTEGERS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
-_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank", "VariableShape", "BroadcastGradientArgs"))
+_SHAPES = ops_with("no-data")
 """Their output depends on no data value, whatever their input."""
 
 _FIRST, _SECOND, _LAST = (0,), (1,), (-1,)

@@ -12,11 +12,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from . import events as e
+from .op_kinds import ops_with
 from .state import writes_state
 
-CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-CONDITIONALS = frozenset({"If", "StatelessIf"})
-LOOPS = frozenset({"While", "StatelessWhile"})
+CALLS = ops_with("call")
+CONDITIONALS = ops_with("branch")
+LOOPS = ops_with("loop")
 _BELONGING = (
     *(e.OpRan, e.OperationRecorded, e.BodiesRun, e.TapeOpened, e.TapeTurned, e.Watched),
     *(e.CallBegan, e.CallEnded, e.StepRan, e.NameBound, e.ValueLeft),

@@ -1,0 +1,262 @@
+"""An op's type in, what is special about it out: a row for each type that some rule names.
+
+The recorder travels alone and has tables of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+TRAITS: Mapping[str, str] = MappingProxyType(
+    {
+        "call": "runs the graph of a function",
+        "branch": "runs one of two graphs",
+        "case": "runs one of several graphs",
+        "loop": "runs a graph for each turn",
+        "ref-variable": "makes a TF1 ref variable",
+        "ref-assign": "writes to a TF1 ref variable",
+        "list-write": "gives a new list with another element (list_ops, TensorArray in a function)",
+        "shape": "gives the shape or size of a tensor",
+        "form": "looks at the form of a tensor and never at its elements",
+        "no-data": "its output depends on no data value, whatever its input",
+        "plumbing": "a reader of gradients does not miss it",
+        "no-gradient": (
+            "floats to floats, and its gradient function gives None or there is none (2.15-2.21)"
+        ),
+        "flat": "its derivative is 0 wherever there is one",
+        "clips": "its slope is 0 over a stretch of its inputs and another elsewhere",
+        "normalises": "its outputs sum to a constant",
+        "product": "linear in each of several inputs: one's gradient is multiplied by the others",
+        "mask": "a mask chooses the elements that it lets through",
+        "moves": "moves elements: a part that is zero was zero before",
+        "singular": "its slope or its result is infinite or undefined at a point",
+        "grows": "its result overflows soon",
+        "copy": "gives its input as it is, perhaps in another shape",
+        "view": "gives elements of its inputs: a slice, a copy, another shape or dtype",
+        "difference": "compares two tensors element by element, as losses do",
+        "mean": "gathers a loss into a number",
+        "reshape": "who writes it asks for another shape",
+        "position": "gives positions of elements",
+        "question": "answers true or false",
+        "draw": "draws random numbers",
+    }
+)
+"""For each trait what an op of it does."""
+
+_ROWS = """
+Abs                                  clips
+AbsGrad                              flat
+Acos                                 singular
+Acosh                                singular
+ApproximateEqual                     question
+ArgMax                               position
+ArgMin                               position
+Asin                                 singular
+Assign                               ref-assign
+AssignAdd                            ref-assign
+AssignSub                            ref-assign
+Atanh                                singular
+BatchMatMul                          product
+BatchMatMulV2                        product
+BatchMatMulV3                        product
+BroadcastGradientArgs                no-data
+BroadcastTo                          reshape
+Case                                 case
+Cast                                 view
+Ceil                                 no-gradient flat
+Cholesky                             singular
+ClipByValue                          clips
+ConcatV2                             moves view
+Const                                plumbing
+Conv2D                               product
+Conv2DBackpropFilter                 product
+Conv2DBackpropInput                  product
+Conv3D                               product
+Copy                                 view
+Cos                                  clips
+Cosh                                 clips grows
+Cross                                product
+DeepCopy                             view
+DepthwiseConv2dNative                product
+DestroyResourceOp                    plumbing
+Div                                  product singular
+DivNoNan                             product
+Einsum                               product
+Elu                                  clips
+EluGrad                              clips
+EnsureShape                          copy view
+Equal                                question
+Erf                                  clips
+Erfc                                 clips
+EuclideanNorm                        singular
+Exp                                  clips grows
+ExpandDims                           moves view reshape
+Expm1                                grows
+ExtractGlimpse                       no-gradient
+FakeQuantWithMinMaxArgs              clips
+FakeQuantWithMinMaxArgsGradient      no-gradient
+FakeQuantWithMinMaxVars              clips
+FakeQuantWithMinMaxVarsGradient      no-gradient
+Floor                                no-gradient flat
+FloorDiv                             no-gradient
+FloorMod                             no-gradient flat
+GatherNd                             moves
+GatherV2                             moves view
+Greater                              question
+GreaterEqual                         question
+HSVToRGB                             no-gradient
+Identity                             plumbing moves copy view
+IdentityN                            copy
+If                                   branch
+InTopKV2                             question
+Inv                                  singular
+IsFinite                             question
+IsInf                                question
+IsNan                                question
+L2Loss                               product
+LeakyRelu                            clips
+LeakyReluGrad                        flat
+Less                                 question
+LessEqual                            question
+LinSpace                             no-gradient
+LoadAndRemapMatrix                   no-gradient
+Log                                  singular
+Log1p                                singular
+LogSoftmax                           clips normalises
+LogicalAnd                           question
+LogicalNot                           question
+LogicalOr                            question
+MatMul                               product
+MatrixBandPart                       mask
+MatrixInverse                        singular
+Max                                  clips
+MaxPool                              clips
+MaxPool3D                            clips
+MaxPoolGrad                          flat
+MaxPoolGradV2                        flat
+MaxPoolV2                            clips
+Maximum                              clips
+Mean                                 mean
+Min                                  clips
+Minimum                              clips
+Mul                                  product
+MulNoNan                             product
+Multinomial                          draw
+NoOp                                 plumbing
+NotEqual                             question
+OneHot                               no-gradient
+OnesLike                             form
+Pack                                 moves view
+Pad                                  moves
+PadV2                                moves
+ParameterizedTruncatedNormal         no-gradient
+PartitionedCall                      call
+Placeholder                          plumbing
+Pow                                  product grows
+Prod                                 clips
+RaggedRange                          no-gradient
+RandomPoissonV2                      draw
+RandomShuffle                        no-gradient draw
+Range                                no-gradient
+Rank                                 shape form no-data plumbing
+ReadVariableOp                       plumbing
+RealDiv                              product singular
+Reciprocal                           clips singular
+Relu                                 clips
+Relu6                                clips
+Relu6Grad                            flat
+ReluGrad                             flat
+Reshape                              moves copy view reshape
+ResizeBilinearGrad                   no-gradient
+ResourceGather                       moves
+Rint                                 no-gradient flat
+Round                                no-gradient flat
+Rsqrt                                clips singular
+ScatterAdd                           ref-assign
+ScatterNdAdd                         ref-assign
+ScatterNdSub                         ref-assign
+ScatterNdUpdate                      ref-assign
+ScatterSub                           ref-assign
+ScatterUpdate                        ref-assign
+SegmentMax                           clips
+SegmentMean                          product
+SegmentMin                           clips
+Select                               mask
+SelectV2                             mask
+Selu                                 clips
+SeluGrad                             clips
+Shape                                shape form no-data plumbing
+ShapeN                               shape form no-data plumbing
+Sigmoid                              clips
+SigmoidGrad                          clips
+Sign                                 flat
+Sin                                  clips
+Sinh                                 grows
+Size                                 shape form no-data plumbing
+Slice                                moves view
+Softmax                              clips normalises
+SoftmaxCrossEntropyWithLogits        clips
+Softplus                             clips
+SparseAddGrad                        no-gradient
+SparseConcat                         no-gradient
+SparseMatMul                         product
+SparseSoftmaxCrossEntropyWithLogits  clips
+SparseTensorDenseMatMul              product
+Split                                moves view
+SplitV                               moves
+Sqrt                                 singular
+Square                               product
+SquaredDifference                    product difference
+Squeeze                              moves view
+StatefulPartitionedCall              call
+StatelessCase                        case
+StatelessIf                          branch
+StatelessMultinomial                 draw
+StatelessRandomBinomial              no-gradient
+StatelessRandomShuffle               no-gradient
+StatelessWhile                       loop
+StopGradient                         copy
+StridedSlice                         moves view reshape
+Sub                                  difference
+Sum                                  mean
+Tanh                                 clips
+TanhGrad                             clips
+TemporaryVariable                    ref-variable
+TensorArrayWriteV3                   list-write
+TensorListConcatLists                no-gradient
+TensorListFromTensor                 moves
+TensorListPushBack                   list-write
+TensorListPushBackBatch              no-gradient
+TensorListSetItem                    list-write
+TensorListStack                      moves
+Tile                                 moves
+TopK                                 position
+TopKV2                               clips position
+Transpose                            moves view reshape
+TruncateDiv                          no-gradient
+Unique                               position
+UniqueV2                             position
+Unpack                               moves view
+UnsortedSegmentMax                   clips
+UnsortedSegmentMin                   clips
+VarHandleOp                          plumbing
+VarIsInitializedOp                   plumbing
+Variable                             ref-variable
+VariableShape                        no-data plumbing
+VariableV2                           ref-variable
+Where                                mask position
+While                                loop
+Xlogy                                product singular
+ZerosLike                            form
+"""
+OP_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {name: frozenset(traits) for name, *traits in map(str.split, _ROWS.strip().splitlines())}
+)
+"""For each op type its traits."""
+
+
+def ops_with(*traits: str) -> frozenset[str]:
+    """The op types that have one of these traits."""
+    assert TRAITS.keys() >= set(traits)
+    return frozenset(name for name, known in OP_KINDS.items() if known.intersection(traits))
