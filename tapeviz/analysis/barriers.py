@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..trace.expressions import SourceText
-from ..trace.model import Op, OpId, Site, Step, Tape, TensorId
+from ..trace.model import Op, OpId, Site, Step, Tape, TensorId, VersionId
 from ..trace.op_kinds import ops_with
 from ..trace.tapes import is_differentiable
 from .blocks import line_that_kept, line_to_move
@@ -47,7 +47,7 @@ def changed_state(crossing: Crossing) -> Cause | None:
     op = crossing.op
     if op is None or not (way.kind in ("assign", "state") or op.type in REF_ASSIGNS):
         return None
-    if isinstance(way.end, str):
+    if isinstance(way.end, VersionId):
         variable = evidence.flow.version_at(way.end).variable
         if evidence.trace.variables[variable].owner == "metric":
             return evidence.cause("stateful", op.line, way, what="metric")
@@ -66,7 +66,7 @@ def _name_of_ref(evidence: Evidence, assign: Op) -> str:
 def made_variable(crossing: Crossing) -> Cause | None:
     """A variable was made from the tensor: its value is copied as by an assign."""
     way, evidence = crossing.way, crossing.evidence
-    if way.kind != "creation" or not isinstance(way.end, str):
+    if way.kind != "creation" or not isinstance(way.end, VersionId):
         return None
     variable = evidence.trace.variables[evidence.flow.version_at(way.end).variable]
     name = name_of(evidence.trace, variable.id)

@@ -23,13 +23,14 @@ from ..trace.model import (
     Variable,
     VariableId,
     Version,
+    VersionId,
 )
 from ..trace.op_kinds import ops_with
 from ..trace.state import keeps_prior_state
 from .origins import Origins
 
-Place = TensorId | str
-"""A tensor, or a version of a variable (``v5:1``)."""
+Place = TensorId | VersionId
+"""A tensor, or a version of a variable."""
 WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python", "captured"]
 
 
@@ -39,11 +40,6 @@ REF_ASSIGNS = ops_with("ref-assign")
 
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
-
-
-def place_of(version: Version) -> str:
-    """The name of a version of a variable as a place."""
-    return f"v{version.variable}:{version.index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +88,12 @@ class DataFlow:
         return ways
 
     def _ways_into(self, place: Place) -> tuple[Way, ...]:
-        if isinstance(place, str):
+        if isinstance(place, VersionId):
             return self._into_version(self._versions[place])
         version = self.trace.version_read(place)
         if version is not None:
             reader = self.trace.producers.get(place)
-            return (Way("read", place_of(version), place, reader),)
+            return (Way("read", version.id, place, reader),)
         producer = self.trace.producers.get(place)
         if producer is None or place in self._left:
             return tuple(
@@ -112,7 +108,7 @@ class DataFlow:
             start: Place = tensor
             touched = self.trace.touches.get((op.id, VariableId(tensor)))
             if touched is not None:
-                start = place_of(touched)
+                start = touched.id
             ways.append(Way("op", start, place, op.id, tensor, position))
             for filler in self._fillers.get(tensor, ()):
                 if filler.when < op.when:
@@ -190,10 +186,10 @@ class DataFlow:
             is_made = leave.tensor in self.trace.producers
             return leave.tensor if is_made else self.trace.fetched.get(leave.tensor, leave.tensor)
         held = [version for version in variable.versions if version.when < leave.when]
-        return place_of(held[-1] if held else variable.versions[0])
+        return (held[-1] if held else variable.versions[0]).id
 
     def _into_version(self, version: Version) -> tuple[Way, ...]:
-        place = place_of(version)
+        place = version.id
         ways = []
         if version.value is not None:
             kind: WayKind = "assign" if version.index else "creation"
@@ -201,7 +197,7 @@ class DataFlow:
         if version.index and version.op is not None:
             prior = self._prior(version)
             if prior is not None and keeps_prior_state(self.trace.ops[version.op].type):
-                ways.append(Way("state", place_of(prior), place, version.op))
+                ways.append(Way("state", prior.id, place, version.op))
         return tuple(ways)
 
     def _prior(self, version: Version) -> Version | None:
@@ -265,13 +261,11 @@ class DataFlow:
         return [op for op in self.trace.ops.values() if op.type in LIST_WRITES]
 
     @cached_property
-    def _versions(self) -> dict[str, Version]:
+    def _versions(self) -> dict[VersionId, Version]:
         variables: Iterable[Variable] = self.trace.variables.values()
-        return {
-            place_of(version): version for variable in variables for version in variable.versions
-        }
+        return {version.id: version for variable in variables for version in variable.versions}
 
-    def version_at(self, place: str) -> Version:
+    def version_at(self, place: VersionId) -> Version:
         return self._versions[place]
 
     def places_of_source(self, tensor: TensorId) -> tuple[Place, ...]:
@@ -279,7 +273,7 @@ class DataFlow:
         variable = self.trace.variables.get(VariableId(tensor))
         if variable is None:
             return (tensor,)
-        return (tensor, *(place_of(version) for version in variable.versions))
+        return (tensor, *(version.id for version in variable.versions))
 
     def places_of_target(self, tensor: TensorId, when: int) -> tuple[Place, ...]:
         """Where a target ends: a tensor, or the version that a variable had at that time."""
@@ -287,7 +281,7 @@ class DataFlow:
         if variable is None or not variable.versions:
             return (tensor,)
         held = [version for version in variable.versions if version.when <= when]
-        return (place_of(held[-1] if held else variable.versions[0]),)
+        return ((held[-1] if held else variable.versions[0]).id,)
 
     def ancestry(
         self, targets: Iterable[Place], skip: Skip | None = None, most: int | None = None

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..trace.model import Op, Operand, OpId, TensorId, VariableId
+from ..trace.model import Op, Operand, OpId, TensorId, VariableId, VersionId
 from .barriers import FORM_OPS
 from .dataflow import Place
 from .evidence import Evidence, line_where_made, name_of
@@ -114,7 +114,7 @@ def _made_from(evidence: Evidence) -> Iterator[str]:
             continue
         seen.add(place)
         for way in flow.into(place):
-            if isinstance(way.start, str):
+            if isinstance(way.start, VersionId):
                 yield name_of(trace, flow.version_at(way.start).variable)
                 continue
             is_variable = VariableId(way.start) in trace.variables
@@ -128,7 +128,7 @@ def _made_from(evidence: Evidence) -> Iterator[str]:
 
 
 def _variables(evidence: Evidence) -> list[str]:
-    places = (place for place in evidence.paths.recent.into if isinstance(place, str))
+    places = (place for place in evidence.paths.recent.into if isinstance(place, VersionId))
     handles = dict.fromkeys(evidence.flow.version_at(place).variable for place in places)
     return [name_of(evidence.trace, handle) for handle in handles][:_MOST_VARIABLES]
 

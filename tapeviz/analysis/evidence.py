@@ -7,9 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..trace.expressions import SourceText
-from ..trace.model import Binding, Call, Op, OpId, Site, Step, Tape, TensorId, Trace, VariableId
+from ..trace.model import (
+    Binding,
+    Call,
+    Op,
+    OpId,
+    Site,
+    Step,
+    Tape,
+    TensorId,
+    Trace,
+    VariableId,
+    VersionId,
+)
 from .blocks import Lines, lines_within
-from .dataflow import DataFlow, Way
+from .dataflow import DataFlow, Place, Way
 from .model import Cause, Kind, Link
 from .op_words import words_on_line
 from .origins import Origins
@@ -113,8 +125,8 @@ class Evidence:
     def op(self, way: Way) -> Op | None:
         return self.trace.ops.get(way.op) if way.op is not None else None
 
-    def dtype(self, tensor: TensorId | str) -> str:
-        if isinstance(tensor, str):
+    def dtype(self, tensor: Place) -> str:
+        if isinstance(tensor, VersionId):
             variable = self.trace.variables[self.flow.version_at(tensor).variable]
             return variable.dtype
         known = self.trace.tensors.get(tensor)

@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any, Literal
 
 from ..errors import TapevizError
-from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, VariableId
+from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
-from .dataflow import DataFlow, Ways, place_of
+from .dataflow import DataFlow, Place, Ways
 from .paths import Paths
 
 How = Literal["", "beyond", "estimate"]
@@ -117,7 +117,7 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
         "program": list(_program(trace, ancestry, how)),
         "wanted": [
             *(source.tensor for source in call.sources if source.tensor is not None),
-            *(place for place in ancestry if isinstance(place, str)),
+            *(str(place) for place in ancestry if isinstance(place, VersionId)),
         ],
     }
 
@@ -281,11 +281,11 @@ def _program(trace: Trace, ancestry: Ways, how: How) -> Iterator[list[Any]]:
             elif way.kind == "read" and isinstance(place, int):
                 variable = trace.reads[place].variable
                 when = _when(trace, way.op)
-                instructions.append((when, ["move", place, way.start]))
+                instructions.append((when, ["move", place, _named(way.start)]))
                 instructions.append((when, ["move", place, variable]))
             elif way.kind == "creation":
                 when = _when(trace, way.op)
-                instructions.append((when, ["move", way.end, way.start]))
+                instructions.append((when, ["move", _named(way.end), _named(way.start)]))
             elif way.op is not None and way.op not in done:
                 done.add(way.op)
                 op = trace.ops[way.op]
@@ -316,10 +316,15 @@ def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
             for tensor in op.inputs:
                 touched = trace.touches.get((op.id, VariableId(tensor)))
                 if touched is not None:
-                    yield op.when - 0.5, ["move", tensor, place_of(touched)]
+                    yield op.when - 0.5, ["move", tensor, str(touched.id)]
         return
-    prior = 0 if not version.index else f"v{version.variable}:{version.index - 1}"
-    yield op.when, ["assign", op.id, place_of(version), version.value or 0, prior]
+    prior = str(version.id._replace(number=version.index - 1)) if version.index else 0
+    yield op.when, ["assign", op.id, str(version.id), version.value or 0, prior]
+
+
+def _named(place: Place) -> int | str:
+    """A place as the recorder names it: a tensor's id, or a version's text."""
+    return str(place) if isinstance(place, VersionId) else place
 
 
 def _carries_gradient(trace: Trace, tensor: TensorId) -> bool:

@@ -10,7 +10,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..trace.model import Array, Op, Operand, TensorId, Trace, Variable, VariableId, Version
+from ..trace.model import (
+    Array,
+    Op,
+    Operand,
+    TensorId,
+    Trace,
+    Variable,
+    VariableId,
+    Version,
+    VersionId,
+)
 from ..trace.state import CREATION
 from .dataflow import Place
 from .evidence import Evidence, name_of
@@ -50,7 +60,7 @@ def _through_file(evidence: Evidence, source: Operand, used: Collection[Place]) 
     if variable is None:
         return None
     for place in used:
-        version = evidence.flow.version_at(place) if isinstance(place, str) else None
+        version = evidence.flow.version_at(place) if isinstance(place, VersionId) else None
         if version is None or version.op is None or version.value in trace.producers:
             continue
         op, value = trace.ops[version.op], trace.value(version.value or _NONE)
@@ -117,7 +127,7 @@ def _unexplained(evidence: Evidence, used: Collection[Place]) -> Iterator[tuple[
     trace, text = evidence.trace, read_text(evidence.text)
     seen = evidence.flow.first_seen
     for tensor in used:
-        if isinstance(tensor, str) or tensor in trace.producers or tensor not in seen:
+        if isinstance(tensor, VersionId) or tensor in trace.producers or tensor not in seen:
             continue
         value, (site, when) = trace.value(tensor), seen[tensor]
         if value is None or value.dtype.kind != "f" or when > evidence.call.when:

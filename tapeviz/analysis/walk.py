@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from ..trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId
+from ..trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
 from .barriers import Crossing, barrier
-from .dataflow import Place, place_of
+from .dataflow import Place
 from .evidence import Evidence, name_of
 from .formulas import formula
 from .model import Finding, Link, WalkStep
@@ -67,7 +67,7 @@ class _Rows:
         self.shares: dict[Place, list[tuple[int, TensorId]]] = {}
         self.totals: dict[Place, TensorId] = {}
         self.stops: dict[OpId, WalkStep] = {}
-        self.versions_fed: Counter[str] | None = None
+        self.versions_fed: Counter[VariableId] | None = None
         for operand, result in zip(call.sources, call.results, strict=False):
             if operand.tensor is not None and result is not None:
                 self.totals[operand.tensor] = result
@@ -107,7 +107,7 @@ class _Rows:
         if cause is None or op is None or op.id in self.stops:
             return
         version = self.trace.writes.get(op.id)
-        place: Place | None = place_of(version) if version else None
+        place: Place | None = version.id if version else None
         if version is None and op.outputs:
             place = op.outputs[0]
         arrived = self._total(place) if place is not None else None
@@ -159,43 +159,39 @@ class _Rows:
 
     def _place(self, tensor: TensorId) -> Place:
         version = self.trace.version_read(tensor)
-        return place_of(version) if version else tensor
+        return version.id if version else tensor
 
     def _total(self, place: Place) -> TensorId | None:
         """The whole gradient at a place, if TensorFlow ever added it up."""
         shares = self.shares.get(place, [])
         if len(shares) == 1:
             return shares[0][1]
-        if not isinstance(place, str):
+        if not isinstance(place, VersionId):
             return self.totals.get(place)
         replay = self.call.replay
-        if replay is not None and place in replay.results:
-            return replay.results[place]
-        variable = place[1:].split(":")[0]
-        is_only_version = self._versions_fed()[variable] == 1
-        return self.totals.get(TensorId(int(variable))) if is_only_version else None
+        if replay is not None and str(place) in replay.results:
+            return replay.results[str(place)]
+        is_only_version = self._versions_fed()[place.variable] == 1
+        return self.totals.get(TensorId(place.variable)) if is_only_version else None
 
-    def _versions_fed(self) -> Counter[str]:
+    def _versions_fed(self) -> Counter[VariableId]:
         """Count, for each variable, its versions that this pass gave a gradient to."""
         if self.versions_fed is None:
-            places = (place for place in self.shares if isinstance(place, str))
-            self.versions_fed = Counter(place[1:].split(":")[0] for place in places)
+            places = (place for place in self.shares if isinstance(place, VersionId))
+            self.versions_fed = Counter(place.variable for place in places)
         return self.versions_fed
 
     def _tensor_at(self, place: Place) -> TensorId | None:
         """The tensor at a place: of a variable's version one that was read from it."""
-        if not isinstance(place, str):
+        if not isinstance(place, VersionId):
             return place
-        variable, index = place[1:].split(":")
-        versions = self.trace.variables[VariableId(int(variable))].versions
-        reads = versions[int(index)].reads
+        reads = self.trace.variables[place.variable].versions[place.number].reads
         return reads[-1] if reads else None
 
     def _line_and_name(self, place: Place) -> tuple[int, str]:
-        if isinstance(place, str):
-            variable, index = place[1:].split(":")
-            known = self.trace.variables[VariableId(int(variable))]
-            version = known.versions[int(index)]
+        if isinstance(place, VersionId):
+            known = self.trace.variables[place.variable]
+            version = known.versions[place.number]
             op = self.trace.ops.get(version.op) if version.op is not None else None
             prime = _PRIMES[version.index] if version.index < 4 else f"⁽{version.index}⁾"
             line = op.line if op is not None and op.line else known.site.line

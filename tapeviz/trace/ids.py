@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NewType
+from typing import NamedTuple, NewType
 
 OpId = NewType("OpId", int)
 TensorId = NewType("TensorId", int)
@@ -11,3 +11,16 @@ VariableId = NewType("VariableId", int)
 TapeId = NewType("TapeId", int)
 CallId = NewType("CallId", int)
 SiteId = NewType("SiteId", int)
+
+
+class VersionId(NamedTuple):
+    """A version of a variable, and how many writes came before it.
+
+    Its text (``v5:1``) names it where the recorder is asked for gradients.
+    """
+
+    variable: VariableId
+    number: int
+
+    def __str__(self) -> str:
+        return f"v{self.variable}:{self.number}"

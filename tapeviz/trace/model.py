@@ -15,6 +15,7 @@ from .ids import SiteId as SiteId
 from .ids import TapeId as TapeId
 from .ids import TensorId as TensorId
 from .ids import VariableId as VariableId
+from .ids import VersionId as VersionId
 
 Method = Literal["gradient", "jacobian", "batch_jacobian", "tf.gradients", "jvp"]
 Array = NDArray[Any]
@@ -157,6 +158,10 @@ class Version:
     when: int
     reads: tuple[TensorId, ...] = ()
     touched_by: tuple[OpId, ...] = ()
+
+    @property
+    def id(self) -> VersionId:
+        return VersionId(self.variable, self.index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,6 @@ TRAITS: Mapping[str, str] = MappingProxyType(
 
 _ROWS = """
 Abs                                  clips
-AbsGrad                              flat
 Acos                                 singular
 Acosh                                singular
 ApproximateEqual                     question
@@ -214,7 +213,6 @@ StatelessCase                        case
 StatelessIf                          branch
 StatelessMultinomial                 draw
 StatelessRandomBinomial              no-gradient
-StatelessRandomShuffle               no-gradient
 StatelessWhile                       loop
 StopGradient                         copy
 StridedSlice                         moves view reshape
