@@ -147,7 +147,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
 
 
 def _inside(trace: Trace, call: Call) -> dict[str, Any]:
-    """Of a gradient call in a compiled function: whose values are not exactly those of the run."""
+    """For a gradient call in a compiled function: where its values are not exactly the run's."""
     words = words_about_values(trace, call)
     run = trace.ops.get(call.within) if call.within is not None else None
     if not words or run is None or run.inside is None:

@@ -138,7 +138,7 @@ def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:
 def in_first_turn(
     trace: Trace, op: Op, singular: Collection[str]
 ) -> tuple[Op, Mapping[TensorId, TensorId]]:
-    """Of a compiled loop the op that gave such numbers first, and the tensors of that turn.
+    """The op of a compiled loop that gave such numbers first, and the tensors of that turn.
 
     ``op``: the loop, or one of its body, which is drawn with the last turn. Where none of the body
     gave such a number the backward pass did: by an op of a ``singular`` type that got a 0.

@@ -32,8 +32,10 @@ def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
 
 
 def standing_calls(trace: Trace, number: int | None = None) -> list[OpId]:
-    """Of each function that asks for gradients itself the call that stands for all: the last one,
-    or the one of this ``number``, from 1."""
+    """One call of each function that asks for gradients itself: the last, or this ``number``.
+
+    Numbers count from 1.
+    """
     within = (call.within for call in trace.calls if call.within is not None)
     shown = (trace.ops[op] for op in within if op in trace.ops)
     calls = dict.fromkeys(_numbered(trace, op, number).ran_as for op in shown)

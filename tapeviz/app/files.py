@@ -24,7 +24,7 @@ OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
 
 
 class Files:
-    """What the window opens and saves. Trouble becomes a line in the status bar."""
+    """Opens and saves files for the window. Trouble becomes a line in the status bar."""
 
     def __init__(self, window: Window) -> None:
         self._window = window

@@ -273,7 +273,7 @@ _WORDS = {
 
 
 def form_words(name: str) -> str:
-    """What a layout or a grouping is called in menus."""
+    """The name of a layout or a grouping in menus."""
     return _WORDS.get(name) or name.replace("_", " ").replace("-", " ").capitalize()
 
 

@@ -82,7 +82,7 @@ def remember_choice(choice: KernelChoice) -> None:
 
 
 def remembered_choice() -> KernelChoice:
-    """What was chosen at an earlier start, as far as it is still there."""
+    """The interpreter chosen at an earlier start, if it is still there."""
     try:
         kept = json.loads((config_folder() / _CHOICE).read_text(encoding="utf-8"))
         python, kernel = str(kept["python"]), str(kept["kernel"])

@@ -107,7 +107,7 @@ class TopBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """What the menus have too gives way where there is little room."""
+        """Hide widgets that the menus have, too, where there is little room."""
         room = self.width() - self.minimumSizeHint().width() - _extent(self.bridge)
         self.bridge.setVisible(room >= 0)
         is_wide = self.width() >= ROOM_FOR_HINT
@@ -169,7 +169,7 @@ class TopBar(QWidget):
 
 
 def _extent(widget: QWidget) -> int:
-    """What a widget takes in the row, in px."""
+    """The width of a widget in the row, px."""
     return widget.sizeHint().width() + SPACING
 
 

@@ -87,7 +87,7 @@ class Backing:
 
 
 def strips(width: int, height: int, dx: int, dy: int) -> list[QRect]:
-    """What comes into sight when a picture of this size is moved by ``dx, dy``."""
+    """The strips that come into sight when a picture of this size moves by ``dx, dy``."""
     found = []
     if dx:
         found.append(QRect(0 if dx > 0 else width + dx, 0, abs(dx), height))

@@ -43,7 +43,7 @@ def style_of(kind: Box, theme: Theme) -> Style:
 
 
 def far_colour(kind: Box, theme: Theme) -> str:
-    """What remains of a box when it is a dot."""
+    """The colour of a box that is drawn as a dot."""
     if kind.ring == "cut" or kind.ring == "nonfinite":
         return theme.trouble
     if kind.ring == "target" or kind.is_selected:

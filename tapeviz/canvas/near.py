@@ -148,7 +148,7 @@ class NearPainter:
 
 
 def _picture_room(box: Box) -> float:
-    """What the picture takes on the right of a box, border included."""
+    """The width of the picture on the right of a box, border included, px."""
     picture = box.gradient_picture or box.picture
     if picture is None:
         return 0.0

@@ -136,7 +136,7 @@ def are_same(inputs: tuple[object, ...], other: tuple[object, ...]) -> bool:
 
 
 def failure_words(kind: str, error: BaseException) -> str:
-    """What to tell the user of a task that failed: his own trouble, or a bug of ours."""
+    """The words for a task that failed: the user's trouble, or a bug of ours."""
     if isinstance(error, TapevizError):
         return str(error)
     return f"Something went wrong in tapeviz ({kind}): {type(error).__name__}: {error}"

@@ -51,7 +51,7 @@ class Comparing(QObject):
         self._document = document
         self.both: Both | None = None
         self.awaited = ""
-        """What is being run to be compared, in words."""
+        """The name of the run that the comparison waits for."""
         self._number = 0
         self._form = DEFAULT_VIEW
         self._picked: NodeId = ""

@@ -114,7 +114,7 @@ class Document(QObject):
 
     @property
     def is_outdated(self) -> bool:
-        """What is shown follows from another text, or from the run before the one under way."""
+        """Whether the picture is of another text, or of the run before the one under way."""
         return self.is_stale or (
             self.is_running and not self._has_news and self.trace is not EMPTY_TRACE
         )
@@ -314,7 +314,7 @@ class Document(QObject):
         self.insides.look_at_open()
 
     def _follow(self, successors: Mapping[NodeId, NodeId]) -> None:
-        """What is selected in one round stays selected in the next."""
+        """Keep the selection when the next round's graph takes the place of this one."""
         nodes = frozenset(successors[node] for node in self.selection.nodes if node in successors)
         if nodes:
             tensor = self.links.tensor_of(nodes)

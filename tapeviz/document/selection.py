@@ -21,7 +21,7 @@ Side = Literal["value", "gradient"]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What the user looks at. ``tensor``: shown by the inspector, as forward value or gradient."""
+    """The user's selection. ``tensor``: shown by the inspector, as forward value or gradient."""
 
     nodes: frozenset[NodeId] = frozenset()
     line: int = 0
@@ -149,7 +149,7 @@ class Links:
         return found
 
     def selection_at(self, step: WalkStep) -> Selection:
-        """What to look at when the walk comes to a step: its node, line, and gradient."""
+        """The selection for a step of the walk: its node, line, and gradient."""
         node = self.node_of_step(step)
         nodes = frozenset((node,)) if node else frozenset[NodeId]()
         tensor = step.at if step.kind == "sum" else self.tensor_of(nodes)

@@ -83,7 +83,7 @@ class FindingCard(Card):
             self.column.addWidget(plain_label(words, "muted", wraps=True))
 
     def _add_runs(self) -> None:
-        """Of a gradient call made in a compiled function: which run of it the values are of."""
+        """Say which run of a compiled function the values of a gradient call in it are from."""
         trace, call = self._document.trace, self.call.call
         parts = runs_words(trace, call)
         if parts:

@@ -208,7 +208,7 @@ class GraphPanel(Panel):
         return self.document.selection.nodes if comparing.both is None else comparing.selected
 
     def _describe(self) -> None:
-        """What a screen reader says of the graph, and of what is selected in it."""
+        """Set the words of a screen reader for the graph and the selected nodes."""
         scene, prepared = self.scene, self.view.prepared
         words = f"{len(scene.boxes)} nodes, {len(scene.wires)} edges"
         chosen = [node for node in self._selected if node in prepared.indices]
@@ -243,7 +243,7 @@ class GraphPanel(Panel):
             self.view.reveal(nodes)
 
     def _offer(self, node: str, at: QPoint) -> None:
-        """What can be done with a node, at the pointer."""
+        """Open a menu of what can be done with a node, at the pointer."""
         document, known = self.document, self.document.links.nodes.get(node)
         if known is None:
             return
@@ -287,7 +287,7 @@ class GraphPanel(Panel):
 
 
 class EmptyGraph(QWidget):
-    """What to do when there is no graph yet."""
+    """The words in the place of a graph that is not there yet."""
 
     def __init__(self, document: Document, parent: QWidget) -> None:
         super().__init__(parent)

@@ -64,7 +64,7 @@ def channel_of(image: Array, choice: str) -> Array:
 
 
 def strongest(image: Array) -> Array:
-    """Of each pixel the channel with the largest modulus, with its sign."""
+    """For each pixel the channel with the largest modulus, with its sign."""
     sizes = np.abs(np.nan_to_num(image, posinf=np.inf, neginf=-np.inf))
     best = sizes.argmax(axis=-1)[..., None]
     found: Array = np.asarray(np.take_along_axis(image, best, -1)[..., 0])

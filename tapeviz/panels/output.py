@@ -20,7 +20,7 @@ LONGEST_LINE = 1_000
 """Qt lays a line out in time that grows with its square: longer ones are broken."""
 HEAD_LINES = 10_000
 TAIL_LINES = 5_000
-"""Of more lines than both together those in the middle are counted, not shown."""
+"""Lines between the head and the tail are counted, not shown."""
 PIECE, PIECE_LINES = 20_000, 1_000
 """Characters and lines that go into the text at once; the rest waits for the next turn of the event
 loop. A thousand lines take Qt about 4 ms."""

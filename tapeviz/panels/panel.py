@@ -41,5 +41,5 @@ class Panel(QWidget):
         return QSize(0, 0)
 
     def focus_target(self) -> QWidget:
-        """What gets the keyboard when the panel is called by its shortcut."""
+        """The widget that gets the keyboard when the panel is called by its shortcut."""
         return self

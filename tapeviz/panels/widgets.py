@@ -109,7 +109,7 @@ STATUS_ICONS: dict[Status, str] = {
 
 
 class Badge(QWidget):
-    """What became of a gradient, as icon and word: never by colour alone."""
+    """The status of a gradient as icon and word: never by colour alone."""
 
     def __init__(self, status: Status, text: str, theme: Theme) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ import numpy as np
 _CHUNK = 1 << 16
 _ROW = 256
 _SMALL, _LARGE = 1e-10, 1e15
-"""Of a largest modulus between these the squares that count are numbers in float32."""
+"""With a largest modulus between these, the squares that count are numbers in float32."""
 
 
 def raw_bytes(tensor: Any) -> bytes:

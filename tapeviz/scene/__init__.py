@@ -1,1 +1,1 @@
-"""What to draw, in order, without Qt: graph, layout and overlay in, a scene out."""
+"""Graph, layout and overlay in, a scene out."""

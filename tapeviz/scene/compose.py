@@ -94,7 +94,7 @@ def _corners(lit: Lit) -> NDArray[np.float64]:
 
 
 def _ordered(wires: Iterable[Wire]) -> tuple[Wire, ...]:
-    """What matters most lies on top."""
+    """Wires in drawing order: the most important ones last, on top."""
     looks: dict[str, list[Wire]] = {look: [] for look in _ORDER}
     for wire in wires:
         looks[wire_look(wire)].append(wire)

@@ -40,7 +40,7 @@ SHAPES: dict[str, BoxShape] = {
 
 
 def content_of(node: Node, trace: Trace) -> Content:
-    """What the node's box says. Arrays that did not travel have no picture."""
+    """The words and picture in a node's box. Arrays that did not travel have no picture."""
     shape = SHAPES[node.role]
     tensor = None if node.tensor is None else trace.tensors.get(node.tensor)
     title = shorten(node.title, TITLE_LENGTH)

@@ -52,7 +52,7 @@ def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[Fra
 
 
 def _run(frame: Frame, trace: Trace) -> tuple[str, ...]:
-    """Of a compiled function: which call of it this is, and whether its values are in doubt."""
+    """Which call of a compiled function this is, and whether its values are in doubt."""
     op = trace.ops.get(frame.entry) if frame.entry is not None else None
     return (run_words(trace, op), short_words(op.inside)) if op is not None and op.runs else ()
 

@@ -92,7 +92,7 @@ def _index_nodes(plain: Plain) -> None:
 
 
 def _index_groups(plain: Plain) -> None:
-    """What happens inside a folded group is shown on the group."""
+    """Index the boxes of folded groups by what they hide."""
     groups = [node for node in map(plain.node, plain.boxes) if node.members]
     if not groups:
         return

@@ -18,7 +18,7 @@ LEAST_WIDTH = 92.0
 GAP = 18.0
 """Between the words and the value."""
 _PLUS = 8.0
-"""What a folded group's plus takes on the right."""
+"""The width of a folded group's plus on the right, px."""
 PICTURE_HEIGHT = 36.0
 PICTURE_WIDTH = 60.0
 CELL = 12.0
