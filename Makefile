@@ -2,6 +2,7 @@
 #             without a display: print its diagnosis and write tape.png
 # make test   set up what is missing, then format, lint, types and tests
 # make bench  measure: recording, phases, layout, drawing, start; prints a table (LONG=1: an hour)
+# make soak   try to break it: kills, floods, damaged files, full disks; prints a table (LONG=1: hour)
 # make clean  forget the environment
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ DEFAULT_EXAMPLE := resources/examples/slice_assign.py
 APT := packaging/linux/apt-install
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test bench setup libraries constraints clean
+.PHONY: run test bench soak setup libraries constraints clean
 .DELETE_ON_ERROR:
 
 run: setup
@@ -27,6 +28,11 @@ test: setup
 bench: export QT_QPA_PLATFORM = offscreen
 bench: setup
 	@LONG=$(LONG) $(BIN)/python tests/benchmarks $(ONLY)
+
+# Minutes; one part alone: make soak ONLY=drafts; SEED=2: other damage, other moments
+soak: export QT_QPA_PLATFORM = offscreen
+soak: setup
+	@LONG=$(LONG) SEED=$(or $(SEED),1) $(BIN)/python tests/soak $(ONLY)
 
 setup: .venv/installed libraries
 

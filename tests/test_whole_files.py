@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import signal
 import stat
 import subprocess
@@ -146,6 +147,7 @@ def test_a_pipe_gets_the_contents_and_stays_a_pipe(tmp_path: Path) -> None:
     got: list[bytes] = []
 
     def read() -> None:
+        select.select([reading], [], [])  # before there is a writer it would be at its end
         with os.fdopen(reading, "rb") as stream:
             got.append(stream.read())
 

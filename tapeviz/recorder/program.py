@@ -174,14 +174,30 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
     except BaseException as error:
         how, status = "raised", 1
         events.append(raised(error, filename))
-        if os.getpid() != process or sys.excepthook is not sys.__excepthook__:
-            sys.excepthook(type(error), error, error.__traceback__)
+        if os.getpid() != process or _own_hook() is not sys.__excepthook__:
+            _call_hook(error)
     if os.getpid() != process:
         _end_fork(status)
     events.append(
         {"e": "end", "how": how, "seconds": time.perf_counter() - started, "detail": detail}
     )
     return events
+
+
+def _own_hook() -> Any:
+    """``sys.excepthook``, which a snippet can replace by anything, or delete."""
+    return getattr(sys, "excepthook", None)
+
+
+def _call_hook(error: BaseException) -> None:
+    """Let the hook tell of an error; one that fails itself is told as ``PyErr_PrintEx`` does."""
+    try:
+        _own_hook()(type(error), error, error.__traceback__)
+    except Exception as trouble:
+        told = trouble.with_traceback(trouble.__traceback__ and trouble.__traceback__.tb_next)
+        words = "".join(traceback.format_exception(told, chain=False))
+        sys.stderr.write(f"Error in sys.excepthook:\n{words}\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
 
 
 def _end_fork(status: int) -> NoReturn:
