@@ -14,6 +14,8 @@ ROOMY, WIDE = 800, 1300
 GRAPH = 260
 """Px of width that the graph keeps."""
 GAPS = 40
+MOST_BELOW = 0.45
+"""The part of a low window that the docks below take at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,9 @@ def sizes_by_content(width: int, height: int, source: int, below: int) -> DockSi
     diagnosis = round(min(max(0.26 * width, 290), 430))
     widest = min(round(0.4 * width), width - diagnosis - GRAPH - GAPS)
     at_least = round((0.3 if is_roomy else 0.26) * height)
+    below = min(max(below, at_least), round(MOST_BELOW * height))
     lower = width - GAPS - (diagnosis if has_tall_diagnosis(width, height) else 0)
-    return DockSizes(min(source, widest), diagnosis, max(below, at_least), round(0.56 * lower))
+    return DockSizes(min(source, widest), diagnosis, below, round(0.56 * lower))
 
 
 def has_tall_diagnosis(width: int, height: int) -> bool:

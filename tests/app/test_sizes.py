@@ -1,0 +1,35 @@
+"""Sizes of docks, without a window."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.app.sizes import GAPS, GRAPH, DockSizes, SizesByHand, sizes_by_content
+
+SIX_STEPS = 243
+
+
+@pytest.mark.parametrize(("width", "height"), [(960, 430), (1024, 600), (1440, 800), (1920, 980)])
+@pytest.mark.parametrize("source", [410, 600, 790])
+def test_each_dock_has_room_and_the_graph_keeps_its_own(
+    width: int, height: int, source: int
+) -> None:
+    sizes = sizes_by_content(width, height, source, SIX_STEPS)
+    assert sizes.source <= 0.4 * width + 1
+    assert width - sizes.source - sizes.diagnosis - GAPS >= GRAPH
+    assert sizes.below >= SIX_STEPS or height < 540
+    assert height - sizes.below > 230
+
+
+def test_sizes_by_hand_are_kept_for_windows_of_that_size() -> None:
+    kept, sizes = SizesByHand(), DockSizes(500, 300, 250, 600)
+    kept.keep(1440, 800, sizes)
+    assert kept.of(1440, 800) == sizes
+    assert kept.of(1420, 830) == sizes
+    assert kept.of(1440, 900) is None
+    again = SizesByHand(kept.text())
+    assert again.of(1440, 800) == sizes
+    again.forget(1440, 800)
+    assert again.of(1440, 800) is None
+    assert SizesByHand("no sizes").of(1, 1) is None
+    assert SizesByHand('[[["a", 2], 3]]').of(1, 1) is None
