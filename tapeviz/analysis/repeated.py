@@ -14,7 +14,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from ..trace.model import Binding, Call, Leave, Op, OpId, TapeId, TensorId, Trace, VariableId
+from ..trace.model import (
+    Binding,
+    Call,
+    CallId,
+    Leave,
+    Op,
+    OpId,
+    TapeId,
+    TensorId,
+    Trace,
+    VariableId,
+)
 from .model import Cause
 
 _Happened = TypeVar("_Happened", Op, Binding, Leave)
@@ -53,9 +64,12 @@ class RepeatedCalls:
             for tape in op.tapes if op.runs else ():
                 self._compiled.setdefault(tape, set()).add((op.runs, op.site.id))
         self._inner: dict[object, tuple[Cause, ...]] = {}
+        self._asked: dict[CallId, int] = {}
         self._stretches: dict[int, tuple[Sequence[Op], int]] = {}
         self._known: dict[int, _Round] = {}
         self._latest: tuple[Call, _Round] | None = None
+        self._matched: tuple[_Round, Mapping[OpId, Op]] | None = None
+        """The round that is asked about, and its ops by those of the equal one that is known."""
 
     def causes(self, call: Call, source: int) -> tuple[Cause, ...] | None:
         """The causes of an equal round's None, about this round's ops; None: there was no such."""
@@ -63,7 +77,10 @@ class RepeatedCalls:
         known = self._known.get(this.key)
         if known is None or source not in known.causes:
             return None
-        there = {old.id: new for old, new in zip(known.ops, this.ops, strict=True)}
+        if self._matched is None or self._matched[0] is not this:  # once for all sources
+            pairs = zip(known.ops, this.ops, strict=True)
+            self._matched = this, {old.id: new for old, new in pairs}
+        there = self._matched[1]
         moved = [self._moved(cause, there) for cause in known.causes[source]]
         return tuple(cause for cause in moved if cause is not None) if all(moved) else None
 
@@ -77,8 +94,11 @@ class RepeatedCalls:
     def _traces(self, call: Call, source: int, status: str) -> object:
         """What rounds have in common that went through the same traces of functions."""
         ran = self._compiled.get(call.tape, set()) if call.tape is not None else set()
-        asked = tuple(operand.text for operand in (*call.targets, *call.sources))
-        return (call.site.id, call.method, source, status, asked, frozenset(ran))
+        if call.id not in self._asked:  # not for each source anew
+            self._asked[call.id] = hash(
+                tuple(operand.text for operand in (*call.targets, *call.sources))
+            )
+        return (call.site.id, call.method, source, status, self._asked[call.id], frozenset(ran))
 
     def remember(self, call: Call, source: int, status: str, causes: tuple[Cause, ...]) -> None:
         """A cause that only the values betrayed is not kept: those of another round differ."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from . import events as e
 from .model import Call, CallId, Op, OpId, Site, TapeId, TensorId, Variable, VariableId
 from .tapes import FOREVER
+
+_NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
 def ids_of(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
@@ -14,20 +17,21 @@ def ids_of(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
     return tuple(TensorId(tensor) if tensor != e.NONE else None for tensor in tensors)
 
 
-def op_of(event: e.OpRan, site: Site, when: int) -> Op:
-    """The op that ran."""
+def op_of(event: e.OpRan, site: Site, when: int, tapes: frozenset[TapeId] = frozenset()) -> Op:
+    """The op that ran, and the tapes that recorded it. Hot: a call of ``TensorId`` costs."""
     return Op(
         id=OpId(event.id),
         type=event.type,
-        inputs=tuple(map(TensorId, event.inputs)),
-        outputs=tuple(map(TensorId, event.outputs)),
-        attrs=event.attrs,
+        inputs=cast(tuple[TensorId, ...], tuple(event.inputs)),
+        outputs=cast(tuple[TensorId, ...], tuple(event.outputs)),
+        attrs=event.attrs or _NO_ATTRIBUTES,
         site=site,
         scope=event.scope,
         call=CallId(event.call) if event.call else None,
         paused=event.paused,
         graph=event.graph,
         when=when,
+        tapes=tapes,
         name=event.name,
         error=event.error,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from . import events as e
 from .bodies import Bodies
@@ -217,12 +217,17 @@ class Reader:
     def _op(self, event: e.OpRan) -> Op:
         return op_of(event, self._site(event.site), self._when)
 
+    def _op_ran(self, event: e.OpRan) -> None:
+        """Hot. The op is made once, with its tapes: to copy it takes longer than all the rest."""
+        site = self._site(event.site)
+        op = op_of(event, site, self._when, self._tapes_keeping(event, site))
+        self._states.ran(op, self._handles)
+        self._add_op(op)
+
     def _ran(self, op: Op) -> None:
         self._states.ran(op, self._handles)
-        # A write has no output that a tape could follow: whatever it keeps leads nowhere.
-        if self._tapes.is_any_recording and not op.paused and not writes_state(op.type):
-            op = self._kept_by_tapes(op)
-        self._add_op(op)
+        tapes = self._tapes_keeping(op, op.site)
+        self._add_op(replace(op, tapes=tapes) if tapes else op)
 
     def _operation_recorded(
         self, event: e.OperationRecorded, traced: Sequence[int] | None = None
@@ -248,14 +253,26 @@ class Reader:
         self._producers.update(dict.fromkeys(op.outputs, op.id))
 
     def _kept_by_tapes(self, op: Op) -> Op:
-        for tensor in op.inputs:
-            if tensor in self._handles and self._states.is_trainable(VariableId(tensor)):
-                self._tapes.read_variable(tensor, self._when, op.site)
-        inputs = [
-            (tensor, self._tensors[tensor].dtype) for tensor in op.inputs if tensor in self._tensors
-        ]
-        tapes = self._tapes.recorded(inputs, op.outputs)
+        tapes = self._recorded(op.inputs, op.outputs, op.site)
         return replace(op, tapes=tapes) if tapes else op
+
+    def _tapes_keeping(self, op: Op | e.OpRan, site: Site) -> frozenset[TapeId]:
+        # A write has no output that a tape could follow: whatever it keeps leads nowhere.
+        if not self._tapes.is_any_recording or op.paused or writes_state(op.type):
+            return frozenset()
+        return self._recorded(op.inputs, op.outputs, site)
+
+    def _recorded(
+        self, inputs: Sequence[int], outputs: Sequence[int], site: Site
+    ) -> frozenset[TapeId]:
+        """The tapes that keep an op; a variable that it reads goes onto them first."""
+        known = []
+        for tensor in cast(Sequence[TensorId], inputs):
+            if tensor in self._handles and self._states.is_trainable(VariableId(tensor)):
+                self._tapes.read_variable(tensor, self._when, site)
+            if tensor in self._tensors:
+                known.append((tensor, self._tensors[tensor].dtype))
+        return self._tapes.recorded(known, cast(Sequence[TensorId], outputs))
 
     def _add_op(self, op: Op) -> None:
         self._ops[op.id] = op
@@ -431,7 +448,7 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.Begin: Reader._begin,
     e.SiteSeen: Reader._site_seen,
     e.TensorSeen: Reader._tensor_seen,
-    e.OpRan: lambda reader, event: reader._ran(reader._op(event)),
+    e.OpRan: Reader._op_ran,
     e.OperationRecorded: Reader._operation_recorded,
     e.InsideComputed: lambda reader, event: None,  # read with the call that it is about
     e.Derived: lambda reader, event: reader._functions.derived(event),

@@ -8,6 +8,7 @@ tape with ``watch_accessed_variables`` when it is read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .model import Interval, Site, Tape, TapeId, TensorId, Watch
@@ -43,6 +44,8 @@ class TapeTracker:
     def __init__(self) -> None:
         self._tapes: dict[TapeId, _Open] = {}
         self._recording: list[_Open] = []
+        self._sets: dict[frozenset[TapeId], frozenset[TapeId]] = {}
+        """Each set once: an op holds one."""
 
     def opened(self, tape: Tape) -> None:
         self._tapes[tape.id] = _Open(tape)
@@ -77,7 +80,7 @@ class TapeTracker:
                 )
 
     def recorded(
-        self, inputs: list[tuple[TensorId, str]], outputs: tuple[TensorId, ...]
+        self, inputs: Sequence[tuple[TensorId, str]], outputs: Sequence[TensorId]
     ) -> frozenset[TapeId]:
         """The tapes that keep an op with these inputs (id, dtype); its outputs join them."""
         keeping = []
@@ -88,7 +91,8 @@ class TapeTracker:
                     on_tape.update(outputs)
                     keeping.append(recording.tape.id)
                     break
-        return frozenset(keeping)
+        found = frozenset(keeping)
+        return self._sets.setdefault(found, found)
 
     @property
     def is_any_recording(self) -> bool:

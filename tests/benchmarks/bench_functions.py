@@ -2,32 +2,21 @@
 
     python tests/benchmarks/bench_functions.py [rounds]
 
-Prints the ratios of CPU time (user and system), recorded to plain, of 1,000 calls of a compiled
-train step and of ``fit`` over 1,000 batches; then how many milliseconds it takes to open a call of
-a function of 300 ops, the first time and again. Each run has a process of its own, forked from one
-that has imported TensorFlow; the plain and the recorded one follow each other.
+The ratios, recorded to plain, of 1,000 calls of a compiled train step and of ``fit`` over 1,000
+batches; then how many milliseconds of CPU it takes to open a call of a function of 300 ops, the
+first time and again.
 """
 
 from __future__ import annotations
 
-import builtins
-import importlib.util
-import io
 import json
-import os
 import statistics
 import sys
-import tempfile
 import time
-from collections.abc import Callable
-from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
 from figures import tell
-
-RECORDER = Path(__file__).parents[2] / "tapeviz" / "recorder"
-NAME = "_tapeviz_recorder"
+from side_by_side import NAME, compare, in_a_child, load_recorder, record
 
 _MODEL = """
 import numpy as np
@@ -86,65 +75,10 @@ _stopped()
 """
 
 
-def load_recorder() -> Any:
-    spec = importlib.util.spec_from_file_location(
-        NAME, RECORDER / "__init__.py", submodule_search_locations=[str(RECORDER)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[NAME] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-class Clock:
-    """CPU seconds from ``_started()`` to ``_stopped()`` in a snippet."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def start(self) -> None:
-        self.seconds = -time.process_time()
-
-    def stop(self) -> None:
-        self.seconds += time.process_time()
-
-    def hands(self) -> dict[str, Callable[[], None]]:
-        return {"_started": self.start, "_stopped": self.stop}
-
-
-def plain(source: str) -> list[float]:
-    import tensorflow as tf
-
-    clock = Clock()
-    name = Path(tempfile.mkdtemp()) / "snippet.py"
-    name.write_text(source, encoding="utf-8")  # AutoGraph reads it
-    exec(compile(source, str(name), "exec"), {"tf": tf, "__name__": "__main__", **clock.hands()})
-    return [clock.seconds]
-
-
-def record(source: str) -> tuple[list[float], list[Any]]:
-    clock, events = Clock(), []
-
-    def send(lines: list[str], blob: bytes) -> None:
-        events.extend(lines)
-
-    vars(builtins).update(clock.hands())
-    recorder: Any = sys.modules[NAME]
-    began = time.process_time()
-    recorder.run(source, "snippet.py", ["snippet.py"], {"provide": ["tf"]}, send)
-    whole = time.process_time() - began
-    return [clock.seconds, whole], [json.loads(line) for line in events]
-
-
-def recorded(source: str) -> list[float]:
-    return record(source)[0]
-
-
 def opened(source: str) -> list[float]:
     """Milliseconds of CPU to open calls 11 and 12, and call 12 again."""
-    _, events = record(source)
+    _, lines = record(source)
+    events = [json.loads(line) for line in lines]
     ops = [event["id"] for event in events if event["e"] == "op" and event["type"].startswith("__")]
     recorder: Any = sys.modules[NAME]
     found = []
@@ -156,51 +90,16 @@ def opened(source: str) -> list[float]:
     return found
 
 
-def in_a_child(run: Callable[[str], list[float]], source: str) -> list[float]:
-    """What ``run(source)`` says in a process of its own."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            with redirect_stdout(io.StringIO()):
-                told = run(source)
-            os.write(writing, json.dumps(told).encode())
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writing)
-    os.waitpid(child, 0)
-    with os.fdopen(reading) as pipe:
-        found: list[float] = json.loads(pipe.read())
-    return found
-
-
 def main(rounds: int) -> None:
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    import tensorflow  # noqa: F401
-
     load_recorder()
-    for title, source in {
-        "1,000 calls of a compiled train step": TRAIN_STEP,
-        "fit over 1,000 batches": FIT,
-    }.items():
-        ratios, times = [], []
-        for _ in range(rounds):
-            (base,) = in_a_child(plain, source)
-            cost, _ = in_a_child(recorded, source)
-            times.append(base)
-            ratios.append(cost / base)
-        print(
-            f"{title}: {statistics.median(ratios):.2f} times the plain run"
-            f" (best {min(ratios):.2f}, worst {max(ratios):.2f}; plain {min(times):.3f} s of CPU)"
-        )
-        tell(f"recording {title}", f"{statistics.median(ratios):.2f} times")
+    compare("1,000 calls of a compiled train step", TRAIN_STEP, rounds, 1.1)
+    compare("fit over 1,000 batches", FIT, rounds, 1.1)
     openings = [in_a_child(opened, THREE_HUNDRED_OPS) for _ in range(rounds)]
     first, other, again = (statistics.median(each) for each in zip(*openings, strict=True))
-    print(
-        f"opening a call of 300 ops: {first:.0f} ms the first time, {other:.0f} ms another call,"
-        f" {again:.0f} ms again"
+    tell(
+        "opening a call of 300 ops",
+        f"{first:.0f} ms the first time, {other:.0f} ms another call, {again:.0f} ms again",
+        "300 ms, then 50 ms",
     )
 
 

@@ -21,6 +21,7 @@ from script import Script
 
 from tapeviz import drawing
 from tapeviz.analysis.diagnose import diagnose
+from tapeviz.cli import collect_seldom
 from tapeviz.scene.compose import compose
 from tapeviz.view import View
 
@@ -131,6 +132,7 @@ def measure(script: Script) -> dict[str, float]:
 
 
 def main(names: list[str]) -> None:
+    collect_seldom()
     for name in names or CASES:
         make, sizes = CASES[name]
         results = []

@@ -53,11 +53,13 @@ def phases(path: str) -> dict[str, float]:
     """CPU seconds of each phase for a recording, and bytes of memory it took at most."""
     from tapeviz import drawing
     from tapeviz.analysis.diagnose import diagnose
+    from tapeviz.cli import collect_seldom
     from tapeviz.recording import trace_of
     from tapeviz.scene.compose import compose
     from tapeviz.trace.file import load
     from tapeviz.view import View
 
+    collect_seldom()
     found: dict[str, float] = {}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     recording = load(path)

@@ -2,27 +2,15 @@
 
     python tests/benchmarks/bench_recorder.py [rounds]
 
-Prints, for each snippet, the median of the rounds' ratios of wall time; encoding and sending
-included. Each run has a process of its own, forked from one that has imported TensorFlow; the plain
-and the recorded one follow each other, so that a busy machine slows both.
+For each snippet the ratios of CPU time and of the clock, and the memory that recording adds;
+encoding included.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import io
-import os
-import statistics
 import sys
-import time
-from contextlib import redirect_stdout
-from pathlib import Path
-from typing import Any
 
-from figures import tell
-
-RECORDER = Path(__file__).parents[2] / "tapeviz" / "recorder"
-NAME = "_tapeviz_recorder"
+from side_by_side import compare, load_recorder
 
 SNIPPETS = {
     "20,000 ops on constants": """
@@ -91,74 +79,14 @@ LARGEST = {title: 1.1 for title in SNIPPETS if title.startswith("a step")}
 """What a snippet may cost recorded, times its plain run; 1.5 where it is not said."""
 
 
-def load_recorder() -> Any:
-    spec = importlib.util.spec_from_file_location(
-        NAME, RECORDER / "__init__.py", submodule_search_locations=[str(RECORDER)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[NAME] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def plain(source: str) -> str:
-    import tensorflow as tf
-
-    code = compile(source, "snippet.py", "exec")
-    space = {"tf": tf, "__name__": "__main__"}
-    started = time.perf_counter()
-    exec(code, space)
-    return f"{time.perf_counter() - started}"
-
-
-def recorded(source: str) -> str:
-    recorder: Any = sys.modules[NAME]
-    sent = [0, 0]
-
-    def send(lines: list[str], blob: bytes) -> None:
-        sent[0] += len("\n".join(lines).encode())
-        sent[1] += len(blob)
-
-    started = time.perf_counter()
-    recorder.run(source, "snippet.py", ["snippet.py"], {"provide": ["tf"]}, send)
-    return f"{time.perf_counter() - started}"
-
-
-def in_a_child(run: Any, source: str) -> float:
-    """Seconds that ``run(source)`` says it took, in a process of its own."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with redirect_stdout(io.StringIO()):
-            told = run(source)
-        os.write(writing, told.encode())
-        os._exit(0)
-    os.close(writing)
-    os.waitpid(child, 0)
-    with os.fdopen(reading) as pipe:
-        return float(pipe.read())
-
-
 def main(rounds: int) -> None:
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    import keras  # noqa: F401
-    import tensorflow  # noqa: F401
-
     load_recorder()
+    import keras  # noqa: F401
+
     for title, source in SNIPPETS.items():
-        ratios, times = [], []
-        for _ in range(rounds if title not in LARGEST else max(1, rounds // 2)):
-            base = in_a_child(plain, source)
-            times.append(base)
-            ratios.append(in_a_child(recorded, source) / base)
-        print(
-            f"{title}: {statistics.median(ratios):.2f} times the plain run"
-            f" (best {min(ratios):.2f}, worst {max(ratios):.2f}; plain {min(times):.3f} s)"
-        )
-        wanted = LARGEST.get(title, 1.5)
-        tell(f"recording {title}", f"{statistics.median(ratios):.2f} times", f"{wanted} times")
+        is_large = title in LARGEST
+        often = max(1, rounds // 2) if is_large else rounds
+        compare(title, source, often, LARGEST.get(title, 1.5))
 
 
 if __name__ == "__main__":
