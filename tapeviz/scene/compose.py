@@ -13,13 +13,13 @@ from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
 from ..layout.model import Layout
 from ..trace.model import TensorId, Trace
+from .base_scene import prepare
 from .captions import legend_of, title_of
+from .flow_scene import FlowScene, hull, light_up, with_plates
 from .frames import frames_of
-from .lit import Lit, hull, light_up, with_plates
 from .model import Box, Overlay, Scene, Wire
 from .numbers import gradient_text
 from .placing import around, clear_point
-from .plain import prepare
 from .plates import PLATE_HEIGHT, plate_width
 from .stepping import Progress, advance
 from .strokes import MARK_RADIUS, wire_look
@@ -65,7 +65,7 @@ def compose(
     )
 
 
-_latest: list[Lit] = []
+_latest: list[FlowScene] = []
 """The last one made: the same objects come again and again, with another step or selection."""
 
 
@@ -75,7 +75,7 @@ def _lit(
     trace: Trace,
     shown: CallDiagnosis | None,
     show_bridge: bool,
-) -> Lit:
+) -> FlowScene:
     plain = None
     for lit in _latest:
         known = lit.plain
@@ -88,7 +88,7 @@ def _lit(
     return made
 
 
-def _corners(lit: Lit) -> NDArray[np.float64]:
+def _corners(lit: FlowScene) -> NDArray[np.float64]:
     rect = lit.bounds
     return np.array([[rect.left, rect.top, rect.right, rect.bottom]])
 
@@ -101,7 +101,7 @@ def _ordered(wires: Iterable[Wire]) -> tuple[Wire, ...]:
     return tuple(wire for some in looks.values() for wire in some)
 
 
-def _stepped_wires(lit: Lit, progress: Progress) -> dict[EdgeKey, Wire]:
+def _stepped_wires(lit: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
     """Wires that were not walked yet are pale; the shares of a sum stand on their wires, of very
     many those that were walked last."""
     wires = lit.wires | {
@@ -120,16 +120,16 @@ def _stepped_wires(lit: Lit, progress: Progress) -> dict[EdgeKey, Wire]:
     return wires
 
 
-def _step_boxes(lit: Lit, progress: Progress, boxes: dict[str, Box]) -> None:
+def _step_boxes(lit: FlowScene, progress: Progress, boxes: dict[str, Box]) -> None:
     for name, gradient in progress.arrived.items():
-        if name in lit.silent:
+        if name in lit.unasked:
             continue
         boxes[name] = _with_gradient(lit, boxes[name], gradient)
     for name in progress.current:
         boxes[name] = replace(boxes[name], is_current=True)
 
 
-def _with_gradient(lit: Lit, box: Box, gradient: TensorId) -> Box:
+def _with_gradient(lit: FlowScene, box: Box, gradient: TensorId) -> Box:
     written = lit.write(gradient)
     picture = None if box.picture is None else written.picture
     words = f"{box.tooltip}\n{written.words}"

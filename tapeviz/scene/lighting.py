@@ -12,7 +12,7 @@ from ..analysis.model import CallDiagnosis, Cause, Flow, Link
 from ..analysis.through import links_inside
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
-from .plain import WIDTHS, Plain
+from .base_scene import WIDTHS, BaseScene
 from .rings import boxes_of
 
 LEAST_WIDTH, MOST_WIDTH = 1.5, 5.0
@@ -35,7 +35,7 @@ class Lighting:
 UNLIT = Lighting()
 
 
-def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Lighting:
+def light(plain: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Lighting:
     """The whole flow of a call.
 
     Where an edge stands for several values and one of them is cut, it is drawn as cut. What a
@@ -71,11 +71,11 @@ def light(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Light
     )
 
 
-def is_constant(plain: Plain, name: str) -> bool:
+def is_constant(plain: BaseScene, name: str) -> bool:
     return plain.boxes[name].shape == "chip"
 
 
-def _is_followed(plain: Plain, shown: CallDiagnosis, tensor: TensorId | None) -> bool:
+def _is_followed(plain: BaseScene, shown: CallDiagnosis, tensor: TensorId | None) -> bool:
     """Whether the gradient of ``tensor`` is one that the tape wants.
 
     A gradient function answers for all inputs of its op, also for labels that were computed
@@ -91,7 +91,7 @@ def _is_followed(plain: Plain, shown: CallDiagnosis, tensor: TensorId | None) ->
     return tape in op.tapes or op.within is not None or is_watched
 
 
-def _untold(plain: Plain, shown: CallDiagnosis) -> dict[EdgeKey, float]:
+def _untold(plain: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey, float]:
     """The ways to sources whose gradient across the cut came without the steps to it: estimates,
     and what only another run of the snippet told."""
     told = {link[0] for link in shown.flow.bridges}
@@ -116,7 +116,7 @@ def _untold(plain: Plain, shown: CallDiagnosis) -> dict[EdgeKey, float]:
 
 
 def _cut_at_source(
-    plain: Plain, shown: CallDiagnosis, known: Mapping[EdgeKey, Cause]
+    plain: BaseScene, shown: CallDiagnosis, known: Mapping[EdgeKey, Cause]
 ) -> dict[EdgeKey, Cause]:
     """The first wires from a source towards a target, where its cause names no edge.
 
@@ -145,14 +145,16 @@ def _cut_at_source(
     return found
 
 
-def _ways_out(plain: Plain, names: Iterable[str]) -> list[EdgeKey]:
+def _ways_out(plain: BaseScene, names: Iterable[str]) -> list[EdgeKey]:
     """Where values behind these boxes come back as the constants that a tape sees."""
     graph = plain.graph
     ahead = {*names, *(descendant for name in names for descendant in nx.descendants(graph, name))}
     return [key for key in graph.out_edges(list(ahead), keys=True) if is_constant(plain, key[1])]
 
 
-def _front(plain: Plain, shown: CallDiagnosis, cut: Mapping[EdgeKey, Cause]) -> frozenset[EdgeKey]:
+def _front(
+    plain: BaseScene, shown: CallDiagnosis, cut: Mapping[EdgeKey, Cause]
+) -> frozenset[EdgeKey]:
     """The cuts that a walk back from the targets meets first; all of them if it meets none."""
     waiting = [name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)]
     seen = set(waiting)
@@ -185,7 +187,7 @@ def flow_widths(flow: Flow) -> dict[float | None, float]:
 
 
 def _widest(
-    plain: Plain, norms: Mapping[Link, float | None], widths: Mapping[float | None, float]
+    plain: BaseScene, norms: Mapping[Link, float | None], widths: Mapping[float | None, float]
 ) -> dict[EdgeKey, float]:
     found: dict[EdgeKey, float] = {}
     for link, norm in norms.items():
@@ -195,7 +197,7 @@ def _widest(
     return found
 
 
-def _through_state(plain: Plain, flow: Flow) -> dict[EdgeKey, float]:
+def _through_state(plain: BaseScene, flow: Flow) -> dict[EdgeKey, float]:
     """The wires from an assign into a variable's next version carry no tensor: they belong to
     the bridge where the assign does."""
     crossed = {consumer for _, consumer in flow.bridges}
@@ -207,7 +209,7 @@ def _through_state(plain: Plain, flow: Flow) -> dict[EdgeKey, float]:
     return found
 
 
-def _fan_outs(plain: Plain, flow: Flow) -> frozenset[str]:
+def _fan_outs(plain: BaseScene, flow: Flow) -> frozenset[str]:
     ways: dict[str, set[EdgeKey]] = {}
     for link in flow.walked:
         if link[0] is not None:

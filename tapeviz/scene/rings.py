@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..analysis.model import CallDiagnosis, Finding, Link, Status
 from ..trace.model import TensorId, Trace, VariableId
-from .plain import Plain
+from .base_scene import BaseScene
 
 RingKind = Literal["source", "target", "cut", "nonfinite"]
 _ORDER: tuple[Status, ...] = ("flows", "zero", "nonfinite", "none")
@@ -20,7 +20,7 @@ class Ring:
     label: str
 
 
-def rings_of(plain: Plain, shown: CallDiagnosis | None) -> dict[str, Ring]:
+def rings_of(plain: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
     """By node. A source is ``cut`` when its gradient is None; one that is a target too is a
     target. The op where a value stopped being finite is ringed as well."""
     rings: dict[str, Ring] = {}
@@ -77,7 +77,7 @@ def _sources(shown: CallDiagnosis) -> dict[TensorId, Finding | None]:
     return worst
 
 
-def boxes_of(plain: Plain, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
+def boxes_of(plain: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
     """The boxes that stand for a tensor. Of a variable: its versions that the flow or a cut
     touches, else the first."""
     versions = plain.variables.get(VariableId(tensor), [])
@@ -90,7 +90,7 @@ def boxes_of(plain: Plain, tensor: TensorId, shown: CallDiagnosis) -> tuple[str,
     return (min(versions, key=lambda name: plain.node(name).version),)
 
 
-def _touches(plain: Plain, name: str, links: Collection[Link]) -> bool:
+def _touches(plain: BaseScene, name: str, links: Collection[Link]) -> bool:
     return any(
         link in links
         for _, _, edge in plain.graph.out_edges(name, data="edge")

@@ -10,7 +10,7 @@ from ..analysis.model import CallDiagnosis, WalkStep
 from ..analysis.through import links_inside
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
-from .plain import Plain
+from .base_scene import BaseScene
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Progress:
     current: Sequence[str]
 
 
-def advance(plain: Plain, shown: CallDiagnosis, step: int, fans: Collection[str]) -> Progress:
+def advance(plain: BaseScene, shown: CallDiagnosis, step: int, fans: Collection[str]) -> Progress:
     """After the first ``step`` steps."""
     steps = shown.steps[:step]
     walked: set[EdgeKey] = set()
@@ -41,7 +41,7 @@ def advance(plain: Plain, shown: CallDiagnosis, step: int, fans: Collection[str]
     return Progress(walked, shares, _arrived(plain, shown, steps, fans), _current(plain, steps))
 
 
-def _current(plain: Plain, steps: Sequence[WalkStep]) -> Sequence[str]:
+def _current(plain: BaseScene, steps: Sequence[WalkStep]) -> Sequence[str]:
     if not steps:
         return ()
     last = steps[-1]
@@ -51,7 +51,7 @@ def _current(plain: Plain, steps: Sequence[WalkStep]) -> Sequence[str]:
 
 
 def _arrived(
-    plain: Plain, shown: CallDiagnosis, steps: Sequence[WalkStep], fans: Collection[str]
+    plain: BaseScene, shown: CallDiagnosis, steps: Sequence[WalkStep], fans: Collection[str]
 ) -> dict[str, TensorId]:
     """The gradient that each box has got so far; a fan-out has one once its sum is made."""
     summed = {

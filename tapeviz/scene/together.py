@@ -11,7 +11,7 @@ from ..layout.model import EdgeKey, Layout, Point, Rect
 from .boxes import ring_rect
 from .captions import legend_of
 from .changes import HEADING_SIZE, NOTE_DROP, SIGN_RADIUS, frame_rect
-from .lit import hull
+from .flow_scene import hull
 from .model import Box, Change, ChangeKind, Heading, LegendEntry, Mark, Scene, Wire
 
 GAP = 72.0

@@ -32,7 +32,7 @@ _MOST_STATS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class BaseScene:
     """``edges``: which wires carry a link; ``writes``: wires from an assign into a variable's next
     version; ``ops``, ``variables``: the boxes of an op and of a variable; ``holders``: those that
     show a tensor or, as a variable, gave it away; ``insides``: the folded groups that hide it.
@@ -60,7 +60,7 @@ class Plain:
         return edge
 
 
-def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> Plain:
+def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> BaseScene:
     """Nothing here depends on the call shown, the step or the selection."""
     has_stats = len(graph) <= _MOST_STATS
     boxes = {
@@ -72,14 +72,14 @@ def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> Plain:
         [(r.left, r.top, r.right, r.bottom) for r in (box.rect for box in boxes.values())],
         dtype=np.float64,
     ).reshape(-1, 4)
-    plain = Plain(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, {}, rects)
+    plain = BaseScene(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, {}, rects)
     _index_nodes(plain)
     _index_groups(plain)
     _add_wires(plain)
     return plain
 
 
-def _index_nodes(plain: Plain) -> None:
+def _index_nodes(plain: BaseScene) -> None:
     trace = plain.trace
     for name in plain.boxes:
         node = plain.node(name)
@@ -91,7 +91,7 @@ def _index_nodes(plain: Plain) -> None:
             plain.holders.setdefault(node.tensor, []).append(name)
 
 
-def _index_groups(plain: Plain) -> None:
+def _index_groups(plain: BaseScene) -> None:
     """Index the boxes of folded groups by what they hide."""
     groups = [node for node in map(plain.node, plain.boxes) if node.members]
     if not groups:
@@ -112,7 +112,7 @@ def _index_groups(plain: Plain) -> None:
                 plain.insides.setdefault(handle, []).append(group.id)
 
 
-def _add_wires(plain: Plain) -> None:
+def _add_wires(plain: BaseScene) -> None:
     """Wires, and which of them carries what."""
     layout, boxes = plain.layout, plain.boxes
     is_layered = layout.name == "layered"

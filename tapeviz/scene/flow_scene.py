@@ -1,4 +1,4 @@
-"""Plain parts and a gradient call in, wires, boxes and marks with its flow on them out."""
+"""A base scene and a gradient call in, wires, boxes and marks with its flow on them out."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
 from ..layout.model import Point, Rect
 from ..trace.model import TensorId
+from .base_scene import WIDTHS, BaseScene
 from .boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
 from .geometry import curve, cut_back, end_direction, flattened, grown
 from .lighting import Lighting, is_constant, light
@@ -19,7 +20,6 @@ from .model import Box, LabelSide, Mark, Picture, Wire
 from .numbers import gradient_text
 from .pictures import picture_of
 from .placing import around, clear_point, dense
-from .plain import WIDTHS, Plain
 from .plates import LABEL_SIZE, PLATE_HEIGHT
 from .rings import Ring, rings_of
 from .strokes import MARK_RADIUS
@@ -30,7 +30,7 @@ _SIDES: tuple[LabelSide, ...] = ("above-left", "above-right", "below-left", "bel
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class GradientLabel:
     """A gradient as it stands on a box: its text, its picture, its words in the tooltip."""
 
     text: str
@@ -39,15 +39,15 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Lit:
+class FlowScene:
     """Everything that a call adds, for all of its steps.
 
     ``pending``: wires of the flow as they are before the stepper has walked them; ``rects``:
     (left, top, right, bottom) of the boxes and of all that may stand around them; ``written``:
-    gradients that were asked for already; ``silent``: constants that no one asked about.
+    gradients that were asked for already; ``unasked``: constants that no one asked about.
     """
 
-    plain: Plain
+    plain: BaseScene
     shown: CallDiagnosis | None
     show_bridge: bool
     lighting: Lighting
@@ -57,20 +57,22 @@ class Lit:
     marks: tuple[Mark, ...]
     rects: NDArray[np.float64]
     bounds: Rect
-    silent: frozenset[str]
-    written: dict[TensorId, Written] = field(default_factory=dict)
+    unasked: frozenset[str]
+    written: dict[TensorId, GradientLabel] = field(default_factory=dict)
 
-    def write(self, gradient: TensorId) -> Written:
+    def write(self, gradient: TensorId) -> GradientLabel:
         if gradient not in self.written:
             trace = self.plain.trace
             value, stats = trace.value(gradient), trace.stats(gradient)
             text = gradient_text(value, stats)
             picture = None if value is None else picture_of(value)
-            self.written[gradient] = Written(text, picture, f"gradient {text}{stats_words(stats)}")
+            self.written[gradient] = GradientLabel(
+                text, picture, f"gradient {text}{stats_words(stats)}"
+            )
         return self.written[gradient]
 
 
-def light_up(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Lit:
+def light_up(plain: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> FlowScene:
     """Nothing here depends on the step or the selection."""
     lighting = light(plain, shown, show_bridge)
     rings = rings_of(plain, shown)
@@ -87,16 +89,16 @@ def light_up(plain: Plain, shown: CallDiagnosis | None, show_bridge: bool) -> Li
     rects = _outer_rects(plain, [boxes[name] for name in rings])
     marks = _marks(plain, lighting, wires, shown, rects)
     bounds = _bounds(plain.layout.bounds, rects[len(plain.rects) :], marks)
-    silent = frozenset(
+    unasked = frozenset(
         name for name, box in boxes.items() if is_constant(plain, name) and not box.ring
     )
-    return Lit(
-        plain, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds, silent
+    return FlowScene(
+        plain, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds, unasked
     )
 
 
 def _wires(
-    plain: Plain, lighting: Lighting, rings: Mapping[str, Ring], shown: CallDiagnosis | None
+    plain: BaseScene, lighting: Lighting, rings: Mapping[str, Ring], shown: CallDiagnosis | None
 ) -> dict[EdgeKey, Wire]:
     wires = dict(plain.wires)
     for key, width in lighting.gradient.items():
@@ -115,7 +117,7 @@ def _wires(
     return wires
 
 
-def _with_label_aside(plain: Plain, box: Box, wires: Mapping[EdgeKey, Wire]) -> Box:
+def _with_label_aside(plain: BaseScene, box: Box, wires: Mapping[EdgeKey, Wire]) -> Box:
     """The ring's words where no wire of its box runs and no other box stands, if there is such a
     side. Sources have free room above, targets below."""
     if not box.ring_label:
@@ -158,7 +160,7 @@ def _stopped_at_ring(wire: Wire, name: str) -> Wire:
 
 
 def _marks(
-    plain: Plain,
+    plain: BaseScene,
     lighting: Lighting,
     wires: Mapping[EdgeKey, Wire],
     shown: CallDiagnosis | None,
@@ -177,7 +179,7 @@ def _marks(
     return tuple(marks)
 
 
-def _outer_rects(plain: Plain, ringed: list[Box]) -> NDArray[np.float64]:
+def _outer_rects(plain: BaseScene, ringed: list[Box]) -> NDArray[np.float64]:
     """Rectangles of all boxes, and of the ringed boxes with their rings and words."""
     outer = [outer_rect(box) for box in ringed]
     extra = np.array([(r.left, r.top, r.right, r.bottom) for r in outer], np.float64)
