@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 
 import pytest
 
+from tapeviz.recorder import program
 from tapeviz.trace import events as e
 
 from .conftest import Recorded
@@ -330,3 +332,15 @@ def test_a_hook_that_fails_is_a_note_and_nothing_more(record: Record) -> None:
     assert seen.out == "fine\n"
     assert len(seen.of(e.Noted)) == 1
     assert seen.bound("x")
+
+
+@pytest.mark.parametrize(("hook", "told"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")])
+def test_a_hook_for_errors_that_fails_is_told_as_python_does(
+    hook: object, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", hook)
+    program._call_hook(ValueError("x"))
+    first, *_, last = capsys.readouterr().err.split("\n\n")
+    assert first.startswith("Error in sys.excepthook:\n")
+    assert first.splitlines()[-1].startswith(told)
+    assert last == "Original exception was:\nValueError: x\n"
