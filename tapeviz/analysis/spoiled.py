@@ -19,7 +19,7 @@ from .status import is_zero
 
 # Slope 0 over a stretch of their inputs, and something else over another.
 _CLIPPING = ops_with("clips")
-_NORMALISING = ops_with("normalises")
+NORMALISING = ops_with("normalises")
 # Derivative 0 wherever there is one.
 _FLAT = ops_with("flat")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
@@ -172,14 +172,14 @@ def _kind_of_zero(evidence: Evidence, op: Op, step: Step) -> Kind:
         return "multiplied-by-zero"
     if op.type in _PRODUCTS and any(is_zero(evidence.trace.stats(tensor)) for tensor in op.inputs):
         return "multiplied-by-zero"
-    if op.type in _NORMALISING and _is_even(evidence, step):
+    if op.type in NORMALISING and is_even(evidence, step):
         return "cancelled"
     if op.type in _CLIPPING:
         return "saturated"
     return "flat-op" if op.type == "Pow" else "cancelled"
 
 
-def _is_even(evidence: Evidence, step: Step) -> bool:
+def is_even(evidence: Evidence, step: Step) -> bool:
     """Whether the upstream gradient is the same along the last axis, where a softmax sums to 1."""
     upstream = step.upstream[0] if step.upstream else None
     value = evidence.trace.value(upstream) if upstream is not None else None
@@ -195,7 +195,7 @@ def _spoiling(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) -> _S
 
 
 def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
-    waiting = _read_tensors(evidence, source)
+    waiting = read_tensors(evidence, source)
     seen: set[TensorId] = set()
     candidates: list[tuple[Step, Op]] = []
     sound: list[Op] = []
@@ -255,7 +255,7 @@ def _before_moves(evidence: Evidence, step: Step, op: Op) -> _Spoiler:
     return (step, op) if op.type in _CLIPPING or op.type in _MASKING else found
 
 
-def _read_tensors(evidence: Evidence, source: Operand) -> list[TensorId]:
+def read_tensors(evidence: Evidence, source: Operand) -> list[TensorId]:
     """The source itself; of a variable every tensor that was read from it."""
     if source.tensor is None:
         return []

@@ -17,6 +17,7 @@ from ..trace.op_kinds import ops_with
 from .barriers import gradient_return_line
 from .evidence import Evidence, name_of
 from .model import Warned
+from .rounding import rounding_only
 from .spoiled import nonfinite_in_call
 from .status import status_of
 from .words import explain
@@ -267,4 +268,5 @@ WARNINGS: tuple[Look, ...] = (
     half_assigned,
     nonfinite_call,
     doubtful_gradient,
+    rounding_only,
 )

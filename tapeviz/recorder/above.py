@@ -44,9 +44,11 @@ def _caller(boundary: CodeType, find: Callable[..., Any]) -> Callable[..., Any]:
     def caller(offset: int = 3) -> tuple[CodeType | None, FrameType | None]:
         code, frame = find(offset + 1)
         inner: FrameType | None = sys._getframe()
-        while inner is not None and inner is not frame:
+        while inner is not None:
             if inner.f_code is boundary:
                 return None, None
+            if inner is frame:
+                break
             inner = inner.f_back
         return code, frame
 

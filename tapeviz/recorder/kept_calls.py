@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import private
+from .numbering import own_ops
 from .private import FIRST_ID
 
 _MOST_CALLS = 20_000
@@ -209,7 +210,8 @@ class KeptCalls:
                 self._remember(identity, None)
             return
         began = time.monotonic()
-        state = private.read_handle(handle)
+        with own_ops():
+            state = private.read_handle(handle)
         took = time.monotonic() - began
         self._reading += took
         if took > _SLOW_READ and size > _LARGE and identity in self.states:

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import private
 from .installed import Installed
+from .numbering import took
 from .recording import RecordingContext
 from .rerun.definitions import without_our_names
 from .rerun.sources import Tapped, tap
@@ -67,6 +68,7 @@ class Taps:
                 raise
             outputs = found[:num_outputs]
             local.sources = found[num_outputs:]
+            took(copy.further)
             private.tell_op_callbacks(callbacks, name.decode(), tensor_inputs, outputs)
             return outputs or None
 

@@ -97,6 +97,26 @@ ODDS = (
         """,
     ),
     _odd(
+        "sums of softmaxes",
+        "rounding",
+        """
+        q = tf.Variable(tf.reshape(tf.sin(tf.range(50.0) * 1.3) * 3.0, [5, 10]))
+        with tf.GradientTape() as t:
+            out = tf.reduce_mean(tf.reduce_sum(tf.nn.softmax(q), axis=1))  # odd
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "small numbers that are multiplied and added",
+        None,
+        """
+        q = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(q * 1e-9 + tf.nn.softmax(q * 1e-9) * [1.0, 3.0] * 1e-12)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "equal largest",
         "ties",
         """

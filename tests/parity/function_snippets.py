@@ -10,6 +10,38 @@ from .snippets import Snippet, snippet
 
 FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
     snippet(
+        "functions are numbered as tensors are counted",
+        """
+        import warnings
+        import tensorflow as tf
+        x = tf.Variable(2.0)
+        @tf.function
+        def f():
+            return tf.py_function(lambda a: a ** 3, [x], tf.float32)
+        with tf.GradientTape() as tape:
+            y = f()
+        tape.gradient(y, x)
+        ds = tf.data.Dataset.range(3)
+        @tf.function
+        def total(k):
+            for i in ds:
+                k += i
+            return k
+        for _ in range(3): total(tf.constant(0, tf.int64))
+        @tf.function
+        def g(k):
+            warnings.warn("once", stacklevel=2)
+            x.assign_add(1.0)
+            return tf.cond(x > 0, lambda: tf.gather([1, 2], k), lambda: k)
+        with warnings.catch_warnings(record=True) as caught:
+            g(tf.constant(1))
+        print([one.lineno for one in caught])
+        print(g.get_concrete_function(tf.constant(1)).name)
+        try: g(tf.constant(7))
+        except tf.errors.InvalidArgumentError as error: print(error.message[-40:])
+        """,
+    ),
+    snippet(
         "a function prints while it is traced",
         """
         import tensorflow as tf

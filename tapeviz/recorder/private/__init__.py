@@ -137,6 +137,25 @@ _BUFFERS = frozenset(
 )
 
 
+_FUNCTION_NAMES = find(
+    "tensorflow.python.eager.polymorphic_function.concrete_function", "numbers of functions"
+)
+_BRANCH_NAMES = find("tensorflow.python.ops.control_flow_util_v2", "numbers of branches")
+NUMBERED_NAMES = (
+    (_FUNCTION_NAMES, "_inference_name"),
+    (_FUNCTION_NAMES, "_forward_name"),
+    (_FUNCTION_NAMES, "_backward_name"),
+    (_BRANCH_NAMES, "unique_fn_name"),
+    (_BRANCH_NAMES, "unique_grad_fn_name"),
+)
+"""What makes names that end with a number of ``ops.uid`` (2.15-2.21)."""
+
+
+def next_id() -> int:
+    """Take the next number of the counter that tensors have their ids from."""
+    return int(pywrap_tfe.TFE_Py_UID())
+
+
 FIRST_ID = 1 << 47
 """In place of the id 0 of a process' first tensor: events mean "no tensor" by 0."""
 
