@@ -61,7 +61,7 @@ def main(names: list[str]) -> None:
     window.run()
     turn_until(lambda: is_quiet(window), 120)
     chosen = names or list(FLOODS)[:: 8 if TINY else 1]
-    failed, worst, worst_name = 0, 0.0, ""
+    failed, worst, worst_name, busiest = 0, 0.0, "", 0.0
     for name in chosen:
         window.document.open_source(FLOODS[name])
         turn_until(lambda: is_quiet(window), 30)
@@ -76,13 +76,14 @@ def main(names: list[str]) -> None:
         if gaps.longest > MOST_GAP or not ended:
             failed += 1
             note(f"{name}: {gaps.longest:.3f} s, {gaps.busiest:.3f} s of CPU, ran {took:.1f} s")
+        busiest = max(busiest, gaps.busiest)
         if gaps.longest > worst:
             worst, worst_name = gaps.longest, name
     tell(
         "floods: gaps of the event loop",
         len(chosen),
         failed,
-        f"{1000 * worst:.0f} ms ({worst_name})",
+        f"{1000 * worst:.0f} ms ({worst_name}); {1000 * busiest:.0f} ms of the thread's CPU",
     )
     sys.stdout.flush()
     os._exit(leave(window, 0))

@@ -44,7 +44,7 @@ DEATHS = {
     "while True: pass",
     "deep recursion": "def f(n): return f(n + 1) + 1\nf(0)",
     "deep recursion in C": "import functools, sys\nsys.setrecursionlimit(10 ** 6)\n"
-    "x = []\nfor i in range(10 ** 6): x = [x]\nrepr(x)",
+    "x = []\nfor i in range(10 ** 5): x = [x]\nrepr(x)",
     "own folder removed": "import os, shutil\nshutil.rmtree(os.getcwd())\nraise ValueError('x')",
     "exit function": "import atexit, os\natexit.register(os._exit, 7)",
     "excepthook": "import sys\nsys.excepthook = None\nraise ValueError('x')",
