@@ -223,14 +223,17 @@ def captured(crossing: Crossing) -> Cause | None:
 
 
 DETECTORS: tuple[Detector, ...] = (
+    # The kind of the way names the cause, whatever the op's gradient function would give.
     captured,
     changed_state,
     made_variable,
     left_tensorflow,
     went_into_object,
+    # Ops that always cut have words of their own, on a tape or off it.
     ran_python,
     stopped,
     became_whole,
+    # The tape did not record the op, so its gradient function was never asked: before that is.
     ran_outside,
     gave_none,
 )
