@@ -92,7 +92,7 @@ def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
         findings = []
         for place, finding in enumerate(call.findings):
             other = known.get((call.call.id, place))
-            if other is not None and _ailment(other) == _ailment(finding):
+            if other is not None and _trouble(other) == _trouble(finding):
                 finding = replace(finding, fixes=other.fixes, not_tried=other.not_tried)
             findings.append(finding)
         return replace(call, findings=tuple(findings))
@@ -103,6 +103,6 @@ def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
     return replace(diagnosis, calls=tuple(map(mended, diagnosis.calls)), error=error)
 
 
-def _ailment(finding: Finding) -> tuple[object, ...]:
+def _trouble(finding: Finding) -> tuple[object, ...]:
     cause = finding.cause
     return finding.status, (cause.kind, cause.line) if cause is not None else None
