@@ -19,7 +19,7 @@ from .graph.chips import chip
 from .graph.fold import fold
 from .graph.model import Frame, NodeId
 from .graph.opening import MOST_BOXES, choose_open
-from .graph.scope import Links
+from .graph.trace_index import Links
 from .graph.tree import Tree, grow
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout

@@ -7,13 +7,21 @@ from dataclasses import replace
 
 import networkx as nx
 
+from ..trace.compiled import Loop
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .loose_ends import drop_loose_ends
 from .model import Edge, EdgeState, Link, Node, NodeId
 from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
-from .scope import NO_LINKS, Links, TraceIndex, VersionKey, shown_calls, version_before
 from .select import NodeSelection, select
+from .trace_index import (
+    NO_LINKS,
+    Links,
+    TraceIndex,
+    VersionKey,
+    shown_calls,
+    version_before,
+)
 from .words import ranked_names
 
 
@@ -113,6 +121,24 @@ class _Wiring:
             if op.runs and not op.body:
                 entries[op.id] = self._nodes.of_entry(op)
         self.graph.graph["entries"] = entries
+        self.graph.graph["carried"] = {
+            loop.op: self._carried(loop) for loop in self._trace.loops.values() if loop.carried
+        }
+
+    def _carried(self, loop: Loop) -> tuple[Edge, ...]:
+        """Edges for what a turn of a compiled loop hands to the next, from what made it."""
+        inside = set(loop.body)
+        makers = {out: op for op in loop.body for out in self._trace.ops[op].outputs}
+        found = []
+        for taken, handed in loop.carried:
+            maker = makers.get(handed, self._trace.producers.get(handed))
+            if maker not in inside or op_id(maker) not in self.graph:
+                continue
+            for op in loop.body:
+                if taken in self._trace.ops[op].inputs and op_id(op) in self.graph:
+                    ends = op_id(maker), op_id(op)
+                    found.append(Edge(*ends, 0, handed, op, "unrecorded", is_carried=True))
+        return tuple(found)
 
     def asked(self) -> tuple[set[NodeId], set[VariableId]]:
         """Nodes of the tensors that the snippet named to a tape, and variables that it named."""
@@ -122,7 +148,8 @@ class _Wiring:
         return nodes | set(map(constant_id, asked)), set(map(VariableId, asked))
 
     def pinned(self, call: Call | None) -> frozenset[NodeId]:
-        """Nodes of the target, of up to :data:`_MOST_SOURCES` sources and of the cuts."""
+        """Nodes of the target, of up to :data:`_MOST_SOURCES` sources and of the cuts; where all
+        ops are shown, of variables only what no op wrote."""
         if call is None:
             return frozenset()
         operands = list(call.targets[:_MOST_SOURCES])
@@ -136,7 +163,11 @@ class _Wiring:
             for name, node in self.graph.nodes(data="node")
             if (node.op is not None and node.op in makers)
             or node.tensor in wanted
-            or (node.role == "variable" and node.variable in wanted)
+            or (
+                node.variable is not None
+                and node.variable in wanted
+                and not (self._selection.is_all and self.graph.in_degree(name))
+            )
         )
 
     def _version(self, key: VersionKey) -> Version:
@@ -202,7 +233,9 @@ class _Wiring:
     def _is_older(self, tensor: TensorId, op: OpId) -> bool:
         """Whether it was there before the op. No recorder says otherwise; a file from elsewhere
         might, and would make a cycle."""
-        return self._trace.producers.get(tensor, 0) < op
+        producer = self._trace.producers.get(tensor)
+        ops = self._trace.ops
+        return producer is None or ops[producer].when < ops[op].when
 
     def _version_seen(self, op: Op, handle: VariableId) -> Version | None:
         touched = self._trace.touches.get((op.id, handle))

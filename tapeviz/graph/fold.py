@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import networkx as nx
@@ -56,7 +56,7 @@ class _Folding:
         self._framed = {
             path
             for path, group in tree.groups.items()
-            if path not in opening.closed and (group.turns or path in framed)
+            if path not in opening.closed and (group.count or path in framed)
         }
         self._order = {name: place for place, name in enumerate(graph)}
         self._hidden: dict[str, tuple[str, str]] = {"": ("", "")}
@@ -80,12 +80,13 @@ class _Folding:
                 entry = graph.graph.get("entries", {}).get(tree.groups[path].entry)
                 node = _group_node(graph, path, [graph.nodes[n]["node"] for n in own], entry)
                 node = replace(node, members=tuple(names))
-                if tree.groups[path].turns:
-                    node = replace(node, subtitle=f"× {len(tree.groups[path].turns)} turns")
+                if count := tree.groups[path].count:
+                    node = replace(node, subtitle=f"× {count} turns")
                 home = tree.groups[path].parent
             else:
                 node = graph.nodes[shown]["node"]
-                home = tree.home.get(shown, "")
+                home = self._stands_in(shown)
+                node = self._in_turn(node, home)
                 others = tuple(n for n in names if n != shown)
                 node = replace(node, group=home, members=others) if home or others else node
             frame = next((path for path in upwards(home) if path in self._framed), "")
@@ -93,6 +94,24 @@ class _Folding:
         self._carry_edges(result)
         result.graph["frames"] = tuple(self._frames(result))
         return result
+
+    def _stands_in(self, name: NodeId) -> str:
+        """Path of the innermost open group around a node that is drawn by itself."""
+        home = self._tree.home.get(name, "")
+        kind, path = self._why_hidden(home)
+        return self._tree.groups[path].parent if kind == "closed" else home
+
+    def _in_turn(self, node: Node, home: str) -> Node:
+        """The node with the value that it has in the turns shown of compiled loops around it."""
+        loops = [path for path in upwards(home) if path in self._opening.numbers]
+        if not loops or node.tensor is None or node.op is None or node.role != "op":
+            return node
+        groups, numbers = self._tree.groups, self._opening.numbers
+        loop = groups[loops[0]].loop
+        if loop is None or all(numbers[path] == groups[path].count for path in loops):
+            return node
+        key = tuple(numbers[path] - 1 for path in reversed(loops))
+        return replace(node, tensor=loop.turns.get(key, {}).get(node.tensor))
 
     def _is_inside(self, name: NodeId, path: str) -> bool:
         return f"{self._tree.home.get(name, '')}/".startswith(f"{path}/")
@@ -113,7 +132,9 @@ class _Folding:
                     for number, turn in enumerate(group.turns, 1)
                     if self._tree.groups[turn].shape != usual
                 )
-                frame = replace(frame, turn=turn, count=len(group.turns), others=others)
+                frame = replace(frame, turn=turn, count=group.count, others=others)
+            elif group.count:
+                frame = replace(frame, turn=self._opening.numbers[path], count=group.count)
             found.append(frame)
         return found
 
@@ -127,7 +148,7 @@ class _Folding:
         if not kind:
             found: NodeId | None = name
         elif kind == "closed":
-            found = group_id(path)
+            found = name if self._tree.is_beside(name, path) else group_id(path)
         else:
             match = self._matched(path).get(name)
             found = self._resolve(match) if match is not None else None
@@ -251,6 +272,21 @@ class _Folding:
             number = result.number_of_edges(start, end)
             made = replace(_merged(start, end, some, entry), key=number, is_carried=carried)
             result.add_edge(start, end, number, edge=made)
+        self._carry_back(result)
+
+    def _carry_back(self, result: nx.MultiDiGraph) -> None:
+        """Lead what a turn of an open compiled loop hands to the next back to the beginning."""
+        carried: Mapping[OpId, Sequence[Edge]] = self._graph.graph.get("carried", {})
+        for path in self._opening.numbers:
+            loop = self._tree.groups[path].loop
+            for edge in carried.get(loop.op, ()) if loop is not None else ():
+                source, target = self._shown.get(edge.source), self._shown.get(edge.target)
+                inside = (edge.source, edge.target) == (source, target)
+                if inside and path not in self._opening.closed:
+                    number = result.number_of_edges(edge.source, edge.target)
+                    result.add_edge(
+                        edge.source, edge.target, number, edge=replace(edge, key=number)
+                    )
 
     def _is_carried(self, source: NodeId, target: NodeId) -> bool:
         """Whether an edge leads from one turn of an open repeat into a later one."""

@@ -8,8 +8,9 @@ from dataclasses import replace
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .model import Node, NodeId
-from .scope import TraceIndex, before_path
+from .scope import before_path
 from .select import NodeSelection
+from .trace_index import TraceIndex
 from .words import (
     constant_words,
     friendly,

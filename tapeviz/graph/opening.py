@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .model import NodeId
 from .tree import Group, Tree, upwards
@@ -15,10 +15,12 @@ MOST_BOXES = 40
 
 @dataclass(frozen=True, slots=True)
 class OpenGroups:
-    """``closed``: paths of folded groups; ``turns``: of each repeat the path of the turn shown."""
+    """``closed``: paths of folded groups; ``turns``: of each repeat the path of the turn shown;
+    ``numbers``: of each compiled loop the number, from 1, of the turn whose values are shown."""
 
     closed: frozenset[str]
     turns: Mapping[str, str]
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
 
 def choose_open(
@@ -55,15 +57,26 @@ class _Chooser:
         self._wanted = {
             above for path in unfolded if path in tree.groups for above in upwards(path)
         }
-        held = {above for node in pinned for above in upwards(tree.home.get(node, ""))}
+        held = {
+            path
+            for node in pinned
+            for path in upwards(tree.home.get(node, ""))
+            if not tree.is_beside(node, path)
+        }
         self._held = {path for path in held if tree.groups[path].kind != "entry"}
-        self._leaves = Counter(tree.home.get(node, "") for node in nodes)
+        beside = {node: tree.groups[path].parent for node, path in tree.ends.items()}
+        self._leaves = Counter(beside.get(node, tree.home.get(node, "")) for node in nodes)
         self._inside: dict[str, list[Group]] = {}
         for group in tree.groups.values():
             self._inside.setdefault(group.parent, []).append(group)
         repeats = [group for group in tree.groups.values() if group.turns]
         self._turns = {group.path: self._turn(group, {}, held) for group in repeats}
         self._chosen = {group.path: self._turn(group, turns, self._wanted) for group in repeats}
+        self._numbers = {
+            group.path: min(max(turns.get(group.path, group.count), 1), group.count)
+            for group in tree.groups.values()
+            if group.loop is not None and group.count
+        }
         for path, turn in self._turns.items():
             if path not in turns and not self._wanted.intersection(tree.groups[path].turns):
                 self._chosen[path] = turn
@@ -94,7 +107,7 @@ class _Chooser:
                 if group.turns:
                     opened.add(self._turns[group.path])
                 waiting.extend(self._parts(group.path)[1])
-        return OpenGroups(frozenset(self._tree.groups) - opened, self._turns)
+        return OpenGroups(frozenset(self._tree.groups) - opened, self._turns, self._numbers)
 
     def _automatic(self, most: int) -> set[str]:
         """Opens groups level by level as long as the boxes stay within ``most``."""

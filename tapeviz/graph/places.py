@@ -51,6 +51,8 @@ class _Lines:
         self.loops: dict[int, tuple[_Loop, ...]] = {}
         self.headers: dict[int, _Loop] = {}
         self.parameters: dict[int, frozenset[str]] = {}
+        self.scopes: set[int] = set()
+        """Lines within ``with tf.name_scope(…)``, or another such scope."""
         if text.tree is not None:
             self._read(text, text.tree, ())
 
@@ -70,6 +72,8 @@ class _Lines:
                     self._fill(statement, (*around, loop))
                     self._read(text, ast.Module([statement], []), (*around, loop))
                 continue
+            if isinstance(child, ast.With) and any(map(_opens_scope, child.items)):
+                self.scopes.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
             if isinstance(child, ast.stmt) and (inside or around):
                 self._fill(child, inside)
             self._read(text, child, inside)
@@ -77,6 +81,13 @@ class _Lines:
     def _fill(self, statement: ast.stmt, loops: tuple[_Loop, ...]) -> None:
         for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
             self.loops[line] = loops
+
+
+def _opens_scope(item: ast.withitem) -> bool:
+    """Whether it is a call of ``name_scope``, ``variable_scope`` or a method of such a name."""
+    called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return str(name).endswith("scope")
 
 
 def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loop:
@@ -241,12 +252,26 @@ class OpPlaces:
                 found.append(place)
             elif place.title in _LAYER_METHODS:
                 if parts:
-                    found.extend(Place("layer", part, op.line, part) for part in parts.pop(0))
+                    found.extend(self._layers(parts.pop(0), op, place.key))
             elif place.title not in _NO_FUNCTIONS and place.title != "<lambda>":
                 found.append(place)
         for nested in parts:
-            found.extend(Place("layer", part, op.line, part) for part in nested)
+            found.extend(self._layers(nested, op, self._call_of_layer(op)))
         return tuple(found)
+
+    def _layers(self, names: tuple[str, ...], op: Op, call: object) -> Iterator[Place]:
+        """Blocks of layers, and the layer in them: two ``call`` of it are two places."""
+        for block in names[:-1]:
+            yield Place("layer", block, op.line, block)
+        yield Place("layer", names[-1], op.line, (names[-1], call))
+
+    def _call_of_layer(self, op: Op) -> object:
+        """Where the snippet called the layers that an op ran in: all ops of one call have the same
+        position, unless the snippet opened the scope itself."""
+        if not op.site.frames or op.site.frames[0].line in self._lines.scopes:
+            return None
+        frame = op.site.frames[0]
+        return frame.line, frame.column
 
     def _parts(self, scope: str) -> Iterator[tuple[str, ...]]:
         names = scope.split("/")

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace
 from .bookkeeping import Bookkeeping, find_bookkeeping
-from .scope import Descent, Scope, TraceIndex, asked_for, everything, find_scope, shown_calls
+from .scope import everything, find_scope
+from .scope_walk import Scope
+from .trace_index import Descent, TraceIndex, asked_for, shown_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class NodeSelection:
     asked: frozenset[TensorId]
     data: Mapping[OpId, OpId]
     entries: Mapping[OpId, Op]
+    is_all: bool = False
+    """It holds everything that ran, not the picture of one call."""
 
 
 def select(
@@ -47,6 +51,7 @@ def select(
         asked,
         {} if shows_all else _data(trace, ops, descent, hidden),
         index.groups,
+        shows_all,
     )
 
 

@@ -9,28 +9,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
 
 import networkx as nx
 
-from ..trace.model import Call, CallId, Op, OpId, Trace
+from ..trace.compiled import Loop
+from ..trace.model import Op, OpId, Trace
+from .branches import Branch, GroupKind, plant
+from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
 from .model import Node, NodeId
-from .places import Kind, OpPlaces, Place
-from .stretches import find_stretches
+from .places import Kind
+from .shapes import Shapes
 
-LEAST_OPS = 4
-"""Never a fold of fewer ops."""
-_LEAST_TURNS = 6
-"""Alike stretches that no loop made are a repeat from so many on."""
 _LEAST_LOOP = 4
 _SMALL = 40
 """A picture of so few nodes is read at once: in it a loop is a repeat from more turns on."""
-_MANY = 12
-"""So many ops side by side are grouped by their lines."""
-
-GroupKind = Kind | str
+_MOST_VALUES = 8
+"""More variables or constants that belong to no group are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +44,28 @@ class Group:
     shape: int
     turns: tuple[str, ...] = ()
     entry: OpId | None = None
+    loop: Loop | None = None
+    """The compiled loop that it is, whose turns are drawn by one body."""
+
+    @property
+    def count(self) -> int:
+        """How many turns it has; 0: it is no repeat."""
+        return len(self.turns) or (self.loop.count or 0 if self.loop is not None else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """``groups`` by path, outer ones first; ``home``: node → path of the innermost group."""
+    """``groups`` by path, outer ones first; ``home``: node → path of the innermost group.
+    ``ends``: pinned nodes that the rest of a group leads to and that lead to nothing in it → path
+    of the outermost such group. They stand beside it while it is folded."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)
     home: Mapping[NodeId, str] = field(default_factory=dict)
+    ends: Mapping[NodeId, str] = field(default_factory=dict)
 
-
-@dataclass(slots=True)
-class _Branch:
-    kind: GroupKind
-    title: str
-    line: int
-    key: tuple[GroupKind, Any] | None = None
-    children: list[_Branch | NodeId] = field(default_factory=list)
-    ops: int = 0
-    shape: int = 0
+    def is_beside(self, name: NodeId, path: str) -> bool:
+        """Whether a node stands beside the group at this path, one of those that it is in."""
+        return f"{path}/".startswith(f"{self.ends[name]}/") if name in self.ends else False
 
 
 GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
@@ -88,21 +87,25 @@ def grow(graph: nx.MultiDiGraph, trace: Trace, grouping: str = "") -> Tree:
     """
     kinds = frozenset(GROUPINGS[grouping]) if grouping else None
     ordered = _ordered(graph, trace)
-    root = _Branch("", "", 0)
-    _plant(root, ordered, trace, kinds)
-    relative = _Shapes(ordered, trace)
+    root = Branch("", "", 0)
+    plant(root, ordered, trace, kinds)
+    relative = Shapes(ordered, trace)
     relative.count(root)
-    _prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
+    prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
     if kinds is None:
-        _gather_lines(root, dict(ordered))
+        gather_lines(root, dict(ordered))
         relative.count(root)
-        _bundle(root, dict(ordered), relative)
+        bundle(root, dict(ordered), relative)
+        relative.count(root)
+        cut_into_stretches(root, dict(ordered))
     relative.count(root)
     groups: dict[str, Group] = {}
     home: dict[NodeId, str] = {}
-    _name(root, "", groups, home)
+    _name(root, "", groups, home, trace.loops)
     _take_in(graph, home, groups)
-    return Tree(groups, home)
+    if kinds is None:
+        _gather_values(graph, home, groups)
+    return Tree(groups, home, _ends(graph, home, groups))
 
 
 def _ordered(graph: nx.MultiDiGraph, trace: Trace) -> list[tuple[NodeId, Op]]:
@@ -115,244 +118,13 @@ def _ordered(graph: nx.MultiDiGraph, trace: Trace) -> list[tuple[NodeId, Op]]:
     return sorted(found, key=lambda pair: pair[1].when)
 
 
-def _plant(
-    root: _Branch,
-    ordered: list[tuple[NodeId, Op]],
-    trace: Trace,
-    kinds: frozenset[str] | None,
+def _name(
+    branch: Branch,
+    path: str,
+    groups: dict[str, Group],
+    home: dict[NodeId, str],
+    loops: Mapping[OpId, Loop],
 ) -> None:
-    """Put every op into the branches of the place where it ran."""
-    places = OpPlaces(trace)
-    entries = _entries(trace, ordered)
-    calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
-    stack: list[_Branch] = [root]
-    for name, op in ordered:
-        around = [*places.of(op), *_inner_call(trace, calls.get(op.call))]
-        around = _with_entries(around, entries.get(op.id, ()))
-        if kinds is not None:
-            around = [place for place in around if place.kind in kinds]
-            if "line" in kinds and op.line:
-                around.insert(0, Place("line", f"line {op.line}", op.line, op.line))
-        depth = 0
-        for place in around:
-            depth += 1
-            if depth < len(stack) and stack[depth].key == (place.kind, place.key):
-                continue
-            del stack[depth:]
-            branch = _Branch(place.kind, place.title, place.line, (place.kind, place.key))
-            stack[-1].children.append(branch)
-            stack.append(branch)
-        del stack[depth + 1 :]
-        stack[-1].children.append(name)
-
-
-def _inner_call(trace: Trace, call: Call | None) -> Iterator[Place]:
-    """The backward pass of an inner tape, recorded by an outer one."""
-    if call is None:
-        return
-    tape = trace.tapes.get(call.tape) if call.tape is not None else None
-    name = tape.name if tape is not None and tape.name else ", ".join(o.text for o in call.targets)
-    yield Place("backward", f"∂{name}, line {call.line}", call.line, call.id)
-
-
-def _entries(trace: Trace, ordered: list[tuple[NodeId, Op]]) -> dict[OpId, tuple[Op, ...]]:
-    """Op → the recorded operations that it ran inside of, the outermost first.
-
-    A call of a compiled function that was not opened is a group of its own: it can be opened.
-    """
-    around: dict[OpId, Op] = {}
-    shown = {op.id for _, op in ordered}
-    within = (trace.ops.get(call.within) for call in trace.calls if call.within is not None)
-    asking = {op.runs for op in within if op is not None}
-    for op in trace.ops.values():
-        if op.body and not shown.isdisjoint(op.body):
-            asks = op.is_compiled_call and any(trace.ops[b].call is not None for b in op.body)
-            if not asks:
-                for inside in op.body:
-                    around.setdefault(inside, op)
-    found: dict[OpId, tuple[Op, ...]] = {}
-    for op_id in shown:
-        chain: list[Op] = []
-        at = around.get(op_id)
-        while at is not None and at not in chain:
-            chain.append(at)
-            at = around.get(at.id)
-        op = trace.ops[op_id]
-        own = (op,) if op.runs and not op.body and op.runs not in asking else ()
-        if chain or own:
-            found[op_id] = (*reversed(chain), *own)
-    return found
-
-
-def _with_entries(around: list[Place], entries: tuple[Op, ...]) -> list[Place]:
-    """Recorded operations stand in the place of the functions of their name."""
-    from .nodes import entry_name
-
-    for entry in entries:
-        name = entry_name(entry)
-        same = [p for p in around if p.kind == "function" and p.title == name]
-        place = Place("entry", name, entry.line, entry.id)
-        if same:
-            around[around.index(same[0])] = place
-        else:
-            around.append(place)
-    return around
-
-
-class _Shapes:
-    """Counts the ops of every branch, and tells which branches are alike.
-
-    Alike: the same op types from the same lines, each with the same inputs relative to the branch.
-    """
-
-    def __init__(self, ordered: list[tuple[NodeId, Op]], trace: Trace) -> None:
-        self._trace = trace
-        self._at = {name: place for place, (name, _) in enumerate(ordered)}
-        self._ops = [op for _, op in ordered]
-        place_of = {op.id: place for place, (_, op) in enumerate(ordered)}
-        self._inputs = [
-            tuple(place_of.get(trace.producers.get(tensor, OpId(-1)), -1) for tensor in op.inputs)
-            for _, op in ordered
-        ]
-        self._known: dict[Hashable, int] = {}
-
-    def count(self, branch: _Branch) -> list[int]:
-        """The places of the branch's ops in the order of all; sets ``ops`` and ``shape``."""
-        inside: list[int] = []
-        for child in branch.children:
-            inside.extend([self._at[child]] if isinstance(child, str) else self.count(child))
-        branch.ops = len(inside)
-        branch.shape = self.shape(inside, branch.kind)
-        return inside
-
-    def shape(self, inside: list[int], kind: str = "") -> int:
-        if not inside:
-            return 0
-        first = inside[0]
-        last = inside[-1]
-        key = (
-            kind,
-            tuple(
-                (
-                    self._ops[i].type,
-                    self._ops[i].site.id,
-                    tuple(i - j if first <= j <= last else 0 for j in self._inputs[i]),
-                )
-                for i in inside
-            ),
-        )
-        return self._known.setdefault(hash(key), len(self._known) + 1)
-
-    def token(self, child: _Branch | NodeId) -> Hashable:
-        if isinstance(child, _Branch):
-            return ("branch", child.kind, child.shape)
-        op = self._ops[self._at[child]]
-        return op.type, op.site.id
-
-
-def _prune(branch: _Branch, least_turns: int) -> None:
-    """Dissolve what is no group worth the name: too few ops, a loop of a single turn, a group
-    around a single other one."""
-    kept: list[_Branch | NodeId] = []
-    for child in branch.children:
-        if isinstance(child, str):
-            kept.append(child)
-            continue
-        _prune(child, least_turns)
-        turns = [
-            turn for turn in child.children if isinstance(turn, _Branch) and turn.kind == "turn"
-        ]
-        if child.kind == "loop" and len(turns) < least_turns:
-            for turn in turns:
-                kept.extend(turn.children)
-        elif child.kind in ("entry", "turn") or (child.kind == "loop" and child.ops >= LEAST_OPS):
-            kept.append(child)
-        elif child.kind == "loop":
-            for turn in turns:
-                kept.extend(turn.children)
-        elif child.ops < LEAST_OPS:
-            kept.extend(child.children)
-        elif len(child.children) == 1 and isinstance(child.children[0], _Branch):
-            only = child.children[0]
-            if only.kind in ("layer", "function", "line"):
-                child.children = only.children
-            kept.append(child)
-        else:
-            kept.append(child)
-    branch.children = kept
-
-
-def _gather_lines(branch: _Branch, ops: Mapping[NodeId, Op]) -> None:
-    """The last resort: of many ops side by side those of a line are a group."""
-    for child in branch.children:
-        if isinstance(child, _Branch):
-            _gather_lines(child, ops)
-    if sum(isinstance(child, str) for child in branch.children) < _MANY:
-        return
-    kept: list[_Branch | NodeId] = []
-    run: list[NodeId] = []
-
-    def close() -> None:
-        if len(run) >= LEAST_OPS:
-            line = ops[run[0]].line
-            made = _Branch("line", f"line {line}", line, None, list(run), len(run))
-            kept.append(made)
-        else:
-            kept.extend(run)
-        run.clear()
-
-    for child in branch.children:
-        if isinstance(child, _Branch):
-            close()
-            kept.append(child)
-            continue
-        if run and ops[run[0]].line != ops[child].line:
-            close()
-        if ops[child].line:
-            run.append(child)
-        else:
-            close()
-            kept.append(child)
-    close()
-    if len(kept) > 1:
-        branch.children = kept
-
-
-def _bundle(branch: _Branch, ops: Mapping[NodeId, Op], shapes: _Shapes) -> None:
-    """Stretches of alike children, one after the other, are turns of a repeat."""
-    for child in branch.children:
-        if isinstance(child, _Branch):
-            _bundle(child, ops, shapes)
-    children = branch.children
-    if branch.kind == "loop" or len(children) < _LEAST_TURNS:
-        return
-    tokens = [shapes.token(child) for child in children]
-    kept: list[_Branch | NodeId] = []
-    at = 0
-    for start, end, period in find_stretches(tokens, _LEAST_TURNS):
-        count = (end - start) // period
-        inside = children[start : start + count * period]
-        size = sum(child.ops if isinstance(child, _Branch) else 1 for child in inside)
-        if size < LEAST_OPS or count < _LEAST_TURNS:
-            continue
-        kept.extend(children[at:start])
-        first = inside[0]
-        line = first.line if isinstance(first, _Branch) else ops[first].line
-        title = first.title if isinstance(first, _Branch) else f"line {line}"
-        repeat = _Branch("loop", title, line)
-        for number in range(count):
-            part = inside[number * period : (number + 1) * period]
-            if period == 1 and isinstance(part[0], _Branch):
-                part = part[0].children
-            turn = _Branch("turn", f"turn {number + 1}", line, None, list(part))
-            repeat.children.append(turn)
-        kept.append(repeat)
-        at = start + count * period
-    kept.extend(children[at:])
-    branch.children = kept
-
-
-def _name(branch: _Branch, path: str, groups: dict[str, Group], home: dict[NodeId, str]) -> None:
     used: Counter[str] = Counter()
     turns: list[str] = []
     for child in branch.children:
@@ -366,6 +138,7 @@ def _name(branch: _Branch, path: str, groups: dict[str, Group], home: dict[NodeI
         inner = f"{path}/{name}" if path else name
         if child.kind == "turn":
             turns.append(inner)
+        entry = child.key[1] if child.kind == "entry" and child.key is not None else None
         groups[inner] = Group(
             inner,
             child.kind,
@@ -374,21 +147,12 @@ def _name(branch: _Branch, path: str, groups: dict[str, Group], home: dict[NodeI
             path,
             child.ops,
             child.shape,
-            entry=child.key[1] if child.kind == "entry" and child.key is not None else None,
+            entry=entry,
+            loop=loops.get(entry) if entry is not None else None,
         )
-        _name(child, inner, groups, home)
+        _name(child, inner, groups, home, loops)
     if turns and path in groups:
-        known = groups[path]
-        groups[path] = Group(
-            path,
-            "repeat",
-            known.title,
-            known.line,
-            known.parent,
-            known.ops,
-            known.shape,
-            tuple(turns),
-        )
+        groups[path] = replace(groups[path], kind="repeat", turns=tuple(turns))
 
 
 def _take_in(graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
@@ -427,6 +191,40 @@ def _take_in(graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: Mapping[st
                 home.pop(name)
                 if groups[repeat].parent:
                     home[name] = groups[repeat].parent
+
+
+def _gather_values(
+    graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: dict[str, Group]
+) -> None:
+    """Many values that several groups take, and that nothing shown made, are one group."""
+    pinned: Collection[NodeId] = graph.graph.get("pinned", ())
+    node: Node
+    found: dict[str, list[NodeId]] = {"variable": [], "constant": []}
+    for name, node in graph.nodes(data="node"):
+        is_free = name not in home and name not in pinned and not graph.in_degree(name)
+        if node.role in found and is_free:
+            found[node.role].append(name)
+    for role, names in found.items():
+        if len(names) > _MOST_VALUES:
+            path = f"{role}s"
+            groups[path] = Group(path, "values", path, 0, "", len(names), -len(groups))
+            home.update(dict.fromkeys(names, path))
+
+
+def _ends(
+    graph: nx.MultiDiGraph, home: Mapping[NodeId, str], groups: Mapping[str, Group]
+) -> dict[NodeId, str]:
+    found: dict[NodeId, str] = {}
+    for name in graph.graph.get("pinned", ()):
+        for path in upwards(home.get(name, "")):
+            takers = (f"{home.get(taker, '')}/" for taker in graph.successors(name))
+            is_plain = groups[path].kind in ("layer", "function", "line", "backward")
+            if not is_plain or groups[path].ops <= LEAST_OPS:
+                break
+            if any(taker.startswith(f"{path}/") for taker in takers):
+                break
+            found[name] = path
+    return found
 
 
 def shared_path(paths: set[str]) -> str:

@@ -24,21 +24,47 @@ class GraphArrays:
     """``across[i]`` and ``along[i]``: the size of node i's box, across and along the flow, px.
 
     ``beside[i]``: room to keep free on its right (below it when the flow goes right).
+    ``side[i]``: -1 stands first in its row, 1 last, 0 anywhere.
     Edge e runs from ``tails[e]`` to ``heads[e]``; ``keys[e]`` is its name in the networkx graph.
+    ``tail_at[e]`` and ``head_at[e]``: px from the box's centre, across the flow, at which the edge
+    must dock there; nan: anywhere. ``pull[e]``: its wish to be straight, a part of its weight.
     """
 
     nodes: tuple[str, ...]
     across: Floats
     along: Floats
     beside: Floats
+    side: Ints
     keys: tuple[EdgeKey, ...]
     tails: Ints
     heads: Ints
     weights: Floats
+    tail_at: Floats
+    head_at: Floats
+    pull: Floats
 
     @property
     def size(self) -> int:
         return len(self.nodes)
+
+    def part(self, members: Ints, edges: Ints) -> GraphArrays:
+        """The graph of some of the nodes and some of the edges between them, in this order."""
+        number = np.zeros(self.size, dtype=np.intp)
+        number[members] = np.arange(len(members))
+        return GraphArrays(
+            nodes=tuple(self.nodes[i] for i in members.tolist()),
+            across=self.across[members],
+            along=self.along[members],
+            beside=self.beside[members],
+            side=self.side[members],
+            keys=tuple(self.keys[e] for e in edges.tolist()),
+            tails=number[self.tails[edges]],
+            heads=number[self.heads[edges]],
+            weights=self.weights[edges],
+            tail_at=self.tail_at[edges],
+            head_at=self.head_at[edges],
+            pull=self.pull[edges],
+        )
 
 
 LOOP_OUT = 16.0
@@ -63,16 +89,22 @@ def read_graph(graph: nx.MultiDiGraph, direction: str) -> GraphArrays:
     heights = np.array([attributes["height"] for _, attributes in sizes], dtype=np.float64)
     if direction == "right":
         widths, heights = heights, widths
-    edges = list(graph.edges(keys=True, data="weight", default=1.0))
-    tails = np.array([index[tail] for tail, _, _, _ in edges], dtype=np.intp)
-    heads = np.array([index[head] for _, head, _, _ in edges], dtype=np.intp)
+    edges = list(graph.edges(keys=True, data=True))
+    about = [data for *_, data in edges]
+    tails = np.array([index[tail] for tail, *_ in edges], dtype=np.intp)
+    heads = np.array([index[head] for _, head, *_ in edges], dtype=np.intp)
+    weights = [data.get("weight", 1.0) or 1.0 for data in about]
     return GraphArrays(
         nodes=nodes,
         across=widths,
         along=heights,
         beside=loop_room(len(nodes), tails, heads),
+        side=np.array([attributes.get("side", 0) for _, attributes in sizes], dtype=np.intp),
         keys=tuple((tail, head, key) for tail, head, key, _ in edges),
         tails=tails,
         heads=heads,
-        weights=np.array([weight or 1.0 for _, _, _, weight in edges], dtype=np.float64),
+        weights=np.array(weights, dtype=np.float64),
+        tail_at=np.array([data.get("tail_at", np.nan) for data in about], dtype=np.float64),
+        head_at=np.array([data.get("head_at", np.nan) for data in about], dtype=np.float64),
+        pull=np.array([data.get("pull", 1.0) for data in about], dtype=np.float64),
     )

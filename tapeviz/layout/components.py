@@ -42,16 +42,7 @@ def components(graph: GraphArrays) -> list[Component]:
 
 
 def _component(graph: GraphArrays, members: Ints, edges: Ints, number: Ints) -> Component:
-    part = GraphArrays(
-        nodes=tuple(graph.nodes[i] for i in members.tolist()),
-        across=graph.across[members],
-        along=graph.along[members],
-        beside=graph.beside[members],
-        keys=tuple(graph.keys[e] for e in edges.tolist()),
-        tails=number[graph.tails[edges]],
-        heads=number[graph.heads[edges]],
-        weights=graph.weights[edges],
-    )
+    part = graph.part(members, edges)
     return Component(part, members, edges)
 
 

@@ -20,6 +20,8 @@ BOX_GAP = 28.0
 WIRE_GAP = 14.0
 """Between two long edges side by side, px."""
 BOX_TO_WIRE = 18.0
+THIN = 2.0
+"""Half the width of a port, px: it keeps the distance of a wire."""
 HINGE = 10
 """In every so many rows long edges may bend, where that lets boxes stand closer."""
 HINGES = 300
@@ -34,13 +36,17 @@ STRAIGHT = 3.0
 """A spring that wants to be straight and is out by less, px, is made straight."""
 
 
-def place_across(graph: GraphArrays, layers: Layers, sequence: Sequence[Ints]) -> Floats:
-    """Centre of each vertex, px; ``sequence`` has each row's vertices from left to right."""
+def place_across(
+    graph: GraphArrays, layers: Layers, sequence: Sequence[Ints], fixed: Floats
+) -> Floats:
+    """Centre of each vertex, px; ``sequence`` has each row's vertices from left to right;
+    ``fixed``: where the upper and the lower end of each edge must dock, px from the centre or nan.
+    """
     before, after = np.zeros(len(layers.rank)), np.zeros(len(layers.rank))
     before[: layers.real] = graph.across / 2
     after[: layers.real] = graph.across / 2 + graph.beside
     group = _wires(layers)
-    springs = _springs(graph, layers)
+    springs = _springs(graph, layers, np.nan_to_num(fixed))
     fences = _fences(layers, sequence, before, after)
     count = int(group.max()) + 1
     grouped = _group_fences(fences, group)
@@ -72,14 +78,17 @@ def _wires(layers: Layers) -> Ints:
     return group
 
 
-def _springs(graph: GraphArrays, layers: Layers) -> Springs:
+def _springs(graph: GraphArrays, layers: Layers, docks: Floats) -> Springs:
     """One for each piece of an edge. What goes on is worth more straight than what only ends."""
     indegree = np.bincount(graph.heads, minlength=graph.size)
     outdegree = np.bincount(graph.tails, minlength=graph.size)
     first: list[int] = []
     second: list[int] = []
+    rest: list[float] = []
     weight: list[float] = []
     for edge, chain in enumerate(layers.chains):
+        if not graph.pull[edge]:
+            continue
         upper, lower = chain[0], chain[-1]
         passing = indegree[graph.tails[edge]] > 0 and outdegree[graph.heads[edge]] > 0
         for above, below in pairwise(chain):
@@ -91,11 +100,13 @@ def _springs(graph: GraphArrays, layers: Layers) -> Springs:
                 factor = PASSING if passing else 1.0
             else:
                 factor = LEAVING if above == upper else ARRIVING
-            weight.append(factor * float(graph.weights[edge]))
+            weight.append(factor * float(graph.weights[edge] * graph.pull[edge]))
+            leaves = float(docks[edge, 0]) if above == upper else 0.0
+            rest.append(leaves - (float(docks[edge, 1]) if below == lower else 0.0))
     return Springs(
         np.array(first, dtype=np.intp),
         np.array(second, dtype=np.intp),
-        np.zeros(len(first)),
+        np.array(rest, dtype=np.float64),
         np.array(weight, dtype=np.float64),
     )
 
@@ -103,7 +114,8 @@ def _springs(graph: GraphArrays, layers: Layers) -> Springs:
 def _fences(layers: Layers, sequence: Sequence[Ints], before: Floats, after: Floats) -> Fences:
     left = np.concatenate([row[:-1] for row in sequence])
     right = np.concatenate([row[1:] for row in sequence])
-    boxes = (left < layers.real).astype(int) + (right < layers.real)
+    is_box = before > THIN
+    boxes = is_box[left].astype(int) + is_box[right]
     gap = np.array([WIRE_GAP, BOX_TO_WIRE, BOX_GAP])[boxes]
     return Fences(left, right, after[left] + before[right] + gap)
 
@@ -121,9 +133,10 @@ def _group_springs(springs: Springs, group: Ints) -> Springs:
     first, second = group[springs.first], group[springs.second]
     apart = first != second
     pairs, which = np.unique(np.stack([first, second])[:, apart], axis=1, return_inverse=True)
-    weight = np.zeros(pairs.shape[1])
+    weight, rest = np.zeros(pairs.shape[1]), np.zeros(pairs.shape[1])
     np.add.at(weight, which.reshape(-1), springs.weight[apart])
-    return Springs(pairs[0], pairs[1], np.zeros(pairs.shape[1]), weight)
+    np.add.at(rest, which.reshape(-1), (springs.rest * springs.weight)[apart])
+    return Springs(pairs[0], pairs[1], rest / weight, weight)
 
 
 def _merged(count: int, springs: Springs, wanted: Floats, bend: Floats) -> Ints:
@@ -137,7 +150,8 @@ def _merged(count: int, springs: Springs, wanted: Floats, bend: Floats) -> Ints:
         return v
 
     offset = np.abs(wanted[springs.second] - wanted[springs.first])
-    for k in np.flatnonzero((bend == 0) & (offset < STRAIGHT)).tolist():
+    straight = (bend == 0) & (springs.rest == 0) & (offset < STRAIGHT)
+    for k in np.flatnonzero(straight).tolist():
         parent[root(int(springs.second[k]))] = root(int(springs.first[k]))
     numbers: Ints = np.unique([root(v) for v in range(count)], return_inverse=True)[1]
     return numbers

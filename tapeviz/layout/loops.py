@@ -13,17 +13,7 @@ def without_loops(graph: GraphArrays) -> tuple[GraphArrays, Ints]:
     kept = np.flatnonzero(graph.tails != graph.heads)
     if len(kept) == len(graph.keys):
         return graph, kept
-    rest = GraphArrays(
-        nodes=graph.nodes,
-        across=graph.across,
-        along=graph.along,
-        beside=graph.beside,
-        keys=tuple(graph.keys[e] for e in kept.tolist()),
-        tails=graph.tails[kept],
-        heads=graph.heads[kept],
-        weights=graph.weights[kept],
-    )
-    return rest, kept
+    return graph.part(np.arange(graph.size), kept), kept
 
 
 def with_loops(graph: GraphArrays, picture: IndexedLayout, kept: Ints) -> IndexedLayout:

@@ -9,21 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 import networkx as nx
 
 from tapeviz.layout.engines import lay_out
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
-from tapeviz.layout.wrapping import in_columns
+from tapeviz.layout.staggering import stagger
+from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
 
 HEADER = 36.0
 """Px above the inside of a frame, for its title."""
+_TITLE = 8.0
+"""Height of a frame's words, less the straight pieces of wires above and below them. They stand in
+one row with what comes in, which so passes by them,"""
+_SLACK = 0.01
+_NEAR = 0.005
+"""and close to it."""
 PADDING = 22.0
 LANE = 16.0
 """Px on the right of the inside for each value that goes back to the beginning."""
 _STUB = 13.0
+_CORNER = 14.0
 _LABEL = 12.0
 """Below the title: a ring and its words may stand above a box."""
+_WORTH = 1.08
+"""Sources in two rows must make the picture so many times larger."""
 _PORT = 2.0
 _ANCHOR = 60.0
 """Weight of the edges that hold ports at the border."""
@@ -51,7 +62,7 @@ def frame_box(path: str) -> str:
 def lay_out_nested(
     graph: nx.MultiDiGraph,
     parents: Mapping[str, str],
-    widths: Mapping[str, float],
+    widths: Mapping[str, tuple[float, float]],
     *,
     name: str = "layered",
     direction: str = "down",
@@ -60,17 +71,45 @@ def lay_out_nested(
     """As :func:`lay_out`; the result's ``frames`` has a rectangle for each frame.
 
     ``parents``: frame → the frame around it (``""`` for none); a node's attribute ``frame`` names
-    its innermost one. ``widths``: px that the title of a frame needs. An edge with the attribute
+    its innermost one. ``widths``: px that the words on the left and those on the
+    right of a frame's header need. An edge with the attribute
     ``carried`` goes back to the beginning of a frame, along its border. Other layouts than the
     layered one know no frames. ``room``: width and height in px that the picture should fill: a
     tall one, or the tall inside of a frame, stands in columns then.
     """
     carried = [key for *key, is_back in graph.edges(keys=True, data="carried") if is_back]
     if name != "layered" or not parents:
-        layout = lay_out(graph, name=name, direction=direction)
-        return in_columns(layout, room) if room is not None and name == "layered" else layout
+        if name == "layered":
+            return fitted(graph, direction, room)
+        return lay_out(graph, name=name, direction=direction)
     back = [(a, b, k) for a, b, k in carried]
     return _Nested(graph, parents, widths, direction, back, room).laid()
+
+
+def fitted(
+    graph: nx.MultiDiGraph,
+    direction: str,
+    room: tuple[float, float] | None,
+    *,
+    may_wrap: bool = True,
+) -> Layout:
+    """The layered layout as it is largest in its room: as it comes, with its sources in two rows,
+    or in columns."""
+    layout = lay_out(graph, direction=direction)
+    if room is None:
+        return layout
+    best = in_columns(layout, room) if may_wrap else layout
+    is_large = scale_in(best.bounds, room) >= READABLE
+    if not is_large and (pairs := stagger(graph, layout)):
+        held = graph.copy()
+        added = [(a, b, held.add_edge(a, b, pull=0.0)) for a, b in pairs]
+        layout = lay_out(held, direction=direction)
+        routes = {key: line for key, line in layout.routes.items() if key not in added}
+        layout = replace(layout, routes=routes)
+        other = in_columns(layout, room) if may_wrap else layout
+        if scale_in(other.bounds, room) > _WORTH * scale_in(best.bounds, room):
+            best = other
+    return best
 
 
 class _Nested:
@@ -78,7 +117,7 @@ class _Nested:
         self,
         graph: nx.MultiDiGraph,
         parents: Mapping[str, str],
-        widths: Mapping[str, float],
+        widths: Mapping[str, tuple[float, float]],
         direction: str,
         carried: Sequence[EdgeKey],
         room: tuple[float, float] | None,
@@ -117,9 +156,8 @@ class _Nested:
         order = {node: rects[node] for node in self._graph}
         return replace(root.layout, rects=order, routes=routes, frames=frames)
 
-    def _laid_out(self, graph: nx.MultiDiGraph) -> Layout:
-        layout = lay_out(graph, name="layered", direction=self._direction)
-        return layout if self._room is None else in_columns(layout, self._room)
+    def _laid_out(self, graph: nx.MultiDiGraph, may_wrap: bool = True) -> Layout:
+        return fitted(graph, self._direction, self._room, may_wrap=may_wrap)
 
     def _depth(self, path: str) -> int:
         return len(self._chain(path))
@@ -197,14 +235,18 @@ class _Nested:
 
     def _anchor(self, level: _Level, start: str, end: str) -> None:
         level.graph.add_node("top" if start == "top" else "bottom", width=_PORT, height=_PORT)
-        level.graph.add_edge(start, end, weight=_ANCHOR)
+        level.graph.add_edge(start, end, weight=_ANCHOR, pull=0.0)
 
     # Sizes and places.
 
     def _lay_inside(self, path: str) -> None:
         level = self._levels[path]
         graph = level.graph
-        layout = level.layout = self._laid_out(graph)
+        title = self._widths.get(path, (0.0, 0.0))
+        has_row = self._is_down and "top" in graph
+        if has_row:
+            self._add_title(level, title)
+        layout = level.layout = self._laid_out(graph, may_wrap=not level.lanes)
         kept = [node for node in graph if node not in ("top", "bottom")]
         points = [
             point
@@ -213,24 +255,53 @@ class _Nested:
             for point in line
         ]
         rects = [layout.rects[node] for node in kept]
-        boxes = [layout.rects[n] for n in kept if not n.startswith(("in:", "out:"))]
+        boxes = [layout.rects[n] for n in kept if not n.startswith(("in:", "out:", "title:"))]
         left = min([r.left for r in rects] + [x for x, _ in points])
         right = max([r.right for r in rects] + [x for x, _ in points])
         top = min([r.top for r in rects] + [y for _, y in points])
         bottom = max([r.bottom for r in rects] + [y for _, y in points])
-        # What comes in bends in the rows of ports: the header and the lower margin stand there.
+        # What comes in passes by the title; what goes out bends in the lower margin.
         above, below = HEADER, PADDING
+        if has_row:
+            above = (HEADER - _TITLE) / 2
+        elif self._is_down:
+            above = HEADER + _LABEL
         if self._is_down:
-            above = max(0.0, HEADER + _LABEL - (min(r.top for r in boxes) - top))
             below = max(0.0, PADDING - (bottom - max(r.bottom for r in boxes)))
         lanes = LANE * len(level.lanes)
         across = right - left + 2 * PADDING + (lanes if self._is_down else 0.0)
         along = bottom - top + above + below + (0.0 if self._is_down else lanes)
-        least = self._widths.get(path, 0.0)
-        spare = max(0.0, least - across)
+        spare = max(0.0, sum(title) - across)
         level.corner = (PADDING + spare / 2 - left, above - top)
-        box = self._levels[self._parents[path]].graph.nodes[frame_box(path)]
-        box["width"], box["height"] = across + spare, along
+        self._hold_ports(path, across + spare, along)
+
+    def _add_title(self, level: _Level, title: tuple[float, float]) -> None:
+        for side, width in zip((-1, 1), title, strict=True):
+            part = max(width - PADDING, _PORT)
+            level.graph.add_node(f"title:{side}", width=part, height=_TITLE, side=side)
+            level.graph.add_edge("top", f"title:{side}", weight=_ANCHOR, pull=_NEAR)
+        begins = [n for n in level.graph if n != "top" and not level.graph.in_degree(n)]
+        for node in begins:  # below the title
+            level.graph.add_edge("title:-1", node, weight=_SLACK, pull=0.0)
+
+    def _hold_ports(self, path: str, width: float, height: float) -> None:
+        """Give the frame its size in the level around it, and its edges the places of the ports."""
+        level, around = self._levels[path], self._levels[self._parents[path]]
+        box = frame_box(path)
+        around.graph.nodes[box].update(width=width, height=height)
+        for (start, end, name), part in around.made.items():
+            if start == box:
+                around.graph.edges[part]["tail_at"] = self._aside(level, f"out:{name}", box, around)
+            if end == box:
+                around.graph.edges[part]["head_at"] = self._aside(level, f"in:{name}", box, around)
+
+    def _aside(self, level: _Level, port: str, box: str, around: _Level) -> float:
+        """Px from the middle of a frame's border to a port in it."""
+        assert level.layout is not None
+        rect, data = level.layout.rects[port], around.graph.nodes[box]
+        if self._is_down:
+            return rect.x + level.corner[0] - float(data["width"]) / 2
+        return rect.y + level.corner[1] - float(data["height"]) / 2
 
     def _place(self, path: str, frames: dict[str, Rect]) -> None:
         around = self._levels[self._parents[path]]
@@ -253,27 +324,9 @@ class _Nested:
             if side == "out":
                 line.append(self._border(line[-1], frames[path], is_end=True))
             elif side == "in":
-                border = self._border(line[0], frames[path], is_end=False)
-                points = self._aligned(points[::-1], border)[::-1]
-                points.extend(line)
-                continue
-            if points:
-                line = self._aligned(line, points[-1])[1:]
-            points.extend(line)
+                line.insert(0, self._border(line[0], frames[path], is_end=False))
+            points.extend(line[1:] if points else line)
         return tuple(points)
-
-    def _aligned(self, line: list[Point], port: Point) -> list[Point]:
-        """A line that begins at a box, begun at the box's port instead, straight on as before."""
-        across = 0 if self._is_down else 1
-        first = line[0][across]
-        count = 0
-        while count < len(line) and line[count][across] == first:
-            count += 1
-        moved = [
-            (port[0], y) if self._is_down else (x, port[1])
-            for x, y in line[1 : min(count, len(line) - 1)]
-        ]
-        return [port, *moved, *line[1 + len(moved) :]]
 
     def _border(self, port: Point, frame: Rect, *, is_end: bool) -> Point:
         if self._is_down:
@@ -289,10 +342,10 @@ class _Nested:
         lanes = self._levels[path].lanes
         lane = LANE * (lanes.index(edge[0]) + 0.5)
         if self._is_down:
-            x = frames[path].right - PADDING / 2 - lane if path else source.right + lane
-            start = source.x + source.width / 4
-            end = target.x + target.width / 4
+            beyond = frames[path].right - PADDING / 2 - lane if path else inf
+            start, end = source.right - _CORNER, target.right - _CORNER
             low, high = source.bottom + _STUB, target.top - _STUB
+            x = min(beyond, self._lane_beside(path, rects, max(source.right, target.right), edge))
             return (
                 *((start, source.bottom), (start, low), (x, low)),
                 *((x, high), (end, high), (end, target.top)),
@@ -304,6 +357,23 @@ class _Nested:
             *((source.right, start), (far, start), (far, y)),
             *((near, y), (near, end), (target.left, end)),
         )
+
+    def _lane_beside(
+        self, path: str, rects: Mapping[str, Rect], right: float, edge: EdgeKey
+    ) -> float:
+        """How far to the right a way up from the source to the target passes by all boxes."""
+        source, target = rects[edge[0]], rects[edge[1]]
+        x = right + LANE
+        beside = [
+            rect
+            for name, rect in rects.items()
+            if rect.bottom > target.top - LANE and rect.top < source.bottom + LANE
+        ]
+        for rect in sorted(beside, key=lambda rect: rect.left):
+            if rect.left - LANE < x < rect.right + LANE:
+                x = rect.right + LANE
+        number = self._levels[path].lanes.index(edge[0])
+        return x + number * LANE / 2
 
 
 def _moved(rect: Rect, by: Point) -> Rect:

@@ -30,6 +30,18 @@ PASSES = 30
 
 def order_rows(layers: Layers) -> list[Ints]:
     """The vertices of each row from left to right, with as few crossings as were found."""
+    return rows_by(layers, order_columns(layers))
+
+
+def rows_by(layers: Layers, key: Floats) -> list[Ints]:
+    """The vertices of each row in the order of a number for each."""
+    order = np.lexsort((key, layers.rank))
+    return np.split(order, np.cumsum(np.bincount(layers.rank))[:-1])
+
+
+def order_columns(layers: Layers) -> Floats:
+    """A number for each vertex, the same for all dummies of an edge: their order from left to
+    right, with as few crossings as were found."""
     fine = gather_columns(layers, straight_edges(layers))
     best, fewest, work = np.zeros(len(layers.rank)), -1, WORK
     for paths, start in islice(attempts(layers, fine.of), ATTEMPTS):
@@ -43,8 +55,7 @@ def order_rows(layers: Layers) -> list[Ints]:
         work -= coarse_work + fine_work
         if not fewest or work < 0:
             break
-    order = np.lexsort((best, layers.rank))
-    return np.split(order, np.cumsum(np.bincount(layers.rank))[:-1])
+    return best
 
 
 def total_crossings(layers: Layers, key: Floats) -> int:
@@ -134,17 +145,17 @@ def attempts(layers: Layers, fine: Ints) -> Iterator[tuple[Ints, Floats | None]]
         first_met(near, reversed(by_row)),
         _as_executed(layers),
     )
-    paths = [_joined(upper, lower, rule) for rule in rules]
+    count = int(fine.max()) + 1
+    paths = [_joined(count, upper, lower, rule) for rule in rules]
     for k in range(9):
         yield paths[k % 3][fine], starts[(k + k // 3) % 3]
     random = np.random.default_rng(20)
     while True:
-        yield _joined(upper, lower, random.random(len(upper)))[fine], None
+        yield _joined(count, upper, lower, random.random(len(upper)))[fine], None
 
 
-def _joined(upper: Ints, lower: Ints, rule: Floats | Ints) -> Ints:
+def _joined(count: int, upper: Ints, lower: Ints, rule: Floats | Ints) -> Ints:
     """The path of each column, numbered from 0; links with a small ``rule`` are joined first."""
-    count = int(max(upper.max(), lower.max())) + 1
     path = list(range(count))
     goes_on, comes_in = [False] * count, [False] * count
     order = np.argsort(rule, kind="stable")

@@ -25,11 +25,15 @@ LEVEL = 0.45
 """Two boxes out of line by less than this part of the smaller half get a straight edge."""
 
 
-def dock(graph: GraphArrays, layers: Layers, x: Floats) -> tuple[Floats, Floats]:
-    """For each edge the position across of its upper end and of its lower end."""
+def dock(graph: GraphArrays, layers: Layers, x: Floats, fixed: Floats) -> tuple[Floats, Floats]:
+    """For each edge the position across of its upper end and of its lower end; ``fixed``: where
+    these must be, px from the centre of the box, or nan."""
     half = graph.across / 2
-    straight = np.array([_straight(chain, layers, x, half) for chain in layers.chains])
-    straight = straight.reshape(-1, 2)
+    ends = np.array([(chain[0], chain[-1]) for chain in layers.chains], dtype=np.intp)
+    given = x[ends.reshape(-1, 2)] + fixed
+    straight = np.array(
+        [_straight(chain, x, half, at) for chain, at in zip(layers.chains, given, strict=True)]
+    ).reshape(-1, 2)
     below: list[list[int]] = [[] for _ in range(layers.real)]
     above: list[list[int]] = [[] for _ in range(layers.real)]
     for edge, chain in enumerate(layers.chains):
@@ -38,8 +42,8 @@ def dock(graph: GraphArrays, layers: Layers, x: Floats) -> tuple[Floats, Floats]
     sides = [(0, below), (1, above)]
     for side, boxes in sides:
         for edges in boxes:
-            edges.sort(key=lambda e: (x[layers.chains[e][-2 if side else 1]], e))
-    docks = _spread_all(x, half, straight, sides)
+            edges.sort(key=lambda e: (_goes_to(layers.chains[e], x, given[e], side), e))
+    docks = np.where(np.isnan(given), _spread_all(x, half, straight, sides), given)
     # Where an edge could run straight but one end had to give way, the freer end follows.
     crowd = np.array(
         [(len(below[chain[0]]), len(above[chain[-1]])) for chain in layers.chains], dtype=np.intp
@@ -50,8 +54,16 @@ def dock(graph: GraphArrays, layers: Layers, x: Floats) -> tuple[Floats, Floats]
     for edge in crooked.tolist():
         straight[edge] = docks[edge, int(crowd[edge, 1] >= crowd[edge, 0])]
     if len(crooked):
-        docks = _spread_all(x, half, straight, sides)
+        docks = np.where(np.isnan(given), _spread_all(x, half, straight, sides), given)
     return docks[:, 0], docks[:, 1]
+
+
+def _goes_to(chain: Sequence[int], x: Floats, given: Floats, side: int) -> float:
+    """Where an edge is in the row after the one of its end on this side."""
+    far = float(given[1 - side])
+    if len(chain) == 2 and not np.isnan(far):
+        return far
+    return float(x[chain[-2 if side else 1]])
 
 
 def _spread_all(
@@ -66,19 +78,24 @@ def _spread_all(
     return docks
 
 
-def _straight(chain: Sequence[int], layers: Layers, x: Floats, half: Floats) -> tuple[float, float]:
+def _straight(chain: Sequence[int], x: Floats, half: Floats, given: Floats) -> tuple[float, float]:
     """Where the edge would dock at its two ends to leave and arrive straight; nan if it cannot."""
     upper, lower = chain[0], chain[-1]
     if len(chain) == 2:
-        smaller = min(half[upper], half[lower])
-        if abs(x[upper] - x[lower]) > LEVEL * smaller:
-            return np.nan, np.nan
-        middle = float(x[upper] + x[lower]) / 2
-        return middle, middle
+        known = given[~np.isnan(given)]
+        if len(known) == 0:
+            smaller = min(half[upper], half[lower])
+            if abs(x[upper] - x[lower]) > LEVEL * smaller:
+                return np.nan, np.nan
+            middle = float(x[upper] + x[lower]) / 2
+            return middle, middle
+        wires = known[0], known[0]
+    else:
+        wires = x[chain[1]], x[chain[-2]]
     ends = []
-    for vertex, wire in ((upper, chain[1]), (lower, chain[-2])):
-        reachable = abs(x[vertex] - x[wire]) <= half[vertex] - corner(half[vertex])
-        ends.append(float(x[wire]) if reachable else np.nan)
+    for vertex, wire, at in zip((upper, lower), wires, given, strict=True):
+        reachable = abs(x[vertex] - wire) <= half[vertex] - corner(half[vertex])
+        ends.append(float(at) if not np.isnan(at) else float(wire) if reachable else np.nan)
     return ends[0], ends[1]
 
 

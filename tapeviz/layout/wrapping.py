@@ -9,8 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
+from tapeviz.layout.routing import ARRIVE, LEAVE
 
 READABLE = 0.87
 """A picture that fits into its room at this scale stays as it is."""
@@ -20,10 +22,10 @@ _GAP = 44.0
 _LANE = 9.0
 _STUB = 16.0
 _RISE = 22.0
-_NEAR = 260.0
-"""Px above a cut from which a source may go to its takers."""
 _WORTH = 1.15
 """Columns must make the picture so many times larger."""
+_DETOUR = 1.1
+"""Each further value that goes from one column to another must make it so many times larger."""
 _CROSSING = 26.0
 """Px that a cut is moved to cross one edge less."""
 
@@ -46,7 +48,9 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
         if len(cuts) != count - 1:
             continue
         made = _Columns(layout, cuts).laid()
-        if made is not None and (scale := scale_in(made.bounds, room)) > most:
+        over = sum(crossing for gap, crossing in gaps if gap in cuts) - len(cuts)
+        scale = scale_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
+        if made is not None and scale > most:
             best, most = made, scale * 1.04
     return best
 
@@ -136,24 +140,44 @@ class _Columns:
             first = min(homes[other] for other in others)
             if name not in taking and homes[name] < first:
                 cut = self._cuts[first - 1]
-                if cut - layout.rects[name].y < _NEAR:
+                if homes[name] == first - 1 and self._is_free_below(name, cut):
                     homes[name] = first
                     lower[name] = max(0.0, cut - _RISE - layout.rects[name].bottom)
         self._lower(lower)
         return homes
 
+    def _is_free_below(self, name: str, cut: float) -> bool:
+        """Whether no other box stands between a box and the cut below it."""
+        own = self._layout.rects[name]
+        return not any(
+            own.bottom < rect.bottom
+            and rect.top < cut
+            and rect.left < own.right + _STUB
+            and own.left < rect.right + _STUB
+            for rect in self._layout.rects.values()
+        )
+
     def _lower(self, by: dict[str, float]) -> None:
-        """Move sources down, right above the cut, and the begins of their edges with them."""
-        rects = dict(self._layout.rects)
+        """Move sources down, right above the cut and to what takes them, and their edges with
+        them."""
+        rects, routes = dict(self._layout.rects), dict(self._layout.routes)
+        reach: dict[float, float] = {}
         for name, down in by.items():
             rect = rects[name]
-            rects[name] = Rect(rect.x, rect.y + down, rect.width, rect.height)
-        routes = {
-            key: tuple((x, max(y, rects[key[0]].bottom)) for x, y in points)
-            if key[0] in by
-            else points
-            for key, points in self._layout.routes.items()
-        }
+            leaving = [key for key in routes if key[0] == name]
+            x, y = rect.x, rect.y + down
+            if len(leaving) == 1:
+                taker = rects[leaving[0][1]]
+                x = max(reach.get(y, -inf), taker.x) + _STUB + rect.width / 2
+                reach[y] = x + rect.width / 2 + _STUB
+            rects[name] = moved = Rect(x, y, rect.width, rect.height)
+            for key in leaving:
+                (start, _), *_, (end, top) = routes[key]
+                start += x - rect.x
+                routes[key] = (
+                    *((start, moved.bottom), (start, moved.bottom + LEAVE)),
+                    *((end, top - ARRIVE), (end, top)),
+                )
         self._layout = replace(self._layout, rects=rects, routes=routes)
 
     def _parts(self, key: EdgeKey, homes: dict[str, int]) -> tuple[list[Point], list[Point]]:

@@ -28,6 +28,7 @@ _SHEET = 4.0
 _MOST_OTHERS = 3
 _RUN = 84.0
 """Room for ``call 17 of 50``."""
+_BESIDE = 6.0
 
 FrameButton = Literal["back", "forward", "fold"]
 
@@ -35,6 +36,7 @@ FrameButton = Literal["back", "forward", "fold"]
 def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[FrameBox, ...]:
     """Outer frames first."""
     frames: tuple[Frame, ...] = graph.graph.get("frames", ())
+    carried = _carried(graph, layout) if frames else {}
     return tuple(
         FrameBox(
             frame.path,
@@ -45,6 +47,7 @@ def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[Fra
             frame.count,
             joined((_note(frame), *_run(frame, trace))),
             "\n".join(filter(None, (_tooltip(frame), _run_tooltip(frame, trace)))),
+            tuple(carried.get(frame.path, ())),
         )
         for frame in frames
         if frame.path in layout.frames
@@ -60,6 +63,49 @@ def _run(frame: Frame, trace: Trace) -> tuple[str, ...]:
 def _run_tooltip(frame: Frame, trace: Trace) -> str:
     op = trace.ops.get(frame.entry) if frame.entry is not None else None
     return inside_words(trace, op) if op is not None else ""
+
+
+def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str, Point]]]:
+    """For each frame the names of what its turns hand on, beside the ways back, where no box is in
+    their way."""
+    found: dict[str, list[tuple[str, Point]]] = {}
+    named: set[str] = set()
+    for source, target, key, edge in graph.edges(keys=True, data="edge"):
+        points = layout.routes.get((source, target, key), ())
+        name = graph.nodes[source]["node"].name
+        if not edge.is_carried or not name or source in named or len(points) < 4:
+            continue
+        (x, low), (other, high) = points[2], points[3]
+        around = [path for path, rect in layout.frames.items() if _holds(rect, x, (low + high) / 2)]
+        if x != other or not around:
+            continue
+        named.add(source)
+        frame = min(around, key=lambda path: layout.frames[path].width)
+        width = text_width(_goes_on(name), "sans", NOTE_SIZE)
+        for left in (x - _BESIDE - width, x + _BESIDE):
+            words = Rect(left + width / 2, (low + high) / 2, width + _BESIDE, _BUTTON)
+            is_inside = layout.frames[frame].left < left < layout.frames[frame].right - width
+            if is_inside and not any(_meet(words, rect) for rect in layout.rects.values()):
+                found.setdefault(frame, []).append((_goes_on(name), (left, words.y)))
+                break
+    return found
+
+
+def _goes_on(name: str) -> str:
+    return f"{name} goes on"
+
+
+def _holds(rect: Rect, x: float, y: float) -> bool:
+    return rect.left < x < rect.right and rect.top < y < rect.bottom
+
+
+def _meet(words: Rect, box: Rect) -> bool:
+    return (
+        words.left < box.right
+        and box.left < words.right
+        and words.top < box.bottom
+        and box.top < words.bottom
+    )
 
 
 def _note(frame: Frame) -> str:
@@ -83,12 +129,12 @@ def _picker(frame: FrameBox | Frame) -> str:
     return f"turn {frame.turn} of {frame.count}" if frame.count else ""
 
 
-def frame_width(frame: Frame) -> float:
-    """Px that the header of a frame needs."""
+def frame_width(frame: Frame) -> tuple[float, float]:
+    """Px that the words on the left and the buttons on the right of a header need."""
     title = text_width(frame.title, "mono", TITLE_SIZE)
     note = text_width(_note(frame), "sans", NOTE_SIZE) + (_RUN if frame.entry is not None else 0.0)
     picker = text_width(_picker(frame), "sans", NOTE_SIZE) + 2 * _BUTTON if frame.count else 0.0
-    return title + note + picker + _BUTTON + 4 * _MARGIN
+    return title + (note + _MARGIN if note else 0.0) + _MARGIN + 4, picker + _BUTTON + _MARGIN
 
 
 def frame_buttons(frame: FrameBox) -> dict[FrameButton, Rect]:
@@ -156,6 +202,10 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
     middle = buttons["fold"]
     minus = line((middle.x - 4, middle.y), (middle.x + 4, middle.y))
     yield Path("frame-fold", minus, Style(None, theme.text_muted, 1.6))
+    for words, (left, across) in frame.carried:
+        y = across + cap_height("sans", NOTE_SIZE) / 2
+        yield _ground(left, across, text_width(words, "sans", NOTE_SIZE), theme)
+        yield TextRun("frame-carried", left, y, words, "sans", NOTE_SIZE, theme.text_muted)
 
 
 def _ground(x: float, y: float, width: float, theme: Theme) -> Path:

@@ -96,7 +96,8 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class FrameBox:
     """The border around an open group. ``turn`` of ``count``: of a repeat (else 0 of 0); ``note``:
-    what else is to be said of its turns."""
+    what else is to be said of its turns; ``carried``: what goes from turn to turn by name, each
+    with the left end and the middle of its words."""
 
     path: str
     rect: Rect
@@ -106,6 +107,7 @@ class FrameBox:
     count: int = 0
     note: str = ""
     tooltip: str = ""
+    carried: tuple[tuple[str, Point], ...] = ()
 
 
 ChangeKind = Literal["removed", "added", "turned"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import networkx as nx
 import pytest
@@ -70,6 +71,49 @@ def test_a_group_node_sums_up_its_members() -> None:
     assert (node.role, node.members, node.lines, node.line) == ("group", ("1", "2"), (2, 3), 2)
     merged = folded.edges["0", group_id("a"), 0]["edge"]
     assert (merged.source, merged.target) == ("0", group_id("a"))
+
+
+def test_an_end_stands_beside_its_folded_group() -> None:
+    graph = drawn(6, [(i, i + 1) for i in range(5)])
+    tree = replace(grouped({str(i): "a" for i in range(1, 6)}), ends={"5": "a"})
+    folded = fold(graph, tree, OpenGroups(frozenset("a"), {}))
+    assert list(folded.edges()) == [("0", group_id("a")), (group_id("a"), "5")]
+    assert folded.nodes[group_id("a")]["node"].members == ("1", "2", "3", "4")
+    assert choose_open(graph, tree, ["5"], most=3).closed == {"a"}
+
+
+def test_the_target_is_an_end_of_the_layer_that_made_it() -> None:
+    s = Script()
+    x = s.variable("x", value=1.0, line=1)
+    tape = s.tape(line=3)
+    out = s.read(x, line=3)
+    for kind in ("Sin", "Cos", "Exp", "Tanh", "Square", "Mean"):
+        out = s.op(kind, [out], line=3, scope="block")
+    s.exit(tape)
+    with s.call(tape, [out], [x], line=4) as results:
+        results.append(0)
+    trace = s.trace()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    (end,) = tree.ends
+    assert tree.ends[end] == "block"
+    assert graph.nodes[end]["node"].tensor == out
+
+
+@pytest.mark.parametrize("count", [31, 200, 3000])
+def test_ops_that_nothing_groups_become_stretches(count: int) -> None:
+    s = Script()
+    out = s.tensor()
+    for i in range(count):
+        out = s.op(f"Kind{i % 7 * (i % 11)}", [out], line=i + 1)
+    trace = s.trace()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    for most in (MOST_BOXES, 14):
+        folded = fold(graph, tree, choose_open(graph, tree, most=most))
+        assert len(folded) <= max(most, 17)
+    opened = fold(graph, tree, choose_open(graph, tree, unfolded=tree.groups))
+    assert len(opened) == len(graph)
 
 
 def steep() -> Script:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import networkx as nx
 import pytest
@@ -70,10 +71,10 @@ def check(graph: nx.MultiDiGraph, parents: dict[str, str], layout: Layout) -> No
 def test_each_frame_holds_its_own_and_nothing_else(seed: int, direction: str) -> None:
     parents = {"a": "", "b": "", "b/c": "b"}
     graph = layered_graph(seed, parents)
-    layout = lay_out_nested(graph, parents, {"a": 260.0}, direction=direction)
+    layout = lay_out_nested(graph, parents, {"a": (130.0, 130.0)}, direction=direction)
     check(graph, parents, layout)
     assert layout.frames["a"].width >= 260
-    assert layout == lay_out_nested(graph, parents, {"a": 260.0}, direction=direction)
+    assert layout == lay_out_nested(graph, parents, {"a": (130.0, 130.0)}, direction=direction)
 
 
 @pytest.mark.parametrize("direction", ["down", "right"])
@@ -90,3 +91,50 @@ def test_what_is_carried_goes_back_inside_of_its_frame(direction: str) -> None:
             frame = layout.frames["loop"]
             assert frame.left <= x <= frame.right
             assert frame.top <= y <= frame.bottom
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_wires_pass_by_the_words_of_a_header(seed: int) -> None:
+    parents = {"a": "", "a/b": "a"}
+    graph = layered_graph(seed, parents)
+    words = {"a": (150.0, 90.0), "a/b": (120.0, 60.0)}
+    layout = lay_out_nested(graph, parents, words)
+    for path, (left, right) in words.items():
+        frame = layout.frames[path]
+        for points in layout.routes.values():
+            for (x, y), (_, below) in pairwise(points):
+                if y < frame.top + 28 and below > frame.top + 8 and frame.left < x < frame.right:
+                    assert frame.left + left <= x <= frame.right - right
+
+
+def test_wires_come_in_as_their_ports_stand() -> None:
+    graph = nx.MultiDiGraph()
+    chain = [f"op{i}" for i in range(6)]
+    for i, name in enumerate(chain):
+        graph.add_node(name, width=120, height=50, frame="loop")
+        graph.add_node(f"in{i}", width=90, height=50, frame="")
+        graph.add_edge(f"in{i}", name, weight=1.0)
+        if i:
+            graph.add_edge(chain[i - 1], name, weight=8.0)
+    layout = lay_out_nested(graph, {"loop": ""}, {"loop": (100.0, 100.0)})
+    frame = layout.frames["loop"]
+    starts = {name: layout.rects[name].x for name in graph if name.startswith("in")}
+    doors = {
+        source: next(x for x, y in points if y >= frame.top)
+        for (source, _, _), points in layout.routes.items()
+        if source in starts
+    }
+    assert sorted(starts, key=starts.__getitem__) == sorted(doors, key=doors.__getitem__)
+
+
+def test_sources_of_a_wide_picture_stand_in_two_rows() -> None:
+    graph = nx.MultiDiGraph()
+    graph.add_node("taker", width=120, height=50, frame="")
+    for i in range(8):
+        graph.add_node(f"w{i}", width=230, height=50, frame="")
+        graph.add_edge(f"w{i}", "taker", weight=1.0)
+    wide = lay_out_nested(graph, {}, {})
+    fitted = lay_out_nested(graph, {}, {}, room=(940.0, 610.0))
+    check(graph, {}, fitted)
+    assert fitted.bounds.width < 0.75 * wide.bounds.width
+    assert len({rect.y for name, rect in fitted.rects.items() if name != "taker"}) == 2

@@ -1,0 +1,151 @@
+"""A source that got no gradient in, what lies between it and the targets out.
+
+The ways lead through state, through Python and NumPy, and through what no tape recorded.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from ..trace.model import Call, Op, OpId, TensorId, VariableId
+from ..trace.state import keeps_prior_state
+from .scope_walk import Scope
+from .trace_index import TraceIndex, version_before
+from .words import is_assign
+
+_MOST_UNCONNECTED = 60
+"""Ops shown of a source's other life, when it does not lead to the target."""
+Place = tuple[str, int, int]
+"""An op, a tensor or a version while the ways to a source are looked for."""
+
+
+def ways_between(
+    index: TraceIndex, targets: Iterable[TensorId], sources: Collection[TensorId]
+) -> Scope:
+    """The ops, versions and tensors on any way from these sources to the targets: through state,
+    through Python, through what no tape recorded.
+
+    Each op is looked at once. The way of a gradient into an optimizer's step is none, unless a
+    tape recorded it.
+    """
+    trace = index.trace
+    onward: dict[Place, list[Place]] = {}
+    waiting: list[tuple[Place, bool]] = [(("tensor", tensor, 0), False) for tensor in targets]
+    seen = {place for place, _ in waiting}
+    starts: list[Place] = []
+
+    def lead(source: Place, target: Place, past_write: bool) -> None:
+        onward.setdefault(source, []).append(target)
+        if source not in seen:
+            seen.add(source)
+            waiting.append((source, past_write))
+
+    while waiting:
+        place, past_write = waiting.pop()
+        kind, number, version_index = place
+        if kind == "tensor":
+            tensor = TensorId(number)
+            if tensor in sources:
+                starts.append(place)
+                continue
+            read = trace.reads.get(tensor)
+            producer = trace.producers.get(tensor)
+            if read is not None:
+                lead(("version", read.variable, read.index), place, past_write)
+            elif producer is not None:
+                op = trace.ops[producer]
+                if past_write and op.id in index.descent.backward and not op.tapes:
+                    continue
+                lead(("op", producer, 0), place, past_write)
+            for left in index.links.get(tensor, ()):
+                version = version_before(trace, left, tensor)
+                if version is None:
+                    lead(("tensor", left, 0), place, past_write)
+                else:
+                    lead(("version", version.variable, version.index), place, past_write)
+        elif kind == "op":
+            op = trace.ops[OpId(number)]
+            for tensor in op.inputs:
+                if VariableId(tensor) not in trace.variables:
+                    lead(("tensor", tensor, 0), place, past_write)
+                elif (touched := trace.touches.get((op.id, VariableId(tensor)))) is not None:
+                    lead(("version", touched.variable, touched.index), place, past_write)
+        else:
+            if TensorId(number) in sources:
+                starts.append(place)
+                continue
+            version = trace.variables[VariableId(number)].versions[version_index]
+            if version.index == 0:
+                if version.value is not None and version.value in index.descent.carrying:
+                    lead(("tensor", version.value, 0), place, past_write)
+            elif version.op is not None and version.op in trace.ops:
+                lead(("op", version.op, 0), place, True)
+                if keeps_prior_state(trace.ops[version.op].type):
+                    lead(("version", number, version_index - 1), place, True)
+    return _between(starts, onward)
+
+
+def _between(starts: list[Place], onward: Mapping[Place, list[Place]]) -> Scope:
+    """Everything that can be reached from the starts."""
+    found = Scope()
+    reached = set(starts)
+    while starts:
+        place = starts.pop()
+        kind, number, version_index = place
+        if kind == "op":
+            found.ops.add(OpId(number))
+        elif kind == "tensor":
+            found.tensors.add(TensorId(number))
+        else:
+            found.versions.add((VariableId(number), version_index))
+        for further in onward.get(place, ()):
+            if further not in reached:
+                reached.add(further)
+                starts.append(further)
+    return found
+
+
+def find_offspring(
+    index: TraceIndex,
+    call: Call,
+    source: TensorId,
+    scope: Scope,
+    is_inside: Callable[[Op], bool],
+) -> list[TensorId]:
+    """What a source without a gradient leads to, as far as the tape saw it, if that is little."""
+    trace = index.trace
+    variable = trace.variables.get(VariableId(source))
+    derived = {source}
+    if variable is not None:
+        derived.update(tensor for version in variable.versions for tensor in version.reads)
+    made: list[TensorId] = []
+    count = 0
+    # Only what takes one of the derived, in the order in which it ran.
+    waiting = [place for tensor in derived for place in index.takers.get(tensor, ())]
+    heapq.heapify(waiting)
+    seen = -1
+    while waiting:
+        place = heapq.heappop(waiting)
+        if place == seen:
+            continue
+        seen = place
+        op = index.in_order[place]
+        if op.when > call.end:
+            break
+        if op.id in index.descent.backward or op.type == "ReadVariableOp" or op.graph:
+            continue
+        if is_assign(trace, op) or not is_inside(op):
+            continue
+        for output in op.outputs:
+            if output not in derived:
+                derived.add(output)
+                for further in index.takers.get(output, ()):
+                    if further > place:
+                        heapq.heappush(waiting, further)
+        if op.id not in scope.ops and not op.is_recorded_operation:
+            made.extend(op.outputs)
+            count += 1
+        if count > _MOST_UNCONNECTED:
+            return []
+    return made

@@ -1,0 +1,140 @@
+"""Tensors in, all that they were made from, as far as a picture reaches, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ..trace.model import Call, Op, OpId, TensorId, VariableId, Version
+from ..trace.state import keeps_prior_state
+from .trace_index import TraceIndex, VersionKey, version_at, version_before
+
+
+@dataclass(slots=True)
+class Scope:
+    """What a picture holds. ``tensors``: those that no op produced; ``outside``: those whose making
+    is not part of the picture."""
+
+    ops: set[OpId] = field(default_factory=set)
+    versions: set[VersionKey] = field(default_factory=set)
+    tensors: set[TensorId] = field(default_factory=set)
+    outside: set[TensorId] = field(default_factory=set)
+    cuts: set[OpId] = field(default_factory=set)
+    """Ops at which a gradient ends, or that made it NaN or infinite."""
+
+
+class ScopeWalk:
+    """Goes from tensors back to what they were made from, as far as the picture reaches."""
+
+    def __init__(
+        self, index: TraceIndex, scope: Scope, is_shown: Callable[[Op, TensorId | None], bool]
+    ) -> None:
+        self._index = index
+        self._trace = index.trace
+        self._is_shown = is_shown
+        self._admitted: Scope = Scope()
+        self._seen: set[TensorId] = set()
+        self.scope = scope
+
+    def admit(self, more: Scope) -> None:
+        """These ops and versions belong to the picture wherever they ran."""
+        self._admitted = more
+        self._seen.clear()
+        self.scope.outside.clear()
+        self.scope.versions.clear()
+        self.scope.ops.clear()
+
+    def reach(self, tensors: Iterable[TensorId]) -> None:
+        trace, scope = self._trace, self.scope
+        waiting = list(tensors)
+        while waiting:
+            tensor = waiting.pop()
+            if tensor in self._seen:
+                continue
+            self._seen.add(tensor)
+            version = trace.reads.get(tensor)
+            producer = trace.producers.get(tensor)
+            if version is None and producer is None:
+                scope.tensors.add(tensor)
+                waiting.extend(self._left_for(tensor))
+                continue
+            if version is not None:
+                waiting.extend(self.keep_version(version))
+            if producer is None:
+                continue
+            op = trace.ops[producer]
+            if version is not None or op.id in self._admitted.ops or self._is_shown(op, tensor):
+                waiting.extend(self._keep_op(op))
+            else:
+                scope.outside.add(tensor)
+
+    def _left_for(self, returned: TensorId) -> list[TensorId]:
+        """The tensors whose values came back as this constant, where they are in the picture."""
+        further: list[TensorId] = []
+        for left in self._index.links.get(returned, ()):
+            version = version_before(self._trace, left, returned)
+            if version is not None:
+                if (version.variable, version.index) in self._admitted.versions:
+                    further.extend(self.keep_version(version))
+                continue
+            made = self._trace.producers.get(left)
+            op = self._trace.ops[made] if made is not None else None
+            is_shown = op is not None and self._is_shown(op, None)
+            if is_shown or left in self._admitted.tensors or (op and op.id in self._admitted.ops):
+                further.append(left)
+        return further
+
+    def _keep_op(self, op: Op) -> list[TensorId]:
+        if op.id in self.scope.ops:
+            return []
+        self.scope.ops.add(op.id)
+        entry = self._index.entry_of.get(op.id)
+        if entry is not None:
+            self.scope.ops.add(entry.id)
+        further: list[TensorId] = []
+        for tensor in op.inputs:
+            handle = VariableId(tensor)
+            if handle not in self._trace.variables:
+                further.append(tensor)
+                continue
+            touched = self._trace.touches.get((op.id, handle))
+            if touched is not None:
+                further.extend(self.keep_version(touched))
+        return further
+
+    def keep_version(self, version: Version) -> list[TensorId]:
+        """Keep a variable's version, and the writes that led to it as far as they are shown."""
+        further: list[TensorId] = []
+        while (version.variable, version.index) not in self.scope.versions:
+            key = (version.variable, version.index)
+            self.scope.versions.add(key)
+            op = self._trace.ops.get(version.op) if version.op is not None else None
+            if version.index == 0:
+                value = version.value
+                if value is not None and value in self._index.descent.carrying:
+                    made = self._trace.ops.get(self._trace.producers.get(value, OpId(0)))
+                    is_shown = made is not None and self._is_shown(made, None)
+                    if is_shown or key in self._admitted.versions:
+                        further.append(value)
+                break
+            if op is None or not (op.id in self._admitted.ops or self._is_shown(op, None)):
+                break
+            further.extend(self._keep_op(op))
+            if not keeps_prior_state(op.type):
+                break
+            version = self._trace.variables[version.variable].versions[version.index - 1]
+        return further
+
+    def reach_operand(self, tensor: TensorId, call: Call) -> None:
+        """A source is in the picture whatever became of it."""
+        variable = self._trace.variables.get(VariableId(tensor))
+        if variable is None:
+            self.reach([tensor])
+            return
+        if any(
+            (variable.id, version.index) in self.scope.versions for version in variable.versions
+        ):
+            return
+        seen = version_at(variable, call.when)
+        if seen is not None:
+            self.reach(self.keep_version(seen))

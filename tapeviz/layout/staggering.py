@@ -1,0 +1,32 @@
+"""A layered layout that is too wide in, sources that should stand in two rows out."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import networkx as nx
+
+from tapeviz.layout.model import Layout
+
+LEAST = 4
+"""Fewer sources side by side stay so."""
+WIDE = 0.7
+"""A row wider than this part of the picture makes it wide."""
+
+
+def stagger(graph: nx.MultiDiGraph, layout: Layout) -> list[tuple[str, str]]:
+    """Pairs (upper, lower) of nodes that begin side by side in a row that makes the picture wide.
+
+    Every second one may stand a row higher; its edges pass between the others.
+    """
+    if layout.direction != "down":
+        return []
+    pairs: list[tuple[str, str]] = []
+    by_row = sorted(layout.rects.items(), key=lambda item: (round(item[1].y), item[1].x))
+    for _, row in groupby(by_row, key=lambda item: round(item[1].y)):
+        boxes = list(row)
+        width = boxes[-1][1].right - boxes[0][1].left
+        sources = [name for name, _ in boxes if not graph.in_degree(name)]
+        if width > WIDE * layout.bounds.width and len(sources) >= LEAST:
+            pairs += zip(sources[::2], sources[1::2], strict=False)
+    return pairs
