@@ -59,11 +59,11 @@ class KernelFiles:
         self.log = sockets / "kernels.log"
         self.ipython = sockets / "ipython"
         self.folder = work / f"k{number}"
-        self.temporary = work / f"t{number}"
+        self.generated_code = work / f"g{number}"
 
     def make_folder(self) -> None:
         """Make the folders to work in if they are not there, or not any more."""
-        for folder in (self.folder, self.temporary):
+        for folder in (self.folder, self.generated_code):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def remove(self) -> None:
@@ -73,7 +73,7 @@ class KernelFiles:
         for socket in self.address.parent.glob(f"{self.address.name}-*"):
             with contextlib.suppress(OSError):
                 socket.unlink()
-        for folder in (self.folder, self.temporary):
+        for folder in (self.folder, self.generated_code):
             shutil.rmtree(folder, ignore_errors=True)
 
 

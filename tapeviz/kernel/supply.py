@@ -166,7 +166,7 @@ class Supply:
             files,
             self._fork if self._way == "fork" else self._launch,
             self._texts
-            | {"crash_notes": str(files.crash_notes), "temporary": str(files.temporary)},
+            | {"crash_notes": str(files.crash_notes), "generated_code": str(files.generated_code)},
             _READY_WITHIN[self._way],
             self._welcome,
             self._on_declined,

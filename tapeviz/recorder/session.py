@@ -63,6 +63,7 @@ class Session:
         self._filename = filename
         self._options = options
         self._seed = int(options.get("seed") or 1 + secrets.randbelow(_MOST_SEED))
+        self._generated_code = str(options.get("generated_code", ""))
         self._follows_numpy = bool(options.get("follow_numpy", False))
         self.tensors = Tensors(
             int(options.get("value_limit", 1024)),
@@ -174,6 +175,7 @@ class Session:
             lambda: graphs.install(recording, installed, known_calls),
             lambda: bodies.install(recording, installed),
             lambda: numbering.install(installed),
+            lambda: traced_names.keep_generated_code(self._generated_code, installed),
             lambda: leaving.install(recording, installed),
             lambda: traced_names.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),

@@ -7,6 +7,7 @@ when an op is put into the graph, and once more when the function returns.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -25,6 +26,29 @@ _OF_AUTOGRAPH = frozenset({"retval_", "do_return", "fscope", "itr", "value"})
 
 def install(recording: RecordingContext, installed: Installed) -> None:
     installed.replace(private.FunctionScope, "ret", lambda ret: _returning(recording, ret))
+
+
+def keep_generated_code(folder: str, installed: Installed) -> None:
+    """Have AutoGraph write its code, which has the snippet's text in it, to ``folder``.
+
+    It removes its files at exit, which a process that is killed never reaches (``load_source`` in
+    autograph/pyct/loader.py, 2.15 to 2.21: ``tempfile.NamedTemporaryFile(delete=False)``).
+    """
+
+    def with_folder(module: Any) -> Any:
+        return _Files(functools.partial(module.NamedTemporaryFile, dir=folder))
+
+    if folder:
+        installed.replace(private.autograph_loader, private.GENERATED_FILES, with_folder)
+
+
+class _Files:
+    """What ``load_source`` uses of the module ``tempfile``."""
+
+    __slots__ = ("NamedTemporaryFile",)
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self.NamedTemporaryFile = make
 
 
 class TracedNames:

@@ -244,16 +244,6 @@ def test_a_kernel_that_was_killed_before_the_snippet_began_is_replaced(make_pool
     assert play(pool, "print('again')").text() == "again\n"
 
 
-def test_temporary_files_go_with_the_kernel(make_pool):
-    source = "import tempfile; f = tempfile.NamedTemporaryFile(delete=False); print(f.name)"
-    pool = make_pool()
-    heard = play(pool, source)
-    file = heard.text().strip()
-    assert os.path.exists(file)
-    heard.run.release()
-    wait_until(lambda: not os.path.exists(file), 3)
-
-
 def test_a_folder_that_was_removed_is_made_anew(make_pool):
     statuses: list[PoolStatus] = []
     pool = make_pool(on_status=statuses.append)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -344,3 +345,27 @@ def test_a_hook_for_errors_that_fails_is_told_as_python_does(
     assert first.startswith("Error in sys.excepthook:\n")
     assert first.splitlines()[-1].startswith(told)
     assert last == "Original exception was:\nValueError: x\n"
+
+
+GENERATED = """
+import os, sys, tempfile
+@tf.function
+def f(x):
+    if x > 0.0:
+        x = x * x
+    return x
+f(tf.constant(2.0))
+files = [name for name in sys.modules if name.startswith("__autograph_generated_file")]
+print(len(files), {os.path.dirname(sys.modules[name].__file__) for name in files})
+print(tempfile.gettempdir())
+"""
+
+
+def test_code_that_autograph_writes_has_a_folder_and_temporary_files_are_where_they_were(
+    record: Record, run_plainly: Record, tmp_path: Path
+) -> None:
+    generated, temporary = record(GENERATED, generated_code=str(tmp_path)).out.splitlines()
+    count, folders = generated.split(" ", 1)
+    assert int(count) > 0
+    assert folders == str({str(tmp_path)})
+    assert temporary == run_plainly(GENERATED).out.splitlines()[1]

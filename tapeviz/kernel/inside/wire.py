@@ -15,7 +15,6 @@ import os
 import platform
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -39,14 +38,12 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     """Import what shall be warm and the recorder, then report ready (with versions)."""
     global _wire
     restore_environment(payload["environment"])
-    # AutoGraph leaves files with the snippet's source there, in a process that is killed.
-    tempfile.tempdir = payload["temporary"]
     for name in payload["imports"]:
         importlib.import_module(name)
     for name in payload["if_there"]:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    _wire = KernelEndpoint(kernel)
+    _wire = KernelEndpoint(kernel, payload["generated_code"])
     _wire.capture_output()
     if payload["crash_notes"]:
         note_crashes(payload["crash_notes"])
@@ -85,8 +82,9 @@ def versions() -> dict[str, str]:
 class KernelEndpoint:
     """One kernel's end of the line."""
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self, kernel: Any, generated_code: str) -> None:
         self._kernel = kernel
+        self._generated_code = generated_code
         self._parent: Any = kernel.get_parent()
         self._lock = threading.RLock()
         self._recorder: Any = None
@@ -166,7 +164,11 @@ class KernelEndpoint:
             request["source"],
             request["filename"],
             list(request["argv"]),
-            {**request["options"], "restore": restore},
+            {
+                **request["options"],
+                "restore": restore,
+                "generated_code": self._generated_code,
+            },
             self.send,
         )
 

@@ -49,6 +49,10 @@ conversions = find("tensorflow.python.framework.tensor_conversion_registry", "li
 function_graphs = find("tensorflow.python.framework.func_graph", "the inside of compiled functions")
 random_seeds = find("tensorflow.python.framework.random_seed", "repeatable random numbers")
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
+autograph_loader = find(
+    "tensorflow.python.autograph.pyct.loader", "removal of code that AutoGraph wrote"
+)
+GENERATED_FILES = "tempfile"
 PUBLIC_GRAPH_GRADIENTS = "tensorflow.python.ops.gradients_impl"
 
 FAST_PATH = "TFE_Py_FastPathExecute"

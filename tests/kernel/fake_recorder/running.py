@@ -22,6 +22,7 @@ def run(
 ) -> None:
     """Run ``source`` as ``__main__``; ``emit(**event)`` in it reports an event."""
     restore = options.pop("restore")
+    options.pop("generated_code")
     waiting: list[str] = []
 
     def emit(blob: bytes = b"", **event: Any) -> None:
