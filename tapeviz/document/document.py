@@ -217,6 +217,7 @@ class Document(QObject):
     def _forget_diagnosis(self) -> None:
         """The cards, marks and steps of the run before go at once; its graph stays, faded."""
         self.background.drop("diagnose")
+        self._set_overlay(replace(self.view.overlay, step=None))
         self.diagnosis = EMPTY_DIAGNOSIS
         self._relink()
         self.diagnosis_changed.emit()
@@ -509,7 +510,8 @@ class Document(QObject):
     @property
     def step(self) -> int | None:
         """How many steps were walked; None: the whole flow is shown."""
-        return self.view.overlay.step
+        step = self.view.overlay.step
+        return None if step is None or not self.steps else min(step, len(self.steps))
 
     def set_step(self, step: int | None) -> None:
         step = None if step is None else max(0, min(step, len(self.steps)))

@@ -73,8 +73,15 @@ class KernelFiles:
         for socket in self.address.parent.glob(f"{self.address.name}-*"):
             with contextlib.suppress(OSError):
                 socket.unlink()
+        self._remove_generated_code()
         for folder in (self.folder, self.generated_code):
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _remove_generated_code(self) -> None:
+        """Remove what AutoGraph wrote and a killed process left, by the recorder's links to it."""
+        with contextlib.suppress(OSError):
+            for link in self.generated_code.glob("__autograph_generated_file*"):
+                link.resolve().unlink(missing_ok=True)
 
 
 def _runtime_folder() -> str | None:

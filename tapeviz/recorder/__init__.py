@@ -31,7 +31,7 @@ def run(
     ``value_budget`` (64 MB), ``keep_budget`` (1.5 GB), ``call_budget`` (512 MB: for calls of
     compiled functions), ``follow_numpy`` (False: what comes back from NumPy is linked to what
     left), ``seed`` (a new one each time), ``restore`` (called as soon as the snippet is through),
-    ``generated_code`` (a folder for the code that AutoGraph writes; the system's otherwise).
+    ``generated_code`` (a folder for links to the files that AutoGraph writes).
     """
     global _last
     _last = Session(source, filename, options, send)

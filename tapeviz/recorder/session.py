@@ -175,7 +175,7 @@ class Session:
             lambda: graphs.install(recording, installed, known_calls),
             lambda: bodies.install(recording, installed),
             lambda: numbering.install(installed),
-            lambda: traced_names.keep_generated_code(self._generated_code, installed),
+            lambda: traced_names.note_generated_code(self._generated_code, installed),
             lambda: leaving.install(recording, installed),
             lambda: traced_names.install(recording, installed),
             lambda: names.install(recording, installed, known_tapes),

@@ -7,7 +7,8 @@ when an op is put into the graph, and once more when the function returns.
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import os
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -28,27 +29,36 @@ def install(recording: RecordingContext, installed: Installed) -> None:
     installed.replace(private.FunctionScope, "ret", lambda ret: _returning(recording, ret))
 
 
-def keep_generated_code(folder: str, installed: Installed) -> None:
-    """Have AutoGraph write its code, which has the snippet's text in it, to ``folder``.
+def note_generated_code(folder: str, installed: Installed) -> None:
+    """Put a link into ``folder`` for each file that AutoGraph writes its code to.
 
-    It removes its files at exit, which a process that is killed never reaches (``load_source`` in
-    autograph/pyct/loader.py, 2.15 to 2.21: ``tempfile.NamedTemporaryFile(delete=False)``).
+    The code has the snippet's text in it. AutoGraph removes its files at exit, which a process
+    that is killed never reaches (``load_source`` in autograph/pyct/loader.py, 2.15 to 2.21:
+    ``tempfile.NamedTemporaryFile(delete=False)``); the links tell which are left. The files stay
+    where they are in a plain run: tracebacks name them.
     """
 
-    def with_folder(module: Any) -> Any:
-        return _Files(functools.partial(module.NamedTemporaryFile, dir=folder))
+    def with_links(module: Any) -> Any:
+        return _LinkedFiles(folder, module.NamedTemporaryFile)
 
     if folder:
-        installed.replace(private.autograph_loader, private.GENERATED_FILES, with_folder)
+        installed.replace(private.autograph_loader, private.GENERATED_FILES, with_links)
 
 
-class _Files:
+class _LinkedFiles:
     """What ``load_source`` uses of the module ``tempfile``."""
 
-    __slots__ = ("NamedTemporaryFile",)
+    __slots__ = ("_folder", "_make")
 
-    def __init__(self, make: Callable[..., Any]) -> None:
-        self.NamedTemporaryFile = make
+    def __init__(self, folder: str, make: Callable[..., Any]) -> None:
+        self._folder = folder
+        self._make = make
+
+    def NamedTemporaryFile(self, *args: Any, **named: Any) -> Any:
+        file = self._make(*args, **named)
+        with contextlib.suppress(OSError):
+            os.symlink(file.name, os.path.join(self._folder, os.path.basename(file.name)))
+        return file
 
 
 class TracedNames:
