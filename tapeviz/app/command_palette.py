@@ -61,7 +61,7 @@ def _plain(text: str) -> str:
 
 
 def found(commands: list[Command], sought: str) -> list[Command]:
-    """Those in which every word sought occurs; names that begin with the first one come first."""
+    """Return the commands that hold every word sought; names that begin with the first lead."""
     words = sought.casefold().split()
     fitting = [c for c in commands if all(word in c.words.casefold() for word in words)]
     first = words[0] if words else ""

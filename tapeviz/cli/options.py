@@ -58,20 +58,18 @@ def _count(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError("the timeout must be above 0 seconds")
-    return seconds
+    return _above_zero(text, "a number of seconds", "the timeout must be above 0 seconds")
 
 
 def _gigabytes(text: str) -> float:
+    return _above_zero(text, "a number of GB", "the memory must be above 0 GB")
+
+
+def _above_zero(text: str, kind: str, otherwise: str) -> float:
     try:
-        gigabytes = float(text)
+        number = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GB") from None
-    if not gigabytes > 0:
-        raise argparse.ArgumentTypeError("the memory must be above 0 GB")
-    return gigabytes
+        raise argparse.ArgumentTypeError(f"{text!r} is not {kind}") from None
+    if not number > 0:
+        raise argparse.ArgumentTypeError(otherwise)
+    return number
