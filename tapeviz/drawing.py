@@ -12,21 +12,21 @@ import networkx as nx
 
 from .analysis.diagnose import default_call
 from .analysis.model import CallDiagnosis, Diagnosis
-from .analysis.outside import follow
+from .analysis.python.outside import follow
 from .graph.alike import counterparts
 from .graph.build import build
 from .graph.chips import chip
-from .graph.fold import fold
+from .graph.groups.fold import fold
+from .graph.groups.opening import MOST_BOXES, choose_open
+from .graph.groups.tree import Tree, grow
 from .graph.model import Frame, NodeId
-from .graph.opening import MOST_BOXES, choose_open
 from .graph.trace_index import Links
-from .graph.tree import Tree, grow
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
 from .layout.wrapping import scale_in
 from .scene.compose import compose
-from .scene.frames import frame_width
 from .scene.model import Overlay, Scene
+from .scene.parts.frames import frame_width
 from .scene.sizes import with_sizes
 from .trace.expressions import SourceText
 from .trace.model import Call, CallId, Trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .analysis.call_sites import CallSite
 from .analysis.model import CallDiagnosis, Diagnosis
+from .analysis.rounds.call_sites import CallSite
 from .drawing import Arranged, arrange, compose_over
 from .export import Drawing
 from .scene.model import Overlay, Scene

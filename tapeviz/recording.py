@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from .analysis.dataflow import DataFlow
 from .analysis.doubts import doubts
+from .analysis.flow.dataflow import DataFlow
 from .analysis.looks import calls_to_look_into, standing_calls
 from .analysis.replays import (
     How,
@@ -156,8 +156,8 @@ class LiveRecording:
     def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
         """Run a backward pass over the recording; return a gradient for each wanted key it reached.
 
-        See :func:`tapeviz.recorder.replay.replay` for the request. Blocks. :class:`TapevizError`
-        when the kernel is gone, or in words why a step of the pass has no gradient.
+        See :func:`tapeviz.recorder.after.replay.replay` for the request. Blocks.
+        :class:`TapevizError` when the kernel is gone, or in words why a step has no gradient.
         """
         if self._run is None:
             raise TapevizError("a recording that was kept cannot be replayed")

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,6 +118,11 @@ def test_no_file_attracts_everything(path: Path) -> None:
     assert lines <= 1000
     if lines > 400:
         warnings.warn(f"{path.relative_to(PACKAGE)} has {lines} lines: split it", stacklevel=1)
+
+
+def test_no_folder_holds_more_than_a_reader_can_scan() -> None:
+    sizes = Counter(path.parent for path in MODULES if path.stem != "__init__")
+    assert {str(folder): size for folder, size in sizes.items() if size > 20} == {}
 
 
 def test_a_class_name_means_one_thing() -> None:

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from ..trace.model import Operand, TensorId, VariableId
 from ..trace.tapes import is_differentiable
-from .barriers import FORM_OPS, Crossing, barrier
-from .dataflow import Ancestry, Place, Way, Ways
-from .ends import detail_of_ends
 from .evidence import Evidence, line_where_made
+from .flow.barriers import FORM_OPS, Crossing, barrier
+from .flow.dataflow import Ancestry, Place, Way, Ways
+from .flow.ends import detail_of_ends
 from .model import Cause
-from .replaced import explain_replaced, lost_variable
-from .unseen import find_unseen
+from .python.replaced import explain_replaced, lost_variable
+from .python.unseen import find_unseen
 
 _MOST_TRIED = 40
 

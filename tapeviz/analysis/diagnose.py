@@ -9,9 +9,10 @@ import numpy as np
 
 from ..trace.expressions import SourceText
 from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
-from .dataflow import DataFlow
-from .errors import explain_error
+from .errors.explain import explain_error
 from .evidence import Evidence
+from .flow.dataflow import DataFlow
+from .flow.walk import links_of, walk
 from .judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,
@@ -26,12 +27,11 @@ from .model import (
     Status,
     WalkStep,
 )
-from .outside import follow
-from .repeated import RepeatedCalls
+from .python.outside import follow
 from .replays import is_unconnected
-from .rounds import find_rounds, shapes_of
+from .rounds.repeated import RepeatedCalls
+from .rounds.rounds import find_rounds, shapes_of
 from .status import status_of
-from .walk import links_of, walk
 from .warnings import warn
 from .words import explain
 

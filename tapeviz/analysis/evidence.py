@@ -20,12 +20,12 @@ from ..trace.model import (
     VariableId,
     VersionId,
 )
-from .blocks import Lines, lines_within
-from .dataflow import DataFlow, Place, Way
+from .flow.dataflow import DataFlow, Place, Way
+from .flow.origins import Origins
+from .flow.paths import Paths
 from .model import Cause, Kind, Link
 from .op_words import words_on_line
-from .origins import Origins
-from .paths import Paths
+from .python.blocks import Lines, lines_within
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from ..trace.model import Call, Operand
 from .causes import explain_none
 from .evidence import Evidence
 from .model import Cause, Status
+from .numbers.spoiled import explain_nonfinite, explain_zero, has_inside, spoiling_op
 from .replays import is_unconnected
-from .spoiled import explain_nonfinite, explain_zero, has_inside, spoiling_op
 
 
 def causes_of(evidence: Evidence, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:

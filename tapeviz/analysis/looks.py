@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from ..trace.model import Call, Op, OpId, Trace
-from .began import calls_to_compare
+from .numbers.began import calls_to_compare
 from .status import status_of
 
 MOST_CALLS = 20

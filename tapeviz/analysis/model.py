@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
-from .call_sites import NO_ROUNDS, CallSite, Rounds
+from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Kind = Literal[

@@ -14,8 +14,8 @@ from ..errors import TapevizError
 from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
-from .dataflow import DataFlow, Place, Ways
-from .paths import Paths
+from .flow.dataflow import DataFlow, Place, Ways
+from .flow.paths import Paths
 
 How = Literal["", "beyond", "estimate"]
 MAX_OPS = 20_000

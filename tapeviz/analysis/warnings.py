@@ -14,11 +14,11 @@ import numpy as np
 
 from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
 from ..trace.op_kinds import ops_with
-from .barriers import gradient_return_line
 from .evidence import Evidence, name_of
+from .flow.barriers import gradient_return_line
 from .model import Warned
-from .rounding import rounding_only
-from .spoiled import nonfinite_in_call
+from .numbers.rounding import rounding_only
+from .numbers.spoiled import nonfinite_in_call
 from .status import status_of
 from .words import explain
 

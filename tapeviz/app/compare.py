@@ -24,10 +24,10 @@ from PySide6.QtWidgets import (
 
 from ..analysis.model import Fix
 from ..errors import TapevizError
-from ..panels.highlighter import Highlighter
 from ..panels.look import Theme, colour, font
+from ..panels.source.highlighter import Highlighter
 from ..panels.widgets import plain_label
-from .files import OPENED, load_kept, read_source
+from .storage.files import OPENED, load_kept, read_source
 
 if TYPE_CHECKING:
     from .window import Window

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from ..kernel import KernelChoice
-    from .pools import Pools
+    from .processes.pools import Pools
     from .window import Window
 
 
@@ -28,7 +28,7 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
     check_screen()
     pools = make_pools(options)  # before Qt is imported: TensorFlow takes seconds to load there
     from .ending import SignalCloser, leave
-    from .settings import Settings
+    from .storage.settings import Settings
 
     settings = Settings()
     application = make_application()
@@ -78,7 +78,7 @@ def make_application() -> QApplication:
     from PySide6.QtWidgets import QApplication
 
     from ..export.painting import load_fonts
-    from .garbage import GarbageCollector
+    from .processes.garbage import GarbageCollector
 
     # Diagnosis and layout are Python on other threads: the window's gets its turn sooner.
     sys.setswitchinterval(0.001)
@@ -97,7 +97,7 @@ def make_application() -> QApplication:
 def make_pools(options: Any = None) -> Pools:
     """The processes that snippets will run in; the first begins to get ready."""
     from ..kernel import Confinement
-    from .pools import Pools
+    from .processes.pools import Pools
 
     limits = Confinement(getattr(options, "no_network", False), getattr(options, "memory", None))
     return Pools(_choice(options), limits)
@@ -108,9 +108,9 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     pools = pools or make_pools(options)
     from ..bugs import start_log
     from ..document import Document
-    from . import trouble
-    from .garbage import GarbageCollector
-    from .live import LivePipeline, live_stages
+    from .processes import trouble
+    from .processes.garbage import GarbageCollector
+    from .processes.live import LivePipeline, live_stages
     from .window import Window
 
     start_log(settings.state)
@@ -128,7 +128,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
 
 def _choice(options: Any) -> KernelChoice:
     from ..kernel import choose_interpreter, choose_kernel
-    from .pools import remembered_choice
+    from .processes.pools import remembered_choice
 
     python, kernel = getattr(options, "python", None), getattr(options, "kernel", None)
     if python:

@@ -15,7 +15,7 @@ from ..canvas.tips import plain_tip
 from ..examples import examples
 from ..panels.widgets import plain_label
 from .actions import ACTIONS, Action
-from .kernels import MEMORIES
+from .processes.kernels import MEMORIES
 
 if TYPE_CHECKING:
     from .window import Window

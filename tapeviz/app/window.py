@@ -21,34 +21,34 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
 from ..analysis.model import Cause, Fix
 from ..document import Document
-from ..panels.backprop import BackpropPanel
-from ..panels.diagnosis import DiagnosisPanel
+from ..panels.backprop.panel import BackpropPanel
+from ..panels.diagnosis.panel import DiagnosisPanel
 from ..panels.graph import GraphPanel
 from ..panels.look import THEMES, Theme
 from ..panels.output import OutputPanel
-from ..panels.over_time import OverTimePanel
 from ..panels.panel import Panel
-from ..panels.source import SourcePanel
-from ..panels.tensor import TensorPanel
+from ..panels.rounds.panel import OverTimePanel
+from ..panels.source.panel import SourcePanel
+from ..panels.tensor.panel import TensorPanel
 from ..resource_files import resource
-from . import trouble
 from .command_palette import CommandPalette
 from .compare import SideBySide
-from .draft import Draft, DraftKeeper
-from .files import Files
 from .help import about_window, keys_window
-from .kernels import Kernels
 from .menus import DIRECTIONS, Menus, form_words
-from .pictures import Pictures
-from .settings import Settings
+from .processes import trouble
+from .processes.kernels import Kernels
 from .sizes import SizesByHand
 from .stage import VERSION, Stage
 from .status_bar import StatusBar
+from .storage.draft import Draft, DraftKeeper
+from .storage.files import Files
+from .storage.pictures import Pictures
+from .storage.settings import Settings
 from .style import palette, stylesheet
 from .top_bar import TopBar
 
 if TYPE_CHECKING:
-    from .live import LivePipeline
+    from .processes.live import LivePipeline
 
 PanelKind = TypeVar("PanelKind", bound=Panel)
 PANELS: tuple[type[Panel], ...] = (

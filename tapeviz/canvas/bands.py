@@ -11,8 +11,8 @@ from pyqtgraph.Qt import internals
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
-from ..scene.boxes import box_primitives
 from ..scene.model import Box, FrameBox, Wire
+from ..scene.parts.boxes import box_primitives
 from ..scene.primitives import Path, Style
 from ..scene.strokes import look_colour, look_dash, wire_look
 from ..scene.theme import Theme, mix, rgb

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ..export.painting import qfont
-from ..scene.changes import HEADING_SIZE, NOTE_DROP, NOTE_SIZE, change_colours, frame_rect
 from ..scene.model import Change, Heading
+from ..scene.parts.changes import HEADING_SIZE, NOTE_DROP, NOTE_SIZE, change_colours, frame_rect
 from ..scene.text import clean
 from ..scene.theme import Theme
 from .camera import Camera

@@ -11,9 +11,9 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 
 from ..export.painting import painter_path, qfont
 from ..layout.model import Rect
-from ..scene.changes import change_group
-from ..scene.frames import frame_group, header_group
 from ..scene.model import Box, Change, FrameBox, Mark, Wire
+from ..scene.parts.changes import change_group
+from ..scene.parts.frames import frame_group, header_group
 from ..scene.primitives import Path, PrimitiveGroup, Style, TextRun
 from ..scene.sizes import PADDING, cell_size
 from ..scene.strokes import box_group, label_group, mark_group, wire_group

@@ -32,9 +32,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QRubberBand, QToolTip
 
 from ..layout.model import Point, Rect
-from ..scene.boxes import plus_rect
-from ..scene.frames import button_at
 from ..scene.model import Box, Scene
+from ..scene.parts.boxes import plus_rect
+from ..scene.parts.frames import button_at
 from ..scene.theme import Theme
 from .camera import Camera
 from .item import SceneItem

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Names that are not there are told before the snippet is run."""
-    from ..graph.tree import GROUPINGS
+    from ..graph.groups.tree import GROUPINGS
     from ..layout import LAYOUTS
 
     if options.rounds and Path(options.output).suffix.lower() not in (".gif", ".html"):

@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..analysis.call_sites import CallSite
 from ..analysis.inside_words import words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
-from ..analysis.round_words import (
+from ..analysis.rounds.call_sites import CallSite
+from ..analysis.rounds.round_words import (
     numbers_words,
     odd_rounds_words,
     path_words,

@@ -15,10 +15,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.call_sites import CallSite
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
+from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
-from ..graph.fold import GROUP_PREFIX
+from ..graph.groups.fold import GROUP_PREFIX
 from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.call_sites import Numbers
 from ..analysis.model import Diagnosis
-from ..graph.tree import upwards
+from ..analysis.rounds.call_sites import Numbers
+from ..graph.groups.tree import upwards
 from ..trace.compiled import TracedFunction
 from ..trace.model import Op, OpId, Trace
 from ..view import DEFAULT_VIEW, View

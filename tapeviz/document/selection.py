@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..analysis.model import CallDiagnosis, Cause, WalkStep
-from ..graph.fold import path_of
+from ..graph.groups.fold import path_of
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, version_id
 from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId

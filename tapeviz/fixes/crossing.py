@@ -1,7 +1,8 @@
 """A diagnosis with cuts that its recording cannot cross in, the same with the gradients out.
 
 The snippet runs once more, in a process of its own: there each NumPy value remembers the tensor
-that it came from, TensorFlow computes the same beside NumPy (:mod:`tapeviz.recorder.followed`).
+that it came from, TensorFlow computes the same beside NumPy
+(:mod:`tapeviz.recorder.after.followed`).
 """
 
 from __future__ import annotations

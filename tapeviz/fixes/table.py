@@ -6,42 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping
 
 from ..trace.model import Trace
-from . import raising
-from .assigned_lists import use_new_list
-from .assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
-from .estimates import (
-    divide_exactly,
-    smooth_activation,
-    smooth_maximum,
-    soften_argmax,
-    soften_comparison,
-    straight_through,
-)
-from .functions import (
-    differentiate_itself,
-    keep_written,
-    pass_upstream,
-    return_computed,
-    start_random,
-)
-from .infinities import (
-    away_from_edge,
-    safe_deviation,
-    safe_division,
-    safe_norm,
-    safe_where,
-    shifted_exponential,
-    stable_log,
-    wider_floats,
-)
-from .integers import make_float, take_cast_away, write_floats
-from .kept import compute_anew, compute_in_call
-from .leaving import call_directly, call_model, stay_in_tensorflow
-from .metrics import compute_beside_metric, unstack_values
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
-from .moving import compute_target_inside, forget_nothing, move_in, record_again
-from .near_misses import ask_for_used, swap, use_the_unused
-from .positions import soft_accuracy, take_values
 from .smooth.counts import soft_counts
 from .smooth.indices import interpolate
 from .smooth.zeros import (
@@ -55,7 +20,22 @@ from .smooth.zeros import (
     sum_of_squares,
 )
 from .source import ParsedSource
-from .sources import (
+from .states.assigned_lists import use_new_list
+from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
+from .states.variables import keep_tensor
+from .states.weights import call_with_set_weights, step_by_hand
+from .tapes import raising
+from .tapes.functions import (
+    differentiate_itself,
+    keep_written,
+    pass_upstream,
+    return_computed,
+    start_random,
+)
+from .tapes.kept import compute_anew, compute_in_call
+from .tapes.moving import compute_target_inside, forget_nothing, move_in, record_again
+from .tapes.near_misses import ask_for_used, swap, use_the_unused
+from .tapes.sources import (
     ask_for_called,
     ask_for_original,
     ask_for_whole,
@@ -64,9 +44,7 @@ from .sources import (
     rename_second,
     use_copy_inside,
 )
-from .stopping import take_away
-from .variables import keep_tensor
-from .watching import (
+from .tapes.watching import (
     make_trainable,
     make_variable,
     watch_by_itself,
@@ -74,7 +52,29 @@ from .watching import (
     watch_lost,
     watch_values,
 )
-from .weights import call_with_set_weights, step_by_hand
+from .values.estimates import (
+    divide_exactly,
+    smooth_activation,
+    smooth_maximum,
+    soften_argmax,
+    soften_comparison,
+    straight_through,
+)
+from .values.infinities import (
+    away_from_edge,
+    safe_deviation,
+    safe_division,
+    safe_norm,
+    safe_where,
+    shifted_exponential,
+    stable_log,
+    wider_floats,
+)
+from .values.integers import make_float, take_cast_away, write_floats
+from .values.leaving import call_directly, call_model, stay_in_tensorflow
+from .values.metrics import compute_beside_metric, unstack_values
+from .values.positions import soft_accuracy, take_values
+from .values.stopping import take_away
 
 _log = logging.getLogger(__name__)
 

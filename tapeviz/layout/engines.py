@@ -9,10 +9,10 @@ import networkx as nx
 import numpy as np
 
 from tapeviz.layout.arrays import GraphArrays, read_graph
+from tapeviz.layout.bulk.large import draw_large
 from tapeviz.layout.components import components
-from tapeviz.layout.large import draw_large
-from tapeviz.layout.layered import draw_layered, rank
-from tapeviz.layout.loops import with_loops, without_loops
+from tapeviz.layout.layered.layered import draw_layered, rank
+from tapeviz.layout.layered.loops import with_loops, without_loops
 from tapeviz.layout.model import Layout
 from tapeviz.layout.named import AS_ONE, IN_PARTS, draw_at
 from tapeviz.layout.packing import SHAPE, pack

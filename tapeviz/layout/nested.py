@@ -14,8 +14,8 @@ from math import inf
 import networkx as nx
 
 from tapeviz.layout.engines import lay_out
+from tapeviz.layout.layered.staggering import stagger
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
-from tapeviz.layout.staggering import stagger
 from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
 
 HEADER = 36.0

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from tapeviz.layout.layered.routing import ARRIVE, LEAVE
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
-from tapeviz.layout.routing import ARRIVE, LEAVE
 
 READABLE = 0.87
 """A picture that fits into its room at this scale stays as it is."""

@@ -18,7 +18,7 @@ from .both_strip import BothStrip
 from .look import Theme
 from .outdated import StaleStrip, Veil
 from .panel import Panel
-from .round_strip import RoundStrip
+from .rounds.strip import RoundStrip
 from .widgets import IconButton, plain_label
 
 EDGE = 12

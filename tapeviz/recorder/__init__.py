@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .check import check
-from .replay import replay
+from .after.check import check
+from .after.replay import replay
 from .session import Session
 
 __all__ = ["answer", "run"]

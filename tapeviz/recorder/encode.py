@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import private
 from .attributes import readable
 from .history import History, KeptOp
-from .kept_calls import KeptCall
+from .hooks.kept_calls import KeptCall
 from .private import FIRST_ID
 from .sites import Sites
 from .symbols import Symbols

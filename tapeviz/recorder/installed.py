@@ -51,11 +51,11 @@ class Installed(contextlib.ExitStack):
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback without the recorder's own frames."""
-    while traceback is not None and _is_ours(traceback):
+    while traceback is not None and _frame_is_ours(traceback):
         traceback = traceback.tb_next
     at = traceback
     while at is not None and at.tb_next is not None:
-        if _is_ours(at.tb_next):
+        if _frame_is_ours(at.tb_next):
             at.tb_next = at.tb_next.tb_next
         else:
             at = at.tb_next
@@ -73,5 +73,10 @@ def clean(error: BaseException | None, done: frozenset[int] = frozenset()) -> No
     clean(error.__context__, done)
 
 
-def _is_ours(traceback: TracebackType) -> bool:
-    return traceback.tb_frame.f_globals.get("__package__") == __package__
+def _frame_is_ours(traceback: TracebackType) -> bool:
+    return is_ours(str(traceback.tb_frame.f_globals.get("__package__")))
+
+
+def is_ours(name: str) -> bool:
+    """Whether ``name`` is the recorder's package, or a package or module in it."""
+    return f"{name}.".startswith(f"{__package__}.")

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
+from .hooks.instrument import instrument
 from .installed import Installed, clean
-from .instrument import instrument
 
 _MODULES = {"tf": ("tensorflow",), "np": ("numpy",), "keras": ("keras", "tensorflow.keras")}
 _PROBE = compile(

@@ -10,12 +10,12 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from . import private
-from .definitions import Definitions
-from .kept_calls import KeptCalls
+from .hooks.definitions import Definitions
+from .hooks.kept_calls import KeptCalls
+from .hooks.traced_names import TracedNames
 from .log import Log
 from .sites import Sites
 from .symbols import Symbols
-from .traced_names import TracedNames
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

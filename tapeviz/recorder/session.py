@@ -15,29 +15,26 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import (
+from . import numbering, private, program, seeding
+from .after import following
+from .encode import Encoder
+from .history import History
+from .hooks import (
     above,
     backward,
     bodies,
     calls,
-    following,
     forward_mode,
     graphs,
     leaving,
     names,
-    numbering,
     ops,
-    private,
-    program,
-    seeding,
     tapes,
     traced_names,
     variables,
 )
-from .encode import Encoder
-from .history import History
+from .hooks.kept_calls import KeptCalls
 from .installed import Installed
-from .kept_calls import KeptCalls
 from .log import Log, Send
 from .recording import RecordingContext
 from .rerun import Rerun

@@ -16,7 +16,7 @@ from ..layout.model import Layout, Point, Rect
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from .content import content_of, is_write
 from .model import Axis, Box, Picture, Wire, WireState
-from .pictures import picture_of
+from .parts.pictures import picture_of
 from .tooltips import node_tooltip, tensor_words
 
 WIDTHS: dict[WireState, float] = {

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from ..analysis.model import CallDiagnosis, Finding
 from ..trace.model import Trace
-from .doubts import LEGEND_WORDS
 from .model import Box, LegendEntry, Wire
-from .rings import status_words
+from .parts.doubts import LEGEND_WORDS
+from .parts.rings import status_words
 from .strokes import wire_look
 from .text import clean, shorten
 

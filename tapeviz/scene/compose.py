@@ -16,11 +16,11 @@ from ..trace.model import TensorId, Trace
 from .base_scene import prepare
 from .captions import legend_of, title_of
 from .flow_scene import FlowScene, hull, light_up, with_plates
-from .frames import frames_of
 from .model import Box, Overlay, Scene, Wire
-from .numbers import gradient_text
-from .placing import around, clear_point
-from .plates import PLATE_HEIGHT, plate_width
+from .parts.frames import frames_of
+from .parts.numbers import gradient_text
+from .parts.placing import around, clear_point
+from .parts.plates import PLATE_HEIGHT, plate_width
 from .stepping import Progress, advance
 from .strokes import MARK_RADIUS, wire_look
 

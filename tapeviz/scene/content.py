@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..graph.model import Node
 from ..trace.model import Array, Tensor, Trace
 from .model import BoxShape
-from .numbers import rounded_text, scalar_text, shape_text
-from .pictures import cells_of
+from .parts.numbers import rounded_text, scalar_text, shape_text
+from .parts.pictures import cells_of
 from .text import clean, shorten
 
 TITLE_LENGTH = 28

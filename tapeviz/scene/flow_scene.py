@@ -13,15 +13,15 @@ from ..graph.model import EdgeKey
 from ..layout.model import Point, Rect
 from ..trace.model import TensorId
 from .base_scene import WIDTHS, BaseScene
-from .boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
-from .geometry import curve, cut_back, end_direction, flattened, grown
 from .lighting import Lighting, is_constant, light
 from .model import Box, LabelSide, Mark, Picture, Wire
-from .numbers import gradient_text
-from .pictures import picture_of
-from .placing import around, clear_point, dense
-from .plates import LABEL_SIZE, PLATE_HEIGHT
-from .rings import Ring, rings_of
+from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
+from .parts.geometry import curve, cut_back, end_direction, flattened, grown
+from .parts.numbers import gradient_text
+from .parts.pictures import picture_of
+from .parts.placing import around, clear_point, dense
+from .parts.plates import LABEL_SIZE, PLATE_HEIGHT
+from .parts.rings import Ring, rings_of
 from .strokes import MARK_RADIUS
 from .tooltips import cause_tooltip, stats_words
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
+from ..analysis.flow.through import links_inside
 from ..analysis.model import CallDiagnosis, Cause, Flow, Link
-from ..analysis.through import links_inside
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
 from .base_scene import WIDTHS, BaseScene
-from .rings import boxes_of
+from .parts.rings import boxes_of
 
 LEAST_WIDTH, MOST_WIDTH = 1.5, 5.0
 _LEAST_SPAN = math.log(1000.0)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..layout.model import Rect
-from .changes import SIGNS, sign
-from .doubts import DOUBTS, doubt_sign
-from .geometry import arrow, line, rounded
 from .model import LegendEntry, Scene
+from .parts.changes import SIGNS, sign
+from .parts.doubts import DOUBTS, doubt_sign
+from .parts.geometry import arrow, line, rounded
 from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
 from .strokes import groups, look_colour, look_dash
 from .text import cap_height, clean, fit, text_width

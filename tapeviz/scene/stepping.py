@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from ..analysis.flow.through import links_inside
 from ..analysis.model import CallDiagnosis, WalkStep
-from ..analysis.through import links_inside
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
 from .base_scene import BaseScene

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .boxes import box_primitives
-from .changes import change_group, heading_group
-from .frames import frame_group, header_group
-from .geometry import arrow, circle, curve, cut_back, end_direction
 from .model import Box, Mark, Scene, Wire
-from .plates import plate
+from .parts.boxes import box_primitives
+from .parts.changes import change_group, heading_group
+from .parts.frames import frame_group, header_group
+from .parts.geometry import arrow, circle, curve, cut_back, end_direction
+from .parts.plates import plate
+from .parts.scissors import scissors
 from .primitives import Path, Primitive, PrimitiveGroup, Style
-from .scissors import scissors
 from .theme import Theme
 
 MARK_RADIUS = 12.0

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..layout.model import EdgeKey, Layout, Point, Rect
-from .boxes import ring_rect
 from .captions import legend_of
-from .changes import HEADING_SIZE, NOTE_DROP, SIGN_RADIUS, frame_rect
 from .flow_scene import hull
 from .model import Box, Change, ChangeKind, Heading, LegendEntry, Mark, Scene, Wire
+from .parts.boxes import ring_rect
+from .parts.changes import HEADING_SIZE, NOTE_DROP, SIGN_RADIUS, frame_rect
 
 GAP = 72.0
 _HEAD_ROOM = 22.0

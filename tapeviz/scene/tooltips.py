@@ -8,7 +8,7 @@ from ..analysis.inside_words import DOUBT_WORDS, doubt_about, inside_words, run_
 from ..analysis.model import CallDiagnosis, Cause
 from ..graph.model import Node
 from ..trace.model import Stats, TensorId, Trace
-from .numbers import type_text
+from .parts.numbers import type_text
 from .text import clean, shorten
 
 _LONGEST = 120

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tapeviz.analysis.errors import explain_error
-from tapeviz.analysis.old_names import NEW_NAMES
+from tapeviz.analysis.errors.explain import explain_error
+from tapeviz.analysis.errors.old_names import NEW_NAMES
 from tapeviz.trace.model import Failure, Trace
 
 if TYPE_CHECKING:

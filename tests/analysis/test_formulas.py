@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapeviz.analysis.formulas import FORMULAS, NO_GRADIENT, formula
+from tapeviz.analysis.flow.formulas import FORMULAS, NO_GRADIENT, formula
 from tapeviz.trace.model import NOWHERE, Op, OpId, TensorId
 
 Array = np.ndarray[Any, Any]

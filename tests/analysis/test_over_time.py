@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.model import Diagnosis
-from tapeviz.analysis.over_time import TurnShares, stories, turn_shares
+from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
+from tapeviz.analysis.rounds.over_time import TurnShares, stories, turn_shares
 from tapeviz.recording import Recorder, Snippet
 from tapeviz.trace.model import CallId
 

@@ -6,10 +6,10 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from tapeviz.analysis import judge
-from tapeviz.analysis.dataflow import DataFlow
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.evidence import Evidence
-from tapeviz.analysis.outside import follow
+from tapeviz.analysis.flow.dataflow import DataFlow
+from tapeviz.analysis.python.outside import follow
 from tapeviz.trace.expressions import SourceText
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.model import Status
-from tapeviz.analysis.round_words import path_words, rounds_words
+from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
+from tapeviz.analysis.rounds.round_words import path_words, rounds_words
 from tapeviz.recording import trace_of
 from tapeviz.trace.file import load
 from tapeviz.trace.model import CallId

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.through import links_inside
+from tapeviz.analysis.flow.through import links_inside
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Trace
 from tapeviz.trace.read import read

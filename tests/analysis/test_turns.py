@@ -6,8 +6,8 @@ from typing import Literal
 
 import pytest
 
+from tapeviz.analysis.flow.turns import find_turns
 from tapeviz.analysis.model import WalkStep
-from tapeviz.analysis.turns import find_turns
 
 
 def _step(title: str, kind: Literal["op", "sum"] = "op") -> WalkStep:

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.main import make_application
-from tapeviz.app.settings import Settings
+from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tests.document.sample import SOURCE, SamplePipeline, make_stages

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from tapeviz.app.actions import ACTIONS
 from tapeviz.app.command_palette import CommandPalette, commands_in, found
 from tapeviz.app.window import Window
-from tapeviz.panels.editor import Editor
-from tapeviz.panels.findings import FindingCard
+from tapeviz.panels.diagnosis.findings import FindingCard
+from tapeviz.panels.source.editor import Editor
 
 TAKEN = {"Alt+Escape", "Alt+F4", "Alt+F7", "Alt+F8", "Alt+F10", "Alt+Tab", "Ctrl+F10", "Alt+Space"}
 """By the window managers of GNOME, KDE, Xfce, Windows or macOS."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.compare import CompareDialog, changed_lines
-from tapeviz.app.live import live_stages
+from tapeviz.app.processes.live import live_stages
 from tapeviz.app.window import Window
 from tapeviz.document.comparing import AFTER, BEFORE
 from tests.document.sample import FIX, SOURCE, SamplePipeline

@@ -13,10 +13,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.draft import DraftKeeper, first_own_line
 from tapeviz.app.main import check_screen
 from tapeviz.app.search import find_matches
-from tapeviz.app.settings import MOST_RECENT, Settings
+from tapeviz.app.storage.draft import DraftKeeper, first_own_line
+from tapeviz.app.storage.settings import MOST_RECENT, Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.document.text import UNNAMED
@@ -255,7 +255,7 @@ def test_a_text_opened_over_an_unsaved_one_does_not_lose_it(
 def test_only_some_texts_are_set_aside(
     qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeviz.app.draft.MOST_ASIDE", 8)
+    monkeypatch.setattr("tapeviz.app.storage.draft.MOST_ASIDE", 8)
     for number in range(12):
         edit(window, f"text = {number}\n")
         window.files.new()

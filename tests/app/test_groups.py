@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.live import live_stages
+from tapeviz.app.processes.live import live_stages
 from tapeviz.app.window import Window
-from tapeviz.scene.boxes import plus_rect
-from tapeviz.scene.frames import FrameButton, frame_buttons
+from tapeviz.scene.parts.boxes import plus_rect
+from tapeviz.scene.parts.frames import FrameButton, frame_buttons
 from tests.graph.test_fold import recurrent
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.app.ending import end_window
 from tapeviz.app.main import make_window
-from tapeviz.app.settings import Settings
+from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.recording import LiveRecording
 

@@ -15,10 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.app.actions import ACTIONS
 from tapeviz.app.help import about_window, keys_window
-from tapeviz.app.live import LivePipeline
-from tapeviz.app.pools import Pools
-from tapeviz.app.settings import Settings
+from tapeviz.app.processes.live import LivePipeline
+from tapeviz.app.processes.pools import Pools
 from tapeviz.app.sizes import GRAPH, SizesByHand
+from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.examples import examples

@@ -15,8 +15,8 @@ from tapeviz.canvas.item import SceneItem
 from tapeviz.canvas.long_wires import cut_outline
 from tapeviz.canvas.near import NearPainter
 from tapeviz.layout.model import Rect
-from tapeviz.scene.geometry import curve, flattened
 from tapeviz.scene.model import Scene, Wire
+from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.theme import THEMES
 from tests.canvas.scenes import chain, crowd
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.live import live_stages
+from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.look import THEMES
-from tapeviz.panels.round_strip import RoundStrip
+from tapeviz.panels.rounds.strip import RoundStrip
 from tapeviz.trace import events as e
 from tapeviz.trace.file import Recording
 from tapeviz.trace.model import OpId, Trace

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tapeviz.graph.build import build
-from tapeviz.graph.fold import fold, group_id
+from tapeviz.graph.groups.fold import fold, group_id
+from tapeviz.graph.groups.opening import choose_open
+from tapeviz.graph.groups.tree import GROUPINGS, grow
 from tapeviz.graph.model import Edge, Frame, Node
-from tapeviz.graph.opening import choose_open
-from tapeviz.graph.tree import GROUPINGS, grow
 from tapeviz.recording import trace_of
 from tapeviz.trace.file import load
 

@@ -7,10 +7,10 @@ import networkx as nx
 import pytest
 
 from tapeviz.graph.build import build
-from tapeviz.graph.fold import fold, group_id, path_of
+from tapeviz.graph.groups.fold import fold, group_id, path_of
+from tapeviz.graph.groups.opening import MOST_BOXES, OpenGroups, choose_open
+from tapeviz.graph.groups.tree import GROUPINGS, Group, Tree, grow, upwards
 from tapeviz.graph.model import Edge, Frame, Node
-from tapeviz.graph.opening import MOST_BOXES, OpenGroups, choose_open
-from tapeviz.graph.tree import GROUPINGS, Group, Tree, grow, upwards
 from tapeviz.trace.model import EMPTY_TRACE, Trace
 
 from .script import Script

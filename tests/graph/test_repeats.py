@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tapeviz.graph.blocks import block_parts
-from tapeviz.graph.places import OpPlaces
-from tapeviz.graph.stretches import find_stretches
+from tapeviz.graph.groups.blocks import block_parts
+from tapeviz.graph.groups.places import OpPlaces
+from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
 
 from .script import Script

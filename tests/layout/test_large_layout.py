@@ -11,9 +11,9 @@ from tape_graphs import TAPES, lstm, random_dag, residual
 
 from tapeviz.layout import lay_out
 from tapeviz.layout.arrays import read_graph
+from tapeviz.layout.bulk.large import draw_large
 from tapeviz.layout.components import components
 from tapeviz.layout.engines import CAREFUL, drawn_in_parts
-from tapeviz.layout.large import draw_large
 from tapeviz.layout.picture import finished
 
 

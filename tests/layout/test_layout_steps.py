@@ -12,19 +12,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tape_graphs import TAPES, mlp, random_dag, residual
 
-from tapeviz.layout.acyclic import edges_to_turn
 from tapeviz.layout.arrays import GraphArrays, read_graph
-from tapeviz.layout.balance import Fences, Springs, balance, within_fences
-from tapeviz.layout.bands import levels
-from tapeviz.layout.bulk_order import inversions, order_all
-from tapeviz.layout.bulk_rows import bulk_rows, tightened_rows
-from tapeviz.layout.columns import gather_columns
+from tapeviz.layout.bulk.order import inversions, order_all
+from tapeviz.layout.bulk.rows import bulk_rows, tightened_rows
 from tapeviz.layout.components import components
-from tapeviz.layout.layers import Layers, cut_into_layers
-from tapeviz.layout.ordering import attempts, order_rows, straight_edges, total_crossings
+from tapeviz.layout.layered.acyclic import edges_to_turn
+from tapeviz.layout.layered.balance import Fences, Springs, balance, within_fences
+from tapeviz.layout.layered.bands import levels
+from tapeviz.layout.layered.columns import gather_columns
+from tapeviz.layout.layered.layers import Layers, cut_into_layers
+from tapeviz.layout.layered.ordering import attempts, order_rows, straight_edges, total_crossings
+from tapeviz.layout.layered.ports import keep_apart, spread
+from tapeviz.layout.layered.ranking import longest_path, rank_nodes
 from tapeviz.layout.packing import pack
-from tapeviz.layout.ports import keep_apart, spread
-from tapeviz.layout.ranking import longest_path, rank_nodes
 
 
 def arrays_of(graph: nx.MultiDiGraph) -> GraphArrays:

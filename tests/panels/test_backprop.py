@@ -10,9 +10,9 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Passage, WalkStep
 from tapeviz.document import Document
-from tapeviz.panels.backprop import BackpropPanel
+from tapeviz.panels.backprop.panel import BackpropPanel
+from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, OP, OUT
 from tapeviz.panels.look import Theme
-from tapeviz.panels.walk_model import FORMULA, IN, LINE, OP, OUT
 from tapeviz.shares import ShareRow, ShareTable
 from tapeviz.trace.model import CallId
 

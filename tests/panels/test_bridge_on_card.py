@@ -10,8 +10,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
-from tapeviz.panels.cards import Asks
-from tapeviz.panels.findings import FindingCard
+from tapeviz.panels.diagnosis.cards import Asks
+from tapeviz.panels.diagnosis.findings import FindingCard
 from tapeviz.panels.look import Theme
 from tapeviz.trace.model import Check
 

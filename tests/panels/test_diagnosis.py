@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis, ExplainedError
 from tapeviz.document import Document
-from tapeviz.panels.diagnosis import PAGE, DiagnosisPanel
-from tapeviz.panels.diff_view import DiffView, changed_lines
-from tapeviz.panels.findings import ErrorCard, FindingCard, WarningCard
+from tapeviz.panels.diagnosis.diff_view import DiffView, changed_lines
+from tapeviz.panels.diagnosis.findings import ErrorCard, FindingCard, WarningCard
+from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
 from tapeviz.panels.widgets import STATUS_TEXTS, Badge

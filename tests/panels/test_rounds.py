@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.model import Diagnosis
-from tapeviz.app.live import live_stages
+from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
+from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
-from tapeviz.panels.backprop import BackpropPanel
-from tapeviz.panels.diagnosis import DiagnosisPanel
-from tapeviz.panels.findings import FindingCard
+from tapeviz.panels.backprop.panel import BackpropPanel
+from tapeviz.panels.diagnosis.findings import FindingCard
+from tapeviz.panels.diagnosis.panel import DiagnosisPanel
 from tapeviz.panels.graph import GraphPanel
-from tapeviz.panels.line_marks import marks_of
 from tapeviz.panels.look import Theme
-from tapeviz.panels.over_time import OverTimePanel
+from tapeviz.panels.rounds.panel import OverTimePanel
+from tapeviz.panels.source.line_marks import marks_of
 from tapeviz.recording import trace_of
 from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
 from tapeviz.document.pipeline import Repairs
-from tapeviz.panels.line_marks import marks_of
 from tapeviz.panels.look import Theme
-from tapeviz.panels.source import SourcePanel
+from tapeviz.panels.source.line_marks import marks_of
+from tapeviz.panels.source.panel import SourcePanel
 from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
 

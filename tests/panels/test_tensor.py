@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
 from tapeviz.errors import TapevizError
-from tapeviz.panels.images import Form, as_colours, form_of
 from tapeviz.panels.look import Theme
-from tapeviz.panels.plots import count_bins
-from tapeviz.panels.tensor import TensorPanel, as_code, describe
-from tapeviz.panels.values import as_table, shades, short_number
+from tapeviz.panels.tensor.images import Form, as_colours, form_of
+from tapeviz.panels.tensor.panel import TensorPanel, as_code, describe
+from tapeviz.panels.tensor.plots import count_bins
+from tapeviz.panels.tensor.values import as_table, shades, short_number
 from tapeviz.trace.model import Stats, TensorId
 from tests.document.sample import SamplePipeline, make_trace
 

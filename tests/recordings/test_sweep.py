@@ -16,7 +16,7 @@ import pytest
 from tapeviz.drawing import Arranged, arrange, compose_over
 from tapeviz.examples import examples
 from tapeviz.export import WRITERS, Drawing, render, write_animation
-from tapeviz.graph.tree import GROUPINGS
+from tapeviz.graph.groups.tree import GROUPINGS
 from tapeviz.report import report
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.theme import THEMES

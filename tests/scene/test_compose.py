@@ -9,11 +9,11 @@ import pytest
 from tapeviz.analysis.model import Flow
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Rect
-from tapeviz.scene.boxes import outer_rect
 from tapeviz.scene.compose import compose
-from tapeviz.scene.geometry import curve, flattened
 from tapeviz.scene.lighting import flow_widths
 from tapeviz.scene.model import Box, Overlay, Scene, Wire
+from tapeviz.scene.parts.boxes import outer_rect
+from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.sizes import with_sizes
 from tapeviz.scene.strokes import MARK_RADIUS
 from tapeviz.scene.text import text_width

@@ -6,10 +6,10 @@ import pytest
 
 from tapeviz.analysis.inside_words import DOUBT_WORDS, Doubt
 from tapeviz.layout.model import Rect
-from tapeviz.scene.boxes import box_primitives, outer_rect
 from tapeviz.scene.captions import legend_of
-from tapeviz.scene.doubts import DOUBTS
 from tapeviz.scene.model import Box
+from tapeviz.scene.parts.boxes import box_primitives, outer_rect
+from tapeviz.scene.parts.doubts import DOUBTS
 from tapeviz.scene.primitives import Path
 from tapeviz.scene.sheet import legend_sample
 from tapeviz.scene.theme import THEMES

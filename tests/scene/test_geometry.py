@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapeviz.layout.model import Rect
-from tapeviz.scene.geometry import (
+from tapeviz.scene.parts.geometry import (
     arrow,
     circle,
     curve,
@@ -19,7 +19,7 @@ from tapeviz.scene.geometry import (
     point_along,
     rounded,
 )
-from tapeviz.scene.scissors import scissors
+from tapeviz.scene.parts.scissors import scissors
 
 TAKES = {"M": 1, "L": 1, "C": 3, "Z": 0}
 across = st.floats(-500, 500)

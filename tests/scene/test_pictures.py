@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tapeviz.scene.numbers import (
+from tapeviz.scene.parts.numbers import (
     array_text,
     gradient_text,
     rounded_text,
@@ -11,7 +11,7 @@ from tapeviz.scene.numbers import (
     shape_text,
     type_text,
 )
-from tapeviz.scene.pictures import cells_of, picture_of
+from tapeviz.scene.parts.pictures import cells_of, picture_of
 from tapeviz.trace.values import measure
 
 

@@ -11,10 +11,10 @@ import pytest
 from tapeviz.analysis.model import CallDiagnosis, Cause, Flow
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
-from tapeviz.scene.boxes import label_rect
 from tapeviz.scene.compose import compose
-from tapeviz.scene.geometry import curve, flattened
 from tapeviz.scene.model import Box, Overlay, Scene
+from tapeviz.scene.parts.boxes import label_rect
+from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.sizes import CHIP_HEIGHT, with_sizes
 from tapeviz.scene.strokes import box_group
 from tapeviz.scene.theme import THEMES

@@ -21,7 +21,7 @@ PROGRAM = """
 import time
 from PySide6.QtCore import QTimer
 from tapeviz.app.main import make_application
-from tapeviz.app.settings import Settings
+from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tests.document.sample import SamplePipeline, make_stages

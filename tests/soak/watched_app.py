@@ -11,7 +11,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from tapeviz.app.main import make_application, make_window
-from tapeviz.app.settings import Settings
+from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 
 TICK = 2

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed, fitting
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
+from ..tapes.blocks import gradient_call
 
 _MARGINS = {cst.GreaterThan: (0, 1), cst.GreaterThanEqual: (0, 1)}
 _MARGINS |= {cst.LessThan: (1, 0), cst.LessThanEqual: (1, 0)}

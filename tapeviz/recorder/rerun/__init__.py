@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import private
-from ..kept_calls import KeptCall
+from ..hooks.kept_calls import KeptCall
 from ..recording import RecordingContext
 from .readings import Known, Readings
 from .states import RerunVariables, Unknown

@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from .. import private
-from ..kept_calls import Handle, KeptCall
+from ..hooks.kept_calls import Handle, KeptCall
 from ..private import functions
 from ..recording import RecordingContext
 from .cuts import CutOutput

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import private
 from ..history import KeptOp
-from ..kept_calls import KeptCall
+from ..hooks.kept_calls import KeptCall
 from ..recording import RecordingContext
 from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS
 from .programs import SAME

@@ -1,0 +1,1 @@
+"""The exception that ended a snippet, explained: one module for each kind of exception."""

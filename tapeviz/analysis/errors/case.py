@@ -1,0 +1,71 @@
+"""An exception and the recording that it ended in, what those who explain it ask of them out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...trace.expressions import SourceText
+from ...trace.model import Call, Failure, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An exception and the recording that it ended; ``match``: of the pattern."""
+
+    trace: Trace
+    failure: Failure
+    text: SourceText
+    match: re.Match[str]
+
+    @property
+    def code(self) -> str:
+        return self.text.code(self.failure.line)
+
+    @property
+    def line(self) -> int:
+        return self.failure.line
+
+    @property
+    def call(self) -> Call | None:
+        """The gradient call that raised it."""
+        calls = self.trace.calls
+        return calls[-1] if calls and not calls[-1].ended else None
+
+    @property
+    def tape(self) -> str:
+        call = self.call
+        tape = self.trace.tapes.get(call.tape) if call and call.tape is not None else None
+        return tape.name if tape and tape.name else "the tape"
+
+    def argument(self, position: int, *methods: str) -> str:
+        """The text of an argument of the call of such a method on the line."""
+        call = self.calling(*methods)
+        if call is None or position >= len(call.args):
+            return ""
+        return self.text.segment(call.args[position])
+
+    def calling(self, *methods: str) -> ast.Call | None:
+        """The call of such a method on the line."""
+        statement = self.text.statement(self.failure.line)
+        for node in ast.walk(statement) if statement else ():
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr in methods:
+                return node
+        return None
+
+    @property
+    def missing(self) -> tuple[Call, list[str]] | None:
+        """The last call that gave None, and the sources that it gave none for."""
+        nones = [call for call in self.trace.calls if call.ended and None in call.results]
+        if not nones:
+            return None
+        call = nones[-1]
+        pairs = zip(call.sources, call.results, strict=False)
+        return call, [source.text for source, result in pairs if result is None]
+
+
+Explain = Callable[[Case], str]

@@ -1,0 +1,369 @@
+"""The exception that ended a snippet in, at most three plain sentences about it out.
+
+:data:`EXPLANATIONS` is the table: a pattern of ``Type: message`` as TensorFlow 2.15 to 2.21, Keras
+2 and 3, and Python 3.10 to 3.13 word it, and a function that tells what happened, why, and what to
+do. Where that is always the same but for a line and a few words, :func:`say` makes the function.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...trace.expressions import SourceText
+from ...trace.model import Trace
+from . import python, tapes, tensors, training
+from .case import Case, Explain
+
+
+def explain_error(trace: Trace) -> str:
+    """Say what happened, why, and what to do; empty if the exception's own words must do."""
+    failure = trace.failure
+    if failure is None:
+        return ""
+    said = f"{failure.type}: {failure.message}"
+    text = SourceText(trace.source)
+    for pattern, explain in EXPLANATIONS:
+        match = re.search(pattern, said, re.IGNORECASE | re.DOTALL)
+        words = explain(Case(trace, failure, text, match)) if match else ""
+        if words:
+            return words
+    return ""
+
+
+def say(words: str) -> Explain:
+    """These words, with ``{line}`` and the groups ``{0}``, ``{1}`` of the pattern filled in."""
+    return lambda case: words.format(
+        *(group or "" for group in case.match.groups()), line=case.line
+    )
+
+
+_SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
+_COUNT = r"(\d+)"
+
+EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
+    (r"non-persistent GradientTape", tapes.second_use),
+    (r"gradient registry has no entry for: (\w+)", tapes.no_registry),
+    (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", tapes.symbolic_watch),
+    (r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf", tapes.keras_watch),
+    (r"Passed in object .* of type '(\w+)', not tf\.Tensor", tapes.no_tensor_watch),
+    (r"'NoneType' object has no attribute '_tape'", tapes.never_entered),
+    (
+        r"Tape is still recording|Accumulator is already recording",
+        say(
+            "Line {line} enters a tape or accumulator whose block is open already. "
+            "Each can be entered once at a time. "
+            "Make a second one for the inner block, as in with tf.GradientTape() as inner:."
+        ),
+    ),
+    (
+        r"specified as a primal multiple times",
+        say(
+            "Line {line} gives the same tensor twice as a primal of an accumulator. "
+            "Its two tangents would have to be added. Give it once, with the sum of the tangents."
+        ),
+    ),
+    (
+        r"unconnected_gradients: '?(\w+)",
+        say(
+            "unconnected_gradients on line {line} is {0}, which TensorFlow does not know. "
+            "It says what comes back for a source that the target does not depend on. "
+            "Give 'none', which is what happens without it, or 'zero'."
+        ),
+    ),
+    (
+        r"persistent=True to compute the \w*\s*jacobian",
+        say(
+            "Without pfor a jacobian on line {line} takes one backward pass for each element of "
+            "the target, and this tape forgets everything after the first. Make it with "
+            "tf.GradientTape(persistent=True), or leave experimental_use_pfor as it is."
+        ),
+    ),
+    (
+        r"Need first dimension of target shape \((.*?)\) and source shape \((.*?)\) to match",
+        say(
+            "batch_jacobian on line {line} needs a target and a source with equally many samples "
+            "along the first axis, and their shapes are {0} and {1}. "
+            "Use tape.jacobian, which asks nothing of the shapes."
+        ),
+    ),
+    (r"must accept keyword argument 'variables'", tapes.custom_variables),
+    (r"Argument `target` should be a list.*received None", tapes.no_target),
+    (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),
+    (
+        r"(?:No pfor|pfor).*(?:converter|EagerPyFunc|not.* supported)|No converter.* defined",
+        say(
+            "jacobian on line {line} runs the backward pass for all elements at once (pfor), and "
+            "one of the operations cannot be run so; tf.py_function is such a one. "
+            "Write jacobian(y, x, experimental_use_pfor=False) with a persistent tape."
+        ),
+    ),
+    (r"No gradients provided for any variable", training.no_gradients),
+    (
+        r"_unique_id|takes 2 positional arguments but 3|not enough values to unpack|zip argument"
+        r"|cannot iterate over a scalar|iterating over a symbolic",
+        training.no_pairs,
+    ),
+    (r"cannot iterate over a scalar|cannot unpack non-iterable", tapes.unpacked),
+    (
+        r"AttributeError: '([\w.]+)' object has no attribute '(_id|dtype|shape|_tape)'",
+        tapes.no_tensor,
+    ),
+    (r"NoneType|None values not supported", training.none_used),
+    (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
+    (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),
+    (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, tensors.shapes),
+    (
+        r"Dimension \d+ in both shapes must be equal: shape\[\d+\] = "
+        + _SHAPE
+        + r" vs\.? shape\[\d+\] = "
+        + _SHAPE,
+        tensors.joined,
+    ),
+    (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, tensors.shapes),
+    (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", tensors.dtypes),
+    (r"has type (\w+) that does not match type (\w+) of", tensors.dtypes),
+    (r"Cannot convert ([\d.e+-]+) to EagerTensor of dtype (\w+)", tensors.literal_dtype),
+    (
+        rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",
+        say(
+            "Line {line} reshapes {0} elements into a shape for {1}. "
+            "A reshape keeps every element and adds none. "
+            "Print the tensor's shape just before, and write -1 for the axis that may vary."
+        ),
+    ),
+    (
+        r"Cannot (?:update|assign value to) variable.*shape|assigned value shape",
+        say(
+            "Line {line} gives a variable a value of another shape than its own. "
+            "A variable keeps the shape that it was made with. "
+            "Give a value of that shape, or make the variable with shape=tf.TensorShape(None)."
+        ),
+    ),
+    (
+        rf"Received a label value of (-?\d+) which is outside the valid range of \[0, {_COUNT}\)",
+        say(
+            "Line {line} got the label {0}, and with {1} outputs labels run from 0 to one less. "
+            "A sparse cross entropy takes the number of the right output, counted from 0. "
+            "Give the last layer as many units as there are classes, or count labels from 0."
+        ),
+    ),
+    (
+        rf"indices(?:\[[\d,]*\])? = (-?\d+) is not in \[0, {_COUNT}\)",
+        say(
+            "Line {line} looks up row {0} of a table that has {1} rows, counted from 0. "
+            "Make the table longer (input_dim of an Embedding), or look for what made that index."
+        ),
+    ),
+    (
+        rf"slice index (-?\d+) of dimension {_COUNT} out of bounds",
+        say(
+            "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
+            "Elements are counted from 0. Print the tensor's shape just before."
+        ),
+    ),
+    (
+        r"truth value of an array with more than one element",
+        say(
+            "Line {line} asks a tensor of several elements whether it is true, and each element "
+            "has an answer of its own. "
+            "Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
+            "one answer."
+        ),
+    ),
+    (
+        r"symbolic `?tf\.Tensor`? as a Python `bool`",
+        say(
+            "Line {line} lets Python decide by a symbolic tensor, which has no value yet. "
+            "In a graph both branches have to be part of it. "
+            "Use tf.cond or tf.where, or leave graph mode."
+        ),
+    ),
+    (
+        r"Cannot convert a symbolic tf\.Tensor .* to a numpy array",
+        say(
+            "Line {line} hands a symbolic tensor to NumPy, and it has no value yet. "
+            "A graph is built first and computed later. "
+            "Use the tf operation of the same name in place of the np one."
+        ),
+    ),
+    (
+        r"same rank \(ndim\)\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
+        say(
+            "The loss on line {line} got labels of shape {0} and predictions of shape {1}. "
+            "This loss compares them element by element. "
+            "For labels that are class numbers take the sparse variant "
+            "(SparseCategoricalCrossentropy), else give both one shape."
+        ),
+    ),
+    (
+        r"expected axis -1 of input shape to have value (\d+), but received input with shape "
+        r"(\(.*?\))",
+        say(
+            "The layer that line {line} runs was built for inputs whose last axis has {0} "
+            "elements, and got one of shape {1}. "
+            "Its weights have their shape since the first call. "
+            "Give it inputs of that size, or make the layer anew."
+        ),
+    ),
+    (
+        r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)",
+        say(
+            "Line {line} hands the symbolic input or output of a Keras model to a TensorFlow "
+            "function; it describes what will be fed, and holds no numbers. "
+            "Call the model on a tensor and go on with what comes out, or put the function into a "
+            "keras.layers.Lambda."
+        ),
+    ),
+    (
+        r"add_weight\(|add_weight\(\) got multiple values",
+        say(
+            "Line {line} calls add_weight in the way of Keras 2, with the name first. "
+            "In Keras 3 the first argument is the shape. "
+            "Write self.add_weight(shape=…, name='w')."
+        ),
+    ),
+    (
+        r"not recognized: \{{1,2}'lr'|unexpected keyword argument '?lr\b",
+        say(
+            "Line {line} names the learning rate lr, as old versions of Keras did. "
+            "Write learning_rate= in its place."
+        ),
+    ),
+    (
+        r"Unknown variable: <",
+        say(
+            "The optimizer on line {line} was made for other variables: it keeps a state for each "
+            "that it saw at its first use. "
+            "Make one optimizer for each model, or call optimizer.build(all_variables) before."
+        ),
+    ),
+    (
+        r"You must call `?compile",
+        say(
+            "Line {line} trains a model that was not compiled, so it has neither loss nor "
+            "optimizer. Call model.compile(optimizer='adam', loss='mse') before it."
+        ),
+    ),
+    (
+        r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
+        python.too_few,
+    ),
+    (
+        r"tensor is unhashable",
+        say(
+            "Line {line} uses a tensor where Python needs something that can be hashed: the key "
+            "of a dict, a member of a set, or a number that an object is made with. "
+            "Use tensor.ref() as key; a loss is an object first, as in "
+            "tf.keras.losses.MeanSquaredError()(y, p)."
+        ),
+    ),
+    (
+        r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
+        say(
+            "The tf.function that line {line} calls makes a tf.Variable on every call, and a "
+            "compiled function may make one at its first call only. "
+            "Make the variable outside, or keep it: if self.w is None: self.w = tf.Variable(…)."
+        ),
+    ),
+    (
+        r"InaccessibleTensorError|is out of scope",
+        say(
+            "Line {line} uses a tensor from the inside of a tf.function that is done. "
+            "Such a tensor is a part of the function's graph and has no value outside of it. "
+            "Return it from the function, and use what comes back."
+        ),
+    ),
+    (
+        r"^(?:SyntaxError|IndentationError|TabError)",
+        say(
+            "Python cannot read line {line}, so nothing of the snippet ran and no gradient was "
+            "asked for. Mend the line and run it again."
+        ),
+    ),
+    (
+        r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",
+        say(
+            "Line {line} reads a variable that has no value yet. "
+            "In graph mode variables get theirs when their initializer runs. "
+            "Run sess.run(tf.global_variables_initializer()) first."
+        ),
+    ),
+    (
+        r"must feed a value for placeholder",
+        say(
+            "Line {line} computes something that depends on a placeholder, and no value was given "
+            "for it. Add feed_dict={{x: value}} to sess.run."
+        ),
+    ),
+    (
+        r"tf\.placeholder\(\) is not compatible with eager",
+        say(
+            "Placeholders belong to graphs, and TensorFlow 2 runs each operation at once. "
+            "Use a tensor with values in place of the one on line {line}, or call "
+            "tf.compat.v1.disable_eager_execution() at the top."
+        ),
+    ),
+    (
+        r"Tensor\.(\w+) is (?:undefined|meaningless|not available) when eager",
+        say(
+            "Line {line} asks a tensor for its {0}, which only tensors of a graph have. "
+            "TensorFlow 2 runs each operation at once and keeps no graph. "
+            "What computed a tensor is known to the tape alone."
+        ),
+    ),
+    (
+        r"URL fetch failure|URLError|HTTPError|Name or service not known|ConnectionError",
+        say(
+            "Line {line} wants to download something, and that did not work. "
+            "Look whether this machine is connected to the network. "
+            "A few random tensors of the same shapes will do to look at the gradients."
+        ),
+    ),
+    (r"NameError: name '(\w+)' is not defined", python.undefined),
+    (r"EOFError|StdinNotImplementedError|raw_input was called", python.keyboard),
+    (r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'", python.no_module),
+    (
+        r"ImportError: cannot import name '(\w+)' from '([\w.]+)'",
+        say(
+            "The installed {1} has no {0}: it was part of another version, or has moved. "
+            "Look for its present name, or leave line {line} out if the gradient does not need it."
+        ),
+    ),
+    (
+        r"FileNotFoundError: .*'(.*?)'",
+        say(
+            "Line {line} opens the file {0}, which is not there. "
+            "A snippet runs in the folder of its own file. "
+            "Write the whole path, or put values of the same shape in its place."
+        ),
+    ),
+    (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
+    (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
+    (r"IndexError: list index out of range|KeyError", python.no_key),
+    (r"tf\.gradients is not supported when eager", tapes.graph_gradients),
+    (
+        r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available",
+        tensors.no_numpy,
+    ),
+    (
+        r"module 'tensorflow(?:\._api|\.v2|\.compat)*\.?([\w.]*)' has no attribute '(\w+)'",
+        python.old_name,
+    ),
+    (
+        r"Tensor' object has no attribute 'assign|does not support item assignment",
+        tensors.assigned_tensor,
+    ),
+    (r"Shape (\([\d, ]*\)) must have rank at least 2", tapes.batch_jacobian),
+    (r"expected to return (\d+) gradients,? but returned (\d+)", tapes.custom_count),
+    (
+        r"TypeError: (?:unsupported callable|.*cannot unpack|.*is not callable|cannot iterate)",
+        tapes.custom_pair,
+    ),
+    (r"\[Op:(?:Reshape|Mul|BroadcastGradientArgs)\]|output_gradients", tapes.output_gradients),
+    (
+        r"has not yet been built|has never been called|has no defined (?:input|output)",
+        training.no_source,
+    ),
+    (r"", tapes.inside_gradient),
+)
+"""In the order in which they are asked; the first that has words is taken."""

@@ -1,0 +1,93 @@
+"""Exceptions of Python, its modules and old names in, what to say of each out."""
+
+from __future__ import annotations
+
+from .case import Case
+from .old_names import NEW_NAMES
+
+
+def undefined(case: Case) -> str:
+    name = case.match[1]
+    known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
+    known["keras"] = "from tensorflow import keras"
+    remedy = known.get(name, "")
+    what = f"Add {remedy}." if remedy else "Add its definition above this line, or paste that too."
+    return (
+        f"Line {case.failure.line} uses the name {name}, which nothing before it defines. "
+        f"Such a name often stands in another cell or another part of the page. {what}"
+    )
+
+
+def keyboard(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} waits for something to be typed, and a snippet runs without a "
+        f"keyboard here. Put the value into the text in place of the call of input()."
+    )
+
+
+def no_module(case: Case) -> str:
+    name = case.match[1]
+    if name.startswith("tensorflow."):
+        return (
+            f"This TensorFlow ({case.trace.tensorflow}) has no module {name}. "
+            f"It was part of an older version, or it has moved. "
+            f"Look for its present name, or leave the line out if the gradient does not need it."
+        )
+    root = name.split(".")[0]
+    return (
+        f"The module {name} is not installed in the Python that runs the snippet. "
+        f"Install it there (pip install {root}), choose another interpreter, or leave line "
+        f"{case.failure.line} out if the gradient does not need it."
+    )
+
+
+def old_name(case: Case) -> str:
+    name = case.match[2]
+    advice = NEW_NAMES.get(name)
+    path = ".".join(part for part in ("tf", case.match[1], name) if part)
+    if advice is None:
+        return ""
+    return (
+        f"{path} belongs to TensorFlow 1; version {case.trace.tensorflow} does not have it. "
+        f"{advice} "
+        f"Old programs as a whole can run with import tensorflow.compat.v1 as tf and "
+        f"tf.disable_v2_behavior()."
+    )
+
+
+def misspelt(case: Case) -> str:
+    name = case.match[1]
+    right = {"gradients": "gradient", "jacobians": "jacobian", "grad": "gradient"}.get(name)
+    if right is None:
+        return ""
+    return (
+        f"A tape has no method {name}. The one that computes gradients is called {right}. "
+        f"Write tape.{right}(target, sources)."
+    )
+
+
+def too_few(case: Case) -> str:
+    call = case.calling("gradient", "jacobian", "batch_jacobian")
+    if call is None:
+        return ""
+    return (
+        f"Line {case.line} does not say what the gradient is wanted for. "
+        f"A tape needs the target, which is differentiated, and the sources, by which. "
+        f"Write tape.gradient(loss, [x]), with the tensors or variables you want to change."
+    )
+
+
+def no_key(case: Case) -> str:
+    """A missing key: the result of a gradient call has the structure of its sources."""
+    calls = [call for call in case.trace.calls if call.ended]
+    if not calls or not case.line:
+        return ""
+    call = calls[-1]
+    names = {binding.name for binding in case.trace.bindings if binding.site.line == call.line}
+    if not any(f"{name}[" in case.code for name in names):
+        return ""
+    return (
+        f"Line {case.line} looks for a gradient that the call on line {call.line} did not return. "
+        f"gradient() gives back the structure of its sources: one gradient for each source given "
+        f"there, and no more. Add the missing source to that call."
+    )

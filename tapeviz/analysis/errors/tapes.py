@@ -1,0 +1,196 @@
+"""Exceptions of tapes, accumulators and custom gradients in, what to say of each out."""
+
+from __future__ import annotations
+
+from .case import Case
+
+
+def second_use(case: Case) -> str:
+    call, tape = case.call, case.tape
+    before = [
+        other
+        for other in case.trace.calls
+        if call is not None and other.id != call.id and other.tape == call.tape
+    ]
+    if not before:
+        return (
+            f"{tape} was asked for a gradient before it had recorded anything. "
+            f"A tape records what runs inside its with block, and no such block was entered. "
+            f"Put the computation into with tf.GradientTape() as tape:, and ask when it is done."
+        )
+    where = f"line {before[-1].line}"
+    where = "this same line" if before[-1].line == case.failure.line else where
+    return (
+        f"{tape} was asked for a second gradient, after the one on {where}. "
+        f"A tape forgets what it recorded as soon as it has answered once. "
+        f"Ask for all sources in one call, as in tape.gradient(y, [a, b]), or make the tape with "
+        f"tf.GradientTape(persistent=True)."
+    )
+
+
+def no_tensor(case: Case) -> str:
+    call = case.call
+    if call is None:
+        return ""
+    kind = {"float": "a Python number", "int": "a Python number"}.get(case.match[1], "")
+    kind = kind or ("a NumPy value" if "numpy" in case.match[1] else f"a {case.match[1]}")
+    target, source = case.argument(0, call.method), case.argument(1, call.method)
+    is_source = case.match[2] == "_id" and not any(
+        operand.kind == "other" for operand in call.targets if operand.text
+    )
+    which, name = ("source", source) if is_source else ("target", target)
+    verb = "contains" if name.startswith(("[", "(")) else "is"
+    return (
+        f"The {which} {name or 'given'} {verb} {kind}, no tensor. "
+        f"When a value is turned into a number, by .numpy() or float(), it no longer says how it "
+        f"was computed. Give the tape the tensor itself, and take its number only to show it."
+    )
+
+
+def symbolic_watch(case: Case) -> str:
+    given = case.argument(0, "watch") or "what was given"
+    return (
+        f"{given} is the model's symbolic input: it describes what will be fed, and holds no "
+        f"numbers. A tape can only watch tensors with values. "
+        f"Watch the tensor that you call the model with: tape.watch(x), then model(x)."
+    )
+
+
+def keras_watch(case: Case) -> str:
+    given = case.argument(0, "watch") or "what was given"
+    return (
+        f"{given} is a Keras variable, an object around TensorFlow's own variable, which watch "
+        f"does not know. A trainable one needs no watch: the tape follows it by itself. "
+        f"For others write tape.watch(v.value)."
+    )
+
+
+def no_tensor_watch(case: Case) -> str:
+    given = case.argument(0, "watch") or "what was given"
+    return (
+        f"{given} is of the Python type {case.match[1]}, and a tape can only watch tensors. "
+        f"A plain number or array takes no part in TensorFlow's operations until it is converted. "
+        f"Make it a tensor first, as in x = tf.constant(3.0), then watch x."
+    )
+
+
+def never_entered(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} uses a tape that is not recording. "
+        f"A tape starts with its block, as in with tf.GradientTape() as tape:. "
+        f"Move the line into the block."
+    )
+
+
+def batch_jacobian(case: Case) -> str:
+    return (
+        "batch_jacobian needs a target and a source whose first axis counts the samples of a "
+        f"batch, and one of them has the shape {case.match[1]}. "
+        "Use tape.jacobian, which asks nothing of the shapes."
+    )
+
+
+def output_gradients(case: Case) -> str:
+    call = case.call
+    if call is None or not call.output_gradients:
+        return ""
+    return (
+        f"The output_gradients of {case.tape}.{call.method} do not have the shape of the target. "
+        f"There has to be one number for each element of the target. "
+        f"Give a tensor of the target's shape, as in tf.ones_like(y)."
+    )
+
+
+def graph_gradients(case: Case) -> str:
+    return (
+        "tf.gradients works on graphs only, and TensorFlow 2 runs each operation at once. "
+        "There is no graph here that it could walk back. "
+        "Compute inside with tf.GradientTape() as tape:, then call tape.gradient(y, x)."
+    )
+
+
+def no_registry(case: Case) -> str:
+    op = case.match[1]
+    ran = [found for found in case.trace.ops.values() if found.type == op and found.line]
+    where = f"line {ran[-1].line}" if ran else "an earlier line"
+    return (
+        f"{where[0].upper()}{where[1:]} runs the operation {op}, and the way of the gradient leads "
+        f"through it. TensorFlow has no gradient function for {op}, so it cannot go on. "
+        f"Use other operations there, wrap that line in tf.custom_gradient, or put "
+        f"tf.stop_gradient around it if its gradient is not needed."
+    )
+
+
+def custom_count(case: Case) -> str:
+    return (
+        f"The gradient function of a tf.custom_gradient returned {case.match[2]} gradients, and "
+        f"its function took {case.match[1]} tensors. "
+        f"TensorFlow hands them out by position. Return one for each argument, in their order."
+    )
+
+
+def custom_pair(case: Case) -> str:
+    if "custom_gradient" not in case.trace.source:
+        return ""
+    return (
+        "A function under tf.custom_gradient has to return two things: its value, and a function "
+        "that computes the gradient. This one returned something else. "
+        "End it with return value, grad, where grad takes the upstream gradient dy."
+    )
+
+
+def custom_variables(case: Case) -> str:
+    return (
+        f"The function under tf.custom_gradient on line {case.line} uses a tf.Variable, and its "
+        f"gradient function does not say what becomes of that. "
+        f"Write def grad(dy, variables=None), and return two things from it: the gradients of the "
+        f"arguments, and a list with one for each variable."
+    )
+
+
+def inside_gradient(case: Case) -> str:
+    """An exception of the snippet's own gradient function; only where nothing else is known."""
+    call = case.call
+    if call is None or call.line == case.line:
+        return ""
+    return (
+        f"Line {case.line} raised this while the backward pass ran that {call.method} on line "
+        f"{call.line} asked for. TensorFlow runs a custom gradient function only then, not when "
+        f"the value is computed. Call it by hand, with a tensor of ones, to try it."
+    )
+
+
+def no_target(case: Case) -> str:
+    call = case.call
+    if call is None:
+        return ""
+    name = case.argument(0, call.method) or "the target"
+    return (
+        f"The target of {case.tape}.{call.method}, {name}, is None. "
+        f"Often a function that computes a loss has no return, or the result of print() was kept. "
+        f"Return the tensor from that function."
+    )
+
+
+def no_sources(case: Case) -> str:
+    call = case.call
+    name = case.argument(1, call.method) if call is not None else ""
+    if call is None or not name:
+        return ""
+    return (
+        f"The sources of {case.tape}.{call.method}, {name}, contain None where a tensor or "
+        f"variable should be. A gradient can only be asked for what took part in the computation. "
+        f"Give the tensors or variables themselves, such as model.trainable_variables."
+    )
+
+
+def unpacked(case: Case) -> str:
+    call = case.trace.calls[-1] if case.trace.calls else None
+    if call is None or not call.ended or call.line != case.line or len(call.sources) != 1:
+        return ""
+    name = call.sources[0].text or "one source"
+    return (
+        f"Line {case.line} unpacks several gradients, and only one came back: that of {name}. "
+        f"gradient() returns what has the structure of its sources, so a single source gives a "
+        f"single tensor. Give a list of sources, one for each name on the left."
+    )

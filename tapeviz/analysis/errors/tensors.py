@@ -1,0 +1,70 @@
+"""Exceptions about values, shapes and dtypes in, what to say of each out."""
+
+from __future__ import annotations
+
+import re
+
+from .case import Case
+
+
+def shapes(case: Case) -> str:
+    first, other = (
+        shape.replace(",", ", ").replace("  ", " ") for shape in case.match.groups()[:2]
+    )
+    op = re.search(r"\[Op:(\w+)\]", case.failure.message)
+    name = op[1] if op else "the operation"
+    rule = "each axis must be equal in both, or 1 in one of them"
+    if "matmul" in name.lower() or "Matrix size" in case.failure.message:
+        rule = "the last axis of the first must be as long as the first axis of the second"
+    return (
+        f"On line {case.failure.line} {name} got the shapes {first} and {other}, which do not fit. "
+        f"For {name}, {rule}. "
+        f"Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims on one."
+    )
+
+
+def dtypes(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} combines a {case.match[1]} tensor with a {case.match[2]} one. "
+        f"TensorFlow never converts dtypes by itself. "
+        f"Make both of one dtype: tf.cast(x, tf.float32), or dtype=tf.float32 where they are made."
+    )
+
+
+def literal_dtype(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} combines {case.match[1]} with a tensor of dtype "
+        f"{case.match[2]}, which cannot hold it. A tensor made from whole numbers is an integer "
+        f"one, and those have no gradients either. "
+        f"Write the numbers with a decimal point, as in tf.Variable(3.0)."
+    )
+
+
+def assigned_tensor(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} tries to change a tensor, and tensors never change. "
+        f"Only a tf.Variable has a state that can be assigned. "
+        f"Compute a new tensor (tf.tensor_scatter_nd_update changes single elements), which also "
+        f"keeps the gradient."
+    )
+
+
+def no_numpy(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} asks a symbolic tensor for its numbers, and it has none yet. "
+        f"Inside tf.function or a graph, Python runs once, before any value is there. "
+        f"Stay with tf operations there; use tf.print to look at values, and .numpy() outside."
+    )
+
+
+def joined(case: Case) -> str:
+    first, other = (_spaced(shape) for shape in case.match.groups()[:2])
+    return (
+        f"Line {case.line} joins tensors of the shapes {first} and {other}, which differ along "
+        f"more than the axis that they are joined along. "
+        f"All other axes have to be equally long. Look at the axis given, or tf.reshape one."
+    )
+
+
+def _spaced(shape: str) -> str:
+    return shape.replace(",", ", ").replace("  ", " ")

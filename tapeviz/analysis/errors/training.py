@@ -1,0 +1,58 @@
+"""Exceptions of optimizers, layers and models in, what to say of each out."""
+
+from __future__ import annotations
+
+from .case import Case
+
+
+def no_pairs(case: Case) -> str:
+    if "apply_gradients" not in case.code:
+        return ""
+    return (
+        "apply_gradients was not given pairs of a gradient and its variable. "
+        "An optimizer has to know which gradient belongs to which variable. "
+        "Write optimizer.apply_gradients(zip(gradients, variables))."
+    )
+
+
+def no_gradients(case: Case) -> str:
+    return (
+        "Every gradient that the optimizer was given is None, so there is nothing to apply. "
+        "The loss is not connected to these variables on the tape. "
+        "Look at the gradients above: each None is explained with the line that cuts it."
+    )
+
+
+def none_used(case: Case) -> str:
+    nones = [call for call in case.trace.calls if call.ended and None in call.results]
+    if not nones:
+        return ""
+    call = nones[-1]
+    missing = [s.text for s, r in zip(call.sources, call.results, strict=False) if r is None]
+    return (
+        f"Line {case.failure.line} uses a gradient that is None: line {call.line} gave none for "
+        f"{', '.join(missing[:3]) or 'its source'}. "
+        f"None means that the tape found no way from the target back to the source. "
+        f"The explanation of that gradient names the line where the way is cut."
+    )
+
+
+def no_source(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} asks a layer or model for something that it gets only when it "
+        f"is first called with data. Call it once on an input, or give it tf.keras.Input(shape) "
+        f"first."
+    )
+
+
+def no_method(case: Case) -> str:
+    """A method of optimizers that Keras 3 dropped."""
+    owner, name = case.match[1], case.match[2]
+    if name not in ("minimize", "get_gradients", "compute_gradients", "get_updates"):
+        return ""
+    return (
+        f"Optimizers of Keras 3 have no {name}, and {owner} is one of them: they apply gradients, "
+        f"they do not compute any. "
+        f"Compute the loss inside with tf.GradientTape() as tape:, take tape.gradient(loss, "
+        f"variables), then call optimizer.apply_gradients(zip(gradients, variables))."
+    )

@@ -1,0 +1,1 @@
+"""Where values went and gradients come back: ops, state, Python, loops, compiled calls."""

@@ -1,0 +1,137 @@
+"""A source and a target that nothing links in, where the way from each of them ends out."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ...trace.model import Op, Operand, OpId, TensorId, VariableId, VersionId
+from ..evidence import Evidence, line_where_made, name_of
+from .barriers import FORM_OPS
+from .dataflow import Place
+
+_MOST = 2_000
+"""Ops looked at in one direction: in a loop each call has a long past."""
+_MOST_NAMED = 3
+_MOST_VARIABLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last tensor made from a source that nothing takes up: its name and line."""
+
+    name: str
+    line: int
+    tensor: TensorId
+
+
+def detail_of_ends(evidence: Evidence, source: Operand) -> Mapping[str, str]:
+    """Facts for the message: what is made of the source, and what the target is made from.
+
+    ``reaches``, ``reaches_line``: empty where nothing uses the source; ``decides``: what it reaches
+    is a truth value. ``target_line``; ``made_from``: names, empty where the way has none;
+    ``variables``: the names of those that the target is made from.
+    """
+    end = last_made_from(evidence, source.tensor) if source.tensor is not None else None
+    target = next(
+        (target.tensor for target in evidence.call.targets if target.tensor is not None), None
+    )
+    names = list(dict.fromkeys(_made_from(evidence)))
+    shown = names[:_MOST_NAMED] + (
+        [f"{len(names) - _MOST_NAMED} more"] * (len(names) > _MOST_NAMED)
+    )
+    return {
+        "reaches": end.name if end is not None else "",
+        "reaches_line": str(end.line) if end is not None else "",
+        "decides": "yes" if end is not None and evidence.dtype(end.tensor) == "bool" else "",
+        "target_line": str(line_where_made(evidence, target)) if target is not None else "",
+        "made_from": _listed(shown),
+        "variables": ", ".join(_variables(evidence)),
+    }
+
+
+def last_made_from(evidence: Evidence, source: TensorId) -> End | None:
+    """Where the way from a source ends, among the ops that ran since the tape began to record.
+
+    Ops of gradient calls and ops that look at a shape alone do not count.
+    """
+    tape = evidence.tape
+    start = tape.intervals[0].start if tape is not None and tape.intervals else 0
+    ends = sorted(_ends(evidence, source, start), key=lambda op: op.when)
+    named = [(op, name) for op in ends if (name := _name(evidence, op))]
+    if named:
+        op, name = named[-1]
+    elif ends:
+        op = ends[-1]
+        name = evidence.words_of(op) or op.type
+    else:
+        return None
+    return End(name, evidence.line_of(op), op.outputs[0])
+
+
+def _ends(evidence: Evidence, source: TensorId, since: int) -> Iterator[Op]:
+    """Ops made from the source whose outputs no further op takes."""
+    waiting = list(_takers(evidence, source, since))
+    seen: set[OpId] = set()
+    while waiting and len(seen) < _MOST:
+        op = waiting.pop()
+        if op.id in seen:
+            continue
+        seen.add(op.id)
+        made = [*op.outputs]
+        if op.id in evidence.trace.writes:
+            made.append(TensorId(evidence.trace.writes[op.id].variable))
+        onward = [taker for tensor in made for taker in _takers(evidence, tensor, op.when + 1)]
+        waiting.extend(onward)
+        if not onward and op.outputs:
+            yield op
+
+
+def _takers(evidence: Evidence, tensor: TensorId, since: int) -> Iterator[Op]:
+    takers = evidence.flow.takers.get(tensor, ())
+    for op in takers[bisect_left(takers, since, key=lambda op: op.when) :]:
+        if op.when >= evidence.call.when:
+            return
+        if op.call is None and op.type not in FORM_OPS:
+            yield op
+
+
+def _name(evidence: Evidence, op: Op) -> str:
+    names = (evidence.trace.names.get(tensor, ()) for tensor in op.outputs)
+    return next((found[0] for found in names if found), "")
+
+
+def _made_from(evidence: Evidence) -> Iterator[str]:
+    """The named tensors and the variables that the target is made from, the nearest of each way."""
+    trace, flow = evidence.trace, evidence.flow
+    own = {target.text for target in evidence.call.targets}
+    waiting: list[Place] = list(evidence.paths.targets)
+    seen: set[Place] = set()
+    while waiting and len(seen) < _MOST:
+        place = waiting.pop(0)
+        if place in seen:
+            continue
+        seen.add(place)
+        for way in flow.into(place):
+            if isinstance(way.start, VersionId):
+                yield name_of(trace, flow.version_at(way.start).variable)
+                continue
+            is_variable = VariableId(way.start) in trace.variables
+            names = trace.names.get(way.start, ())
+            if is_variable:
+                yield name_of(trace, VariableId(way.start))
+            elif names and names[0] not in own:
+                yield names[0]
+            else:
+                waiting.append(way.start)
+
+
+def _variables(evidence: Evidence) -> list[str]:
+    places = (place for place in evidence.paths.recent.into if isinstance(place, VersionId))
+    handles = dict.fromkeys(evidence.flow.version_at(place).variable for place in places)
+    return [name_of(evidence.trace, handle) for handle in handles][:_MOST_VARIABLES]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

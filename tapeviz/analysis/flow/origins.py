@@ -1,0 +1,51 @@
+"""An op that a gradient call ran in, the forward op whose derivative it computes out."""
+
+from __future__ import annotations
+
+from ...trace.model import Call, CallId, Op, OpId, TensorId, Trace
+
+
+class Origins:
+    """Asked for many ops; a call's steps are gone through once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._calls = {call.id: call for call in trace.calls}
+        self._known: dict[CallId, dict[OpId, OpId]] = {}
+
+    def forward(self, op: Op) -> Op:
+        """The op itself; for one of a backward pass the op that this differentiates, and so on.
+
+        The sums at fan-outs, and what starts a pass, belong to no op: they stay as they are.
+        """
+        seen: set[OpId] = set()
+        while op.call is not None and op.id not in seen:
+            seen.add(op.id)
+            origin = self._of_call(op.call).get(op.id)
+            if origin is None or origin not in self._trace.ops:
+                break
+            op = self._trace.ops[origin]
+        return op
+
+    def _of_call(self, identity: CallId) -> dict[OpId, OpId]:
+        if identity not in self._known:
+            call = self._calls.get(identity)
+            self._known[identity] = self._walk(call) if call else {}
+        return self._known[identity]
+
+    def _walk(self, call: Call) -> dict[OpId, OpId]:
+        """From what each gradient function gave back to what it was given."""
+        found: dict[OpId, OpId] = {}
+        for step in call.steps:
+            given = {tensor for tensor in step.upstream if tensor is not None}
+            waiting: list[TensorId] = [tensor for tensor in step.downstream if tensor is not None]
+            while step.op is not None and waiting:
+                tensor = waiting.pop()
+                producer = self._trace.producers.get(tensor)
+                if tensor in given or producer is None or producer in found:
+                    continue
+                op = self._trace.ops[producer]
+                if op.call == call.id:
+                    found[producer] = step.op
+                    waiting.extend(op.inputs)
+        return found

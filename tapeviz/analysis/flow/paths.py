@@ -1,0 +1,70 @@
+"""A gradient call in, what its targets were made from out: while its tape ran, and before.
+
+Weights carry the past: each was written by an update that was made from gradients, those from
+the weights before, back to the first step. A call is first judged without that past, and only a
+source that nothing else leads from is looked for in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from ...trace.model import Call, TapeId, TensorId
+from .dataflow import Ancestry, DataFlow, Place, Way
+
+_MOST_PAST = 2_000
+"""A loop of many steps has a past that grows with each: so much of it is looked at every time."""
+
+
+class Paths:
+    """The ancestry of one call's targets."""
+
+    def __init__(self, flow: DataFlow, call: Call) -> None:
+        self._flow = flow
+        self._call = call
+        tape = flow.trace.tapes.get(call.tape or TapeId(0))
+        self._start = tape.intervals[0].start if tape and tape.intervals else 0
+
+    @cached_property
+    def targets(self) -> tuple[Place, ...]:
+        """The places where the targets end."""
+        tensors = (target.tensor for target in self._call.targets if target.tensor is not None)
+        return tuple(
+            place
+            for tensor in tensors
+            for place in self._flow.places_of_target(tensor, self._call.when)
+        )
+
+    def starts(self, source: TensorId) -> tuple[Place, ...]:
+        """The places where a source begins."""
+        return self._flow.places_of_source(source)
+
+    @cached_property
+    def recent(self) -> Ancestry:
+        """Without what went into variables or left TensorFlow before the tape began to record."""
+        return self._flow.ancestry(self.targets, self._is_past_write)
+
+    @cached_property
+    def whole(self) -> Ancestry:
+        """With it, except for updates that were made from gradients, and for what is long past."""
+        most = len(self.recent) + _MOST_PAST
+        return self._flow.ancestry(self.targets, self._is_past_gradient, most)
+
+    def ancestry_from(self, starts: Iterable[Place]) -> Ancestry:
+        """The one of the two in which the targets can be reached from these places."""
+        leads_to = self.recent.leads_from(starts)
+        return self.recent if any(target in leads_to for target in self.targets) else self.whole
+
+    def _is_past_write(self, way: Way) -> bool:
+        if way.leave is not None:
+            return way.leave.when < self._start
+        if way.kind not in ("assign", "state") or way.op is None:
+            return False
+        return self._flow.trace.ops[way.op].when < self._start
+
+    def _is_past_gradient(self, way: Way) -> bool:
+        op = self._flow.trace.ops.get(way.op) if way.op is not None else None
+        if op is None or op.when >= self._start:
+            return False
+        return op.call is not None or "Apply" in op.type

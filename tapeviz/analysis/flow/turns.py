@@ -1,0 +1,116 @@
+"""The rows of a backward pass in, the stretches of it that go back through a loop turn by turn out.
+
+Backwards the last turn comes first: the rows of one turn repeat those of the turn before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...trace.model import TensorId, Trace
+from ..model import CallDiagnosis, WalkStep
+
+LEAST_TURNS = 4
+LONGEST_TURN = 1_000
+_TRIED = 6
+"""Distances to the same row further on that are tried as the length of a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRows:
+    """The rows (0-based) that go back through a loop: those of each turn begin at one of
+    ``starts``, the last turn of the loop first; they end before row ``end``."""
+
+    starts: tuple[int, ...]
+    end: int
+    line: int
+
+    @property
+    def start(self) -> int:
+        return self.starts[0]
+
+    @property
+    def count(self) -> int:
+        return len(self.starts)
+
+    def rows_of(self, turn: int) -> range:
+        """The rows of a turn, numbered from 1 in the order in which the loop ran."""
+        place = self.count - turn
+        end = self.starts[place + 1] if turn > 1 else self.end
+        return range(self.starts[place], end)
+
+
+def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
+    """Stretches in which the same rows come again at least four times in a row.
+
+    A sum stands where its last share was given, and is no part of what comes again. Each row is
+    tried a few times, and each try ends where the repetition does: linear in the rows as long as
+    turns are short beside the pass.
+    """
+    rows = [row for row, step in enumerate(steps) if step.kind != "sum"]
+    keys = [(steps[row].kind, steps[row].title, steps[row].line) for row in rows]
+    onward = _next_same(keys)
+    found: list[TurnRows] = []
+    at = 0
+    while at < len(keys):
+        length, count = _longest(keys, onward, at)
+        after = at + length * count
+        if count >= LEAST_TURNS and length * count > LEAST_TURNS:
+            starts = tuple(rows[turn] for turn in range(at, after, length))
+            end = rows[after] if after < len(rows) else len(steps)
+            found.append(TurnRows(starts, end, steps[rows[at]].line))
+            at = after
+        else:
+            at += 1
+    return tuple(found)
+
+
+def share_parts(trace: Trace, diagnosed: CallDiagnosis) -> Mapping[TensorId, tuple[str, float]]:
+    """For each share of a source's gradient the source, and its part (0 to 1) of the norms of all
+    of that source's shares."""
+    names = {
+        result: finding.source
+        for result, finding in zip(diagnosed.call.results, diagnosed.findings, strict=False)
+        if result is not None
+    }
+    parts: dict[TensorId, tuple[str, float]] = {}
+    for step in diagnosed.steps:
+        total = step.downstream[0] if step.kind == "sum" and step.downstream else None
+        if total is None or total not in names:
+            continue
+        stats = {share: trace.stats(share) for share in step.upstream if share is not None}
+        norms = {share: stats_.norm or 0.0 for share, stats_ in stats.items() if stats_ is not None}
+        whole = sum(norms.values())
+        if whole and math.isfinite(whole):
+            parts.update({share: (names[total], norm / whole) for share, norm in norms.items()})
+    return parts
+
+
+def _next_same(keys: Sequence[Hashable]) -> list[int]:
+    """For each row the next one like it; past the end if there is none."""
+    onward = [len(keys)] * len(keys)
+    last: dict[Hashable, int] = {}
+    for row in range(len(keys) - 1, -1, -1):
+        onward[row] = last.get(keys[row], len(keys))
+        last[keys[row]] = row
+    return onward
+
+
+def _longest(keys: Sequence[Hashable], onward: Sequence[int], row: int) -> tuple[int, int]:
+    """Length and number of the turns from here on that cover most; the shortest among equals."""
+    best, covered = (0, 0), 0
+    other = onward[row]
+    for _ in range(_TRIED):
+        length = other - row
+        if other >= len(keys) or length > LONGEST_TURN:
+            break
+        end = row
+        while end + length < len(keys) and keys[end] == keys[end + length]:
+            end += 1
+        count = (end - row) // length + 1
+        if count >= LEAST_TURNS and count * length > covered * 1.02:
+            best, covered = (length, count), count * length
+        other = onward[other]
+    return best

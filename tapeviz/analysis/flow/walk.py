@@ -1,0 +1,228 @@
+"""A call in, its backward pass as rows out: gradient functions, sums, and where it stops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
+from ..evidence import Evidence, name_of
+from ..model import Finding, Link, WalkStep
+from .barriers import Crossing, barrier
+from .dataflow import Place
+from .formulas import formula
+
+_PRIMES = ("", "′", "″", "‴")
+
+
+def walk(evidence: Evidence, findings: Sequence[Finding]) -> tuple[WalkStep, ...]:
+    """The rows of the Backprop panel.
+
+    Where TensorFlow ran no gradient function at all, the pass up to the cut as it was computed
+    after the run.
+    """
+    call = evidence.call
+    steps: Sequence[Step] = [step for step in call.steps if step.op is not None]
+    kind = "op"
+    if not steps and call.replay is not None:
+        reached = ops_before_cut(evidence)
+        steps = [step for step in call.replay.steps if step.op in reached]
+        kind = "replayed"
+    rows = _Rows(evidence.trace, call, kind == "replayed")
+    for step in steps:
+        rows.add(step)
+    for finding in findings:
+        rows.stop(finding)
+    return rows.finished()
+
+
+def ops_before_cut(evidence: Evidence) -> frozenset[OpId]:
+    """The ops that the gradient reaches from the targets before anything stops it."""
+    flow = evidence.flow
+    waiting: list[Place] = list(evidence.paths.targets)
+    seen: set[Place] = set()
+    ops: set[OpId] = set()
+    while waiting:
+        place = waiting.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        for way in flow.into(place):
+            if way.op is not None and way.kind == "op":
+                ops.add(way.op)
+            if barrier(Crossing(way, evidence)) is None:
+                waiting.append(way.start)
+    return frozenset(ops)
+
+
+class _Rows:
+    """Collects rows and puts a sum after the last share of each fan-out."""
+
+    def __init__(self, trace: Trace, call: Call, is_replayed: bool) -> None:
+        self.trace = trace
+        self.call = call
+        self.is_replayed = is_replayed
+        self.rows: list[WalkStep] = []
+        self.shares: dict[Place, list[tuple[int, TensorId]]] = {}
+        self.totals: dict[Place, TensorId] = {}
+        self.stops: dict[OpId, WalkStep] = {}
+        self.versions_fed: Counter[VariableId] | None = None
+        for operand, result in zip(call.sources, call.results, strict=False):
+            if operand.tensor is not None and result is not None:
+                self.totals[operand.tensor] = result
+
+    def add(self, step: Step) -> None:
+        op = self.trace.ops.get(step.op) if step.op is not None else None
+        if op is None:
+            return
+        for tensor, gradient in zip(op.outputs, step.upstream, strict=False):
+            if gradient is not None:
+                self.totals.setdefault(tensor, gradient)
+        if op.type == "ReadVariableOp":
+            return
+        given = list(zip(op.inputs, step.downstream, strict=False))
+        for tensor, gradient in given:
+            if gradient is not None:
+                place = self._place(tensor)
+                self.shares.setdefault(place, []).append((len(self.rows), gradient))
+        self.rows.append(
+            WalkStep(
+                index=0,
+                kind="replayed" if self.is_replayed else "op",
+                op=op.id,
+                title=title_of(self.trace, op),
+                line=op.line,
+                formula=formula(op),
+                upstream=step.upstream,
+                downstream=step.downstream,
+                links=tuple((tensor, op.id) for tensor, gradient in given if gradient is not None),
+                gradients=tuple(gradient for _, gradient in given if gradient is not None),
+            )
+        )
+
+    def stop(self, finding: Finding) -> None:
+        cause = finding.cause
+        op = self.trace.ops.get(cause.op_id) if cause and cause.op_id is not None else None
+        if cause is None or op is None or op.id in self.stops:
+            return
+        version = self.trace.writes.get(op.id)
+        place: Place | None = version.id if version else None
+        if version is None and op.outputs:
+            place = op.outputs[0]
+        arrived = self._total(place) if place is not None else None
+        self.stops[op.id] = WalkStep(
+            index=0,
+            kind="stop",
+            op=op.id,
+            title="assign" if version else title_of(self.trace, op),
+            line=cause.line,
+            formula="stops here",
+            upstream=(arrived,),
+            downstream=(),
+            links=(),
+        )
+
+    def finished(self) -> tuple[WalkStep, ...]:
+        sums = self._sums()
+        rows: list[WalkStep] = []
+        for index, row in enumerate(self.rows):
+            rows.append(row)
+            rows.extend(sums.get(index, ()))
+        rows.extend(self.stops.values())
+        return tuple(_numbered(rows))
+
+    def _sums(self) -> dict[int, list[WalkStep]]:
+        sums: dict[int, list[WalkStep]] = {}
+        for place, shares in self.shares.items():
+            if len(shares) < 2:
+                continue
+            last = shares[-1][0]
+            gradients = tuple(gradient for _, gradient in shares)
+            sums.setdefault(last, []).append(self._sum(place, gradients))
+        return sums
+
+    def _sum(self, place: Place, shares: tuple[TensorId, ...]) -> WalkStep:
+        line, name = self._line_and_name(place)
+        terms = " + ".join(f"ḡ{_subscript(n + 1)}" for n in range(min(len(shares), 4)))
+        return WalkStep(
+            index=0,
+            kind="sum",
+            op=None,
+            title=f"Σ at {name}",
+            line=line,
+            formula=terms + (" + …" if len(shares) > 4 else ""),
+            upstream=shares,
+            downstream=(self._total(place),),
+            at=self._tensor_at(place),
+        )
+
+    def _place(self, tensor: TensorId) -> Place:
+        version = self.trace.version_read(tensor)
+        return version.id if version else tensor
+
+    def _total(self, place: Place) -> TensorId | None:
+        """The whole gradient at a place, if TensorFlow ever added it up."""
+        shares = self.shares.get(place, [])
+        if len(shares) == 1:
+            return shares[0][1]
+        if not isinstance(place, VersionId):
+            return self.totals.get(place)
+        replay = self.call.replay
+        if replay is not None and str(place) in replay.results:
+            return replay.results[str(place)]
+        is_only_version = self._versions_fed()[place.variable] == 1
+        return self.totals.get(TensorId(place.variable)) if is_only_version else None
+
+    def _versions_fed(self) -> Counter[VariableId]:
+        """Count, for each variable, its versions that this pass gave a gradient to."""
+        if self.versions_fed is None:
+            places = (place for place in self.shares if isinstance(place, VersionId))
+            self.versions_fed = Counter(place.variable for place in places)
+        return self.versions_fed
+
+    def _tensor_at(self, place: Place) -> TensorId | None:
+        """The tensor at a place: of a variable's version one that was read from it."""
+        if not isinstance(place, VersionId):
+            return place
+        reads = self.trace.variables[place.variable].versions[place.number].reads
+        return reads[-1] if reads else None
+
+    def _line_and_name(self, place: Place) -> tuple[int, str]:
+        if isinstance(place, VersionId):
+            known = self.trace.variables[place.variable]
+            version = known.versions[place.number]
+            op = self.trace.ops.get(version.op) if version.op is not None else None
+            prime = _PRIMES[version.index] if version.index < 4 else f"⁽{version.index}⁾"
+            line = op.line if op is not None and op.line else known.site.line
+            return line, name_of(self.trace, known.id) + prime
+        producer = self.trace.producers.get(place)
+        names = self.trace.names.get(place, ())
+        if producer is None:
+            return 0, names[0] if names else "a constant"
+        op = self.trace.ops[producer]
+        return op.line, names[0] if names else title_of(self.trace, op)
+
+
+def title_of(trace: Trace, op: Op) -> str:
+    """The title of an op's row: its type without version marks, or the function's name."""
+    if op.is_recorded_operation and op.function:
+        return op.function
+    kind = op.type
+    return kind[:-2] if kind.endswith(("V2", "V3")) else kind
+
+
+def links_of(rows: Iterable[WalkStep]) -> dict[Link, TensorId | None]:
+    """The edges that a pass walked, with the gradient on each."""
+    walked: dict[Link, TensorId | None] = {}
+    for row in rows:
+        walked.update(zip(row.links, row.gradients, strict=True))
+    return walked
+
+
+def _numbered(rows: Collection[WalkStep]) -> Iterable[WalkStep]:
+    return (replace(row, index=index) for index, row in enumerate(rows))
+
+
+def _subscript(number: int) -> str:
+    return "".join(chr(0x2080 + int(digit)) for digit in str(number))

@@ -1,0 +1,175 @@
+"""A gradient call made in a compiled function in; where NaN or infinity began in one of its calls.
+
+A finding has the values of one call of the function. The call that first gave such numbers may be
+an earlier one: it is found by what each call returned, else by halving, and looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...trace.model import Array, Call, Op, OpId, TensorId, Trace
+
+_READS = frozenset({"ReadVariableOp", "ResourceGather", "Const"})
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """``number``: of the call, from 1, of ``calls``; ``gave``: the op that gave such a number of
+    finite ones, which may be one of the backward pass."""
+
+    number: int
+    calls: int
+    run: Op
+    gave: Op
+
+
+def runs_of(trace: Trace, call: Call) -> Sequence[Op]:
+    """The eager calls of the function in which the gradient call was made; empty if there is none.
+
+    A call of a function inside of which this one was traced counts.
+    """
+    told = trace.ops.get(call.within) if call.within is not None else None
+    function = trace.functions.get(told.runs) if told is not None else None
+    return [trace.ops[op] for op in function.calls] if function is not None else ()
+
+
+def began(trace: Trace, call: Call) -> Began | None:
+    """Where such numbers began, as far as calls were looked into."""
+    runs = runs_of(trace, call)
+    for number, run in enumerate(runs, 1):
+        if run.inside is None:
+            continue
+        gave = _origin(trace, call, run)
+        if gave is not None and gave.type not in _READS:
+            return Began(number, len(runs), run, gave)
+    return None
+
+
+def calls_to_compare(trace: Trace) -> Iterator[OpId]:
+    """The calls to look into next (:attr:`Op.ran_as`), so that the first bad one gets known."""
+    for call in trace.calls:
+        if call.within is None or call.ran < 2 or not call.ended:
+            continue
+        runs = runs_of(trace, call)
+        number = _next(trace, call, runs)
+        if number and (asked := runs[number - 1].ran_as) is not None:
+            yield asked
+
+
+def _next(trace: Trace, call: Call, runs: Sequence[Op]) -> int:
+    """The number of the call to look into; 0: the first bad one is known, or there is none."""
+    is_known = {number: run.inside is not None for number, run in enumerate(runs, 1)}
+    bad = next((n for n, run in enumerate(runs, 1) if any(_bad(trace, run.outputs))), 0)
+    spoiled = [n for n in is_known if is_known[n] and _starts(trace, call, runs[n - 1])]
+    first = min([*spoiled, *([bad] if bad else [])], default=0)
+    if not first or not is_known[first]:
+        return first
+    gave = _origin(trace, call, runs[first - 1])
+    if gave is None or gave.type != "ReadVariableOp":
+        return 0
+    sound = max((n for n in is_known if is_known[n] and n < first), default=0)
+    if first - sound < 2:
+        return 0
+    return first - 1 if first == bad else (first + sound) // 2
+
+
+def _bad(trace: Trace, tensors: Iterable[TensorId | None]) -> Iterator[TensorId]:
+    for tensor in tensors:
+        stats = trace.stats(tensor) if tensor is not None else None
+        if tensor is not None and stats is not None and stats.nonfinite:
+            yield tensor
+
+
+def _starts(trace: Trace, call: Call, run: Op) -> list[TensorId]:
+    """The gradients and the outputs of a call of the function that are not finite."""
+    told = trace.ops.get(call.within) if call.within is not None else None
+    made: Mapping[tuple[int, str], Op] = by_name(trace, run) if run is not told else {}
+    gradients: list[TensorId | None] = []
+    for result in call.results:
+        op = trace.ops.get(trace.producers.get(result, OpId(0))) if result is not None else None
+        if not made or op is None or result not in op.outputs:
+            gradients.append(result if run is told else None)
+        elif (own := made.get((op.traced, op.name))) is not None:
+            gradients.append(own.outputs[op.outputs.index(result)])
+    return [*_bad(trace, gradients), *_bad(trace, run.outputs)]
+
+
+def by_name(trace: Trace, run: Op) -> dict[tuple[int, str], Op]:
+    """The ops inside of a call by the graph and the name that they were traced with."""
+    inside = (trace.ops[op] for op in run.body)
+    return {(op.traced, op.name): op for op in inside if op.name}
+
+
+def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
+    """Follow such numbers back to the first op that gave them and got none."""
+    waiting, seen = _starts(trace, call, run), set[TensorId]()
+    found: list[Op] = []
+    while waiting:
+        tensor = waiting.pop()
+        if tensor in seen:
+            continue
+        seen.add(tensor)
+        op = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        if op is None or op.within != run.id:
+            continue
+        onward = [*_bad(trace, op.inputs), *_unknown(trace, op)]
+        waiting.extend(onward)
+        if not onward:
+            found.append(op)
+    places = {op: place for place, op in enumerate(run.body)}
+    return min(found, key=lambda op: places.get(op.id, 0), default=None)
+
+
+def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:
+    """Inputs that the same call made, and whose values cannot be known."""
+    for tensor in op.inputs:
+        made = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        known = trace.tensors.get(tensor)
+        is_float = known is not None and known.dtype.startswith(("float", "bfloat", "complex"))
+        is_inside = made is not None and made.within == op.within
+        if is_inside and is_float and trace.stats(tensor) is None:
+            yield tensor
+
+
+def in_first_turn(
+    trace: Trace, op: Op, singular: Collection[str]
+) -> tuple[Op, Mapping[TensorId, TensorId]]:
+    """The op of a compiled loop that gave such numbers first, and the tensors of that turn.
+
+    ``op``: the loop, or one of its body, which is drawn with the last turn. Where none of the body
+    gave such a number the backward pass did: by an op of a ``singular`` type that got a 0.
+    """
+    around = [loop for loop in trace.loops.values() if op.id == loop.op or op.id in loop.body]
+    if not around:
+        return op, {}
+    innermost = min(around, key=lambda loop: len(loop.body))
+    body = [trace.ops[inner] for inner in innermost.body if inner in trace.ops]
+    for key in sorted(innermost.turns):
+        now = innermost.turns[key]
+        for inner in body:
+            gave = any(_bad(trace, (now.get(tensor) for tensor in inner.outputs)))
+            if gave and not any(_bad(trace, (now.get(tensor, tensor) for tensor in inner.inputs))):
+                return inner, now
+    for key in sorted(innermost.turns, reverse=True):
+        now = innermost.turns[key]
+        for inner in (op for op in reversed(body) if op.type in singular):
+            if any(_has_zero(trace.value(now.get(tensor, tensor))) for tensor in inner.inputs):
+                return inner, now
+    return op, {}
+
+
+def _has_zero(value: Array | None) -> bool:
+    return value is not None and value.dtype.kind == "f" and not value.all()
+
+
+def place_of_bad(trace: Trace, op: Op, now: Mapping[TensorId, TensorId]) -> tuple[int, ...] | None:
+    """The first element of what an op gave that is not finite."""
+    for tensor in op.outputs:
+        value = trace.value(now.get(tensor, tensor))
+        if value is not None and value.dtype.kind in "fc" and not np.isfinite(value).all():
+            return tuple(int(index) for index in np.argwhere(~np.isfinite(value))[0])
+    return None

@@ -1,0 +1,285 @@
+"""A snippet's text in, what each statement reads, binds and changes out.
+
+Only names are looked at: a statement that reads ``a`` and binds ``b`` carries what ``a`` holds over
+to ``b``. Nothing is known here of what ran.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ...trace.expressions import SourceText
+
+# Attributes that tell the form of an array, never its elements.
+_FORM = frozenset({"shape", "dtype", "ndim", "size", "name", "device"})
+MODULE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One simple statement, or the head of a compound one.
+
+    ``scope``: first line of the function it stands in (``MODULE`` outside of any). ``reads``: the
+    paths it reads (``a``, ``self.w``); ``binds``: those it gives a new value; ``changes``: those
+    whose object it changes (``a.append(…)``, ``a[0] = …``, ``a += …``). ``numbers``: literals.
+    """
+
+    first: int
+    last: int
+    scope: int
+    reads: frozenset[str]
+    binds: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+    numbers: tuple[float, ...] = ()
+
+    @property
+    def lines(self) -> range:
+        return range(self.first, self.last + 1)
+
+
+@dataclass(slots=True)
+class _Scope:
+    outer: int
+    parameters: frozenset[str]
+
+
+@dataclass(slots=True)
+class PythonText:
+    """All statements of a snippet by line, and who binds or changes a name."""
+
+    _by_line: dict[int, Statement] = field(default_factory=dict)
+    _headers: dict[int, int] = field(default_factory=dict)
+    _writers: dict[tuple[int, str], list[Statement]] = field(default_factory=dict)
+    _attributes: dict[str, list[Statement]] = field(default_factory=dict)
+    _scopes: dict[int, _Scope] = field(default_factory=dict)
+    _declared: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def statement(self, line: int) -> Statement | None:
+        """The innermost statement, or head of one, on this line."""
+        return self._by_line.get(line)
+
+    def scope(self, line: int) -> int:
+        """The scope of what is on this line; of a function's parameters the function's own."""
+        made = self._by_line.get(line)
+        return made.scope if made else self._headers.get(line, MODULE)
+
+    def header(self, line: int) -> range:
+        """The lines of the function's head that this line is part of; empty outside of any."""
+        first = end = self._headers.get(line, 0)
+        while first and self._headers.get(end) == first:
+            end += 1
+        return range(first, end)
+
+    def outer_scopes(self, scope: int) -> Iterator[int]:
+        """The scope itself, those around it, the module's last."""
+        while scope != MODULE:
+            yield scope
+            scope = self._scopes[scope].outer
+        yield MODULE
+
+    def is_parameter(self, scope: int, name: str) -> bool:
+        return scope in self._scopes and name in self._scopes[scope].parameters
+
+    def home(self, scope: int, name: str) -> int:
+        """The scope that a name bound in this one belongs to: another's if declared so."""
+        return self._declared.get((scope, name), scope)
+
+    def writers(self, scope: int, path: str) -> Sequence[Statement]:
+        """The statements that bind or change a name of a scope, or an attribute of anything."""
+        if "." in path:
+            return self._attributes.get(path.rpartition(".")[2], ())
+        return self._writers.get((scope, path), ())
+
+
+@lru_cache(maxsize=1)
+def read_text(text: SourceText) -> PythonText:
+    """The statements of a text; none if it does not parse. Asked of one text many times."""
+    found = PythonText()
+    if text.tree is not None:
+        _Reader(found).read(text.tree.body, MODULE)
+        _hand_out(found)
+    return found
+
+
+def _hand_out(found: PythonText) -> None:
+    """Move a function's changes of names that are not its own to the scope that has them."""
+    for (scope, name), writers in list(found._writers.items()):
+        binds = any(name in statement.binds for statement in writers)
+        if scope == MODULE or binds or found.is_parameter(scope, name):
+            continue
+        for outer in list(found.outer_scopes(scope))[1:]:
+            if (outer, name) in found._writers or outer == MODULE:
+                found._writers.setdefault((outer, name), []).extend(writers)
+                break
+
+
+class _Reader:
+    def __init__(self, found: PythonText) -> None:
+        self.found = found
+
+    def read(self, body: Sequence[ast.stmt], scope: int) -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self._function(node, scope)
+            elif isinstance(node, ast.ClassDef):
+                self.read(node.body, scope)
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                outer = MODULE if isinstance(node, ast.Global) else self._outer(scope)
+                self.found._declared.update(((scope, name), outer) for name in node.names)
+            else:
+                self._statement(node, scope)
+                self._inside(node, scope)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: int) -> None:
+        given = node.args
+        names = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        names += [argument for argument in (given.vararg, given.kwarg) if argument is not None]
+        parameters = frozenset(argument.arg for argument in names)
+        self.found._scopes[node.lineno] = _Scope(scope, parameters)
+        for line in range(node.lineno, node.body[0].lineno):
+            self.found._headers[line] = node.lineno
+        self.read(node.body, node.lineno)
+
+    def _outer(self, scope: int) -> int:
+        known = self.found._scopes.get(scope)
+        return known.outer if known else MODULE
+
+    def _inside(self, node: ast.stmt, scope: int) -> None:
+        for name in ("body", "orelse", "finalbody"):
+            self.read(getattr(node, name, ()), scope)
+        for handler in getattr(node, "handlers", ()):
+            self.read(handler.body, scope)
+
+    def _statement(self, node: ast.stmt, scope: int) -> None:
+        head = list(_head(node))
+        loads = [name for part in head for name in _loads(part)]
+        binds, changes = set(_bound(node, head)), set(_changed(node, head))
+        numbers = tuple(
+            float(node.value)
+            for part in head
+            for node in ast.walk(part)
+            if isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+        )
+        last = node.end_lineno or node.lineno
+        if hasattr(node, "body"):
+            last = max((part.end_lineno or node.lineno for part in head), default=node.lineno)
+        made = Statement(
+            node.lineno,
+            last,
+            scope,
+            frozenset(loads),
+            frozenset(binds),
+            frozenset(changes),
+            numbers,
+        )
+        for line in made.lines:
+            self.found._by_line[line] = made
+        for path in binds | changes:
+            if "." in path:
+                self.found._attributes.setdefault(path.rpartition(".")[2], []).append(made)
+            else:
+                home = self.found.home(scope, path)
+                self.found._writers.setdefault((home, path), []).append(made)
+
+
+def _head(node: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions that belong to the statement itself, not to those inside it."""
+    for name, value in ast.iter_fields(node):
+        if name in ("body", "orelse", "finalbody", "handlers"):
+            continue
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, ast.expr):
+                yield item
+            elif isinstance(item, ast.withitem):
+                yield item.context_expr
+                if item.optional_vars is not None:
+                    yield item.optional_vars
+
+
+def _loads(node: ast.expr) -> Iterator[str]:
+    """The paths whose elements an expression reads."""
+    path = _path(node)
+    if path:
+        reads_form = isinstance(node, ast.Attribute) and node.attr in _FORM
+        if not reads_form and isinstance(getattr(node, "ctx", None), ast.Load):
+            yield path
+            base, _, attribute = path.partition(".")
+            if attribute and base not in ("self", "cls"):
+                yield base
+        return
+    if isinstance(node, ast.Attribute) and node.attr in _FORM:
+        return
+    own = _own_names(node)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield from (name for name in _loads(child) if name.partition(".")[0] not in own)
+        elif isinstance(child, ast.keyword):
+            yield from _loads(child.value)
+        elif isinstance(child, ast.comprehension):
+            yield from _loads(child.iter)
+
+
+def _own_names(node: ast.expr) -> frozenset[str]:
+    """The parameters of a lambda, the targets of a comprehension."""
+    if isinstance(node, ast.Lambda):
+        return frozenset(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        targets = (node for made in node.generators for node in ast.walk(made.target))
+        return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+    return frozenset()
+
+
+def _path(node: ast.AST) -> str:
+    """``a`` or ``a.b.c``; empty for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
+
+
+def _bound(node: ast.stmt, head: Sequence[ast.expr]) -> Iterator[str]:
+    for target in _targets(node):
+        if _path(target) and not isinstance(node, ast.AugAssign):
+            yield _path(target)
+    for part in head:
+        yield from (node.target.id for node in ast.walk(part) if isinstance(node, ast.NamedExpr))
+
+
+def _changed(node: ast.stmt, head: Sequence[ast.expr]) -> Iterator[str]:
+    for target in _targets(node):
+        if isinstance(node, ast.AugAssign) and _path(target):
+            yield _path(target)
+        while isinstance(target, ast.Subscript):
+            target = target.value
+            if _path(target):
+                yield _path(target)
+    if isinstance(node, ast.Expr) and head:
+        call = head[0]
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            owner = call.func.value
+            while isinstance(owner, ast.Subscript):
+                owner = owner.value
+            if _path(owner):
+                yield _path(owner)
+
+
+def _targets(node: ast.stmt) -> Iterator[ast.expr]:
+    given: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        given = list(node.targets)
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
+        given = [node.target]
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        given = [item.optional_vars for item in node.items if item.optional_vars is not None]
+    while given:
+        target = given.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            given.extend(target.elts)
+        elif isinstance(target, ast.Starred):
+            given.append(target.value)
+        else:
+            yield target

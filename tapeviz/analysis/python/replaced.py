@@ -1,0 +1,270 @@
+"""A source that the target was not made from in, the way in which it took another's place out.
+
+:data:`REPLACEMENTS` is the table: each looks at the source and at what the target was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...trace.model import NOWHERE, Op, Operand, TensorId, Variable, VariableId
+from ...trace.op_kinds import ops_with
+from ..evidence import Evidence
+from ..flow.dataflow import Place
+from ..model import Cause
+from .blocks import line_beside
+from .python_text import read_text
+
+_VIEWS = ops_with("view")
+_DEEPEST = 40
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A source, and the places that the target was made from."""
+
+    evidence: Evidence
+    source: Operand
+    tensor: TensorId
+    used: frozenset[Place]
+
+    @cached_property
+    def used_tensors(self) -> frozenset[TensorId]:
+        """Tensors of the target's ancestry, and the handles of its variables."""
+        flow = self.evidence.flow
+        return frozenset(
+            used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
+            for used in self.used
+        )
+
+    def cause(self, line: int, how: str) -> Cause:
+        return self.evidence.cause("replaced-source", line, None, how=how)
+
+
+def explain_replaced(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+    """How the source given became another tensor than the one used; None if it never was one."""
+    if source.tensor is None:
+        return None
+    case = Replaced(evidence, source, source.tensor, frozenset(used))
+    if source.tensor in case.used_tensors:  # of the source itself something was used, its shape
+        return None
+    for look in REPLACEMENTS:
+        cause = look(case)
+        if cause is not None:
+            return cause
+    return None
+
+
+def lost_variable(evidence: Evidence, source: Operand) -> Cause | None:
+    """The name meant a variable until it was given to a tensor made from it: ``w = w - step``."""
+    trace, tensor = evidence.trace, source.tensor
+    held: VariableId | None = None
+    line = 0
+    for when, bound, bound_on in evidence.flow.bound.get(source.text, ()):
+        if when > evidence.call.when:
+            continue
+        known = trace.variables.get(VariableId(bound))
+        if known is not None:
+            held, line = (known.id if known.trainable else None), 0
+        elif bound == tensor and held is not None and not line:
+            line = bound_on
+    if held is None or tensor is None:
+        return None
+    line = line or _put_into(evidence, source.text, tensor)
+    if not line:
+        return None
+    starts = evidence.flow.places_of_source(TensorId(held))
+    if not evidence.flow.ancestry([tensor]).leads_from(starts):
+        return None
+    return evidence.cause("replaced-source", line, None, how="lost")
+
+
+def _put_into(evidence: Evidence, path: str, tensor: TensorId) -> int:
+    """The line that put the tensor into what ``path`` is a part of, under whatever key it had."""
+    site, _ = evidence.flow.first_seen.get(tensor, (NOWHERE, 0))
+    statement = read_text(evidence.text).statement(site.line)
+    whole = path.partition("[")[0]
+    is_put = statement is not None and whole != path and whole in statement.changes
+    return site.line if is_put else 0
+
+
+def _rebound(case: Replaced) -> Cause | None:
+    """The name meant a tensor that the target was made from, and was given to another one."""
+    line, was_used = 0, False
+    for when, bound, bound_on in case.evidence.flow.bound.get(case.source.text, ()):
+        # Names inside a compiled function are noticed late: the source was bound before the call.
+        if when > case.evidence.call.when and bound != case.tensor:
+            continue
+        if bound in case.used_tensors:
+            was_used, line = True, 0
+        elif bound == case.tensor and was_used and not line:
+            line = bound_on
+    return case.cause(line, "rebound") if line else None
+
+
+def _made_anew(case: Replaced) -> Cause | None:
+    """The same computation from the same values, run once more: ``x[0]`` makes a new tensor."""
+    trace = case.evidence.trace
+    producer = trace.producers.get(case.tensor)
+    if producer is None:
+        return None
+    made = trace.ops[producer]
+    same = _Same(case.evidence)
+    for place in case.used_tensors:
+        twin = trace.producers.get(place)
+        if twin is not None and same.ops(trace.ops[twin], made):
+            return case.cause(line_beside(made.site, case.evidence.call.site), "copy")
+    return None
+
+
+def _copied(case: Replaced) -> Cause | None:
+    """A slice, a cast, a copy of a tensor that the target was made from."""
+    trace, flow = case.evidence.trace, case.evidence.flow
+    variable = trace.variables.get(VariableId(case.tensor))
+    if variable is not None:
+        initial = variable.versions[0].value if variable.versions else None
+        if initial is None or not _is_view_of(case, initial):
+            return None
+        return case.cause(variable.site.line, "copy")
+    if not _is_view_of(case, case.tensor):
+        return None
+    producer = trace.producers.get(case.tensor)
+    ways = flow.into(case.tensor)
+    if producer is not None:
+        site = trace.ops[producer].site
+        return case.cause(line_beside(site, case.evidence.call.site), "copy")
+    return case.cause(ways[0].leave.site.line, "copy") if ways and ways[0].leave else None
+
+
+def _is_view_of(case: Replaced, tensor: TensorId) -> bool:
+    """Whether only ops that move elements about lead from a used place to the tensor."""
+    place: Place = tensor
+    flow, trace = case.evidence.flow, case.evidence.trace
+    for _ in range(_DEEPEST):
+        ways = flow.into(place)
+        if not ways:
+            return False
+        way = ways[0]
+        if way.kind == "op" and way.op is not None and trace.ops[way.op].type not in _VIEWS:
+            return False
+        place = way.start
+        if place in case.used or _handle(case, place) in case.used_tensors:
+            return True
+    return False
+
+
+def _handle(case: Replaced, place: Place) -> TensorId | None:
+    if isinstance(place, int):
+        return None
+    return TensorId(case.evidence.flow.version_at(place).variable)
+
+
+def _made_again(case: Replaced) -> Cause | None:
+    """A variable made by the same statement as one that was used, at another time.
+
+    So it is with a layer that a function makes on each call. Either the one used was made while
+    the tape recorded, or the source when the target was there already.
+    """
+    trace, call = case.evidence.trace, case.evidence.call
+    source = trace.variables.get(VariableId(case.tensor))
+    if source is None:
+        return None
+    done = max(
+        (_made_when(case, target.tensor) for target in call.targets if target.tensor), default=0
+    )
+    for handle in case.used_tensors:
+        twin = trace.variables.get(VariableId(handle))
+        if twin is None or not _are_twins(source, twin):
+            continue
+        only_twin_inside = _is_made_inside(case, twin) and not _is_made_inside(case, source)
+        if source.when > done or only_twin_inside:
+            newer = max(source, twin, key=lambda variable: variable.when)
+            return case.cause(_line_of_maker(case, newer), "made-again")
+    return None
+
+
+def _made_when(case: Replaced, tensor: TensorId) -> int:
+    producer = case.evidence.trace.producers.get(tensor)
+    return case.evidence.trace.ops[producer].when if producer is not None else 0
+
+
+def _is_made_inside(case: Replaced, variable: Variable) -> bool:
+    tape = case.evidence.tape
+    return tape is not None and tape.is_recording(variable.when)
+
+
+def _are_twins(first: Variable, other: Variable) -> bool:
+    made_alike = first.site.line == other.site.line and first.site.line != 0
+    return made_alike and (first.dtype, first.shape, _own_name(first)) == (
+        other.dtype,
+        other.shape,
+        _own_name(other),
+    )
+
+
+def _own_name(variable: Variable) -> str:
+    """``kernel`` of ``dense_1/kernel``: one build makes a layer's weights, each with its own."""
+    return (variable.path or variable.name).split("/")[-1]
+
+
+def _line_of_maker(case: Replaced, variable: Variable) -> int:
+    """Where the Keras layer was made that owns the variable, else where the variable was."""
+    function = variable.site.frames[0].function if variable.site.frames else ""
+    makers = [
+        binding.site.line
+        for binding in case.evidence.trace.bindings
+        if binding.value.startswith("keras")
+        and binding.when < variable.when
+        and binding.site.frames
+        and binding.site.frames[0].function == function
+    ]
+    return makers[-1] if makers and function != "<module>" else variable.site.line
+
+
+class _Same:
+    """Tells whether two ops did the same with the same values."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def ops(self, first: Op, other: Op, depth: int = 0) -> bool:
+        if first.id == other.id:
+            return True
+        if first.type != other.type or dict(first.attrs) != dict(other.attrs) or depth > _DEEPEST:
+            return False
+        if len(first.inputs) != len(other.inputs) or not first.inputs:
+            return False
+        key = (first.id, other.id)
+        if key not in self._known:
+            self._known[key] = all(
+                self._tensors(a, b, depth) for a, b in zip(first.inputs, other.inputs, strict=True)
+            )
+        return self._known[key]
+
+    def _tensors(self, first: TensorId, other: TensorId, depth: int) -> bool:
+        if first == other:
+            return True
+        trace = self.evidence.trace
+        read = trace.reads.get(first), trace.reads.get(other)
+        if read[0] is not None and read[1] is not None:
+            return (read[0].variable, read[0].index) == (read[1].variable, read[1].index)
+        made = trace.producers.get(first), trace.producers.get(other)
+        if made[0] is not None and made[1] is not None:
+            return self.ops(trace.ops[made[0]], trace.ops[made[1]], depth + 1)
+        if made[0] is not None or made[1] is not None:
+            return False
+        values = trace.value(first), trace.value(other)
+        if values[0] is None or values[1] is None or values[0].shape != values[1].shape:
+            return False
+        return bool((values[0] == values[1]).all())
+
+
+REPLACEMENTS: tuple[Callable[[Replaced], Cause | None], ...] = (
+    _rebound,
+    _made_anew,
+    _copied,
+    _made_again,
+)

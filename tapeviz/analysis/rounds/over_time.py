@@ -1,0 +1,161 @@
+"""A call site and one of its rounds in, where its gradients vanish or explode out.
+
+Told by turn (of a loop inside the tape), by layer (from source to source) and by round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...trace.model import Op, OpId, SiteId, TensorId, Trace
+from ..model import CallDiagnosis, Diagnosis
+from .call_sites import CallSite, Numbers
+from .round_words import number_text, series_words
+
+LEAST_TURNS = 4
+"""Shares of one gradient from one place in the source from which they are turns of a loop."""
+_PART = 0.2
+_MOST_OF_IT = 0.9
+_STEEP = 100.0
+"""Factor between first and last layer from which a gradient vanishes or explodes."""
+_COLLAPSE = 1000.0
+_LEAST_LAYERS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class TurnShares:
+    """The share of one gradient that comes from each turn of a loop.
+
+    ``place``: of the source among the results of the call; ``line``: where each turn uses it;
+    ``norms``: the Euclidean norm of each turn's share, first turn first.
+    """
+
+    place: int
+    source: str
+    line: int
+    norms: Numbers
+
+    @property
+    def parts(self) -> Numbers:
+        """Each turn's part of the sum of all norms, from 0 to 1."""
+        total = float(np.nansum(self.norms))
+        return self.norms / total if total else np.zeros_like(self.norms)
+
+
+def turn_shares(trace: Trace, diagnosed: CallDiagnosis) -> tuple[TurnShares, ...]:
+    """For each source that a loop uses turn by turn, from each line that does so, its shares."""
+    givers: dict[TensorId, OpId] = {}
+    sums: dict[TensorId, tuple[TensorId | None, ...]] = {}
+    for row in diagnosed.steps:
+        if row.kind == "sum" and row.downstream and row.downstream[0] is not None:
+            sums[row.downstream[0]] = row.upstream
+        else:
+            pairs = zip(row.links, row.gradients, strict=True)
+            givers.update({g: op for (_, op), g in pairs if g is not None})
+    found: list[TurnShares] = []
+    for place, result in enumerate(diagnosed.call.results[: len(diagnosed.findings)]):
+        by_site: dict[SiteId, list[tuple[Op, float]]] = {}
+        for share in sums.get(result, ()) if result is not None else ():
+            op = trace.ops.get(givers.get(share, OpId(-1))) if share is not None else None
+            stats = trace.stats(share) if share is not None else None
+            if op is not None:
+                norm = np.nan if stats is None or stats.norm is None else stats.norm
+                by_site.setdefault(op.site.id, []).append((op, norm))
+        for shares in by_site.values():
+            if len(shares) >= LEAST_TURNS:
+                ordered = sorted(shares, key=lambda share: share[0].when)
+                norms = np.array([norm for _, norm in ordered], np.float64)
+                name, line = diagnosed.findings[place].source, ordered[0][0].line
+                found.append(TurnShares(place, name, line, norms))
+    return tuple(found)
+
+
+def stories(
+    diagnosis: Diagnosis, site: CallSite | None, number: int, shares: Sequence[TurnShares]
+) -> tuple[str, ...]:
+    """Sentences about the most important facts of the plots, with their numbers.
+
+    ``number``: the round (from 1) that the shares are of; without a call site nothing is told of
+    rounds and layers.
+    """
+    turns = tuple(_turns(shares))
+    if site is None:
+        return turns
+    return (*_spoiled_rounds(diagnosis, site), *turns, *_layers(site, number), *_rounds(site))
+
+
+def _spoiled_rounds(diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:
+    for series in site.sources:
+        if series.is_troubled:
+            words = series_words(diagnosis, site, series)
+            yield f"∂{series.target}/∂{series.source}: {words}."
+
+
+def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
+    for share in shares:
+        turns = len(share.norms)
+        few = max(1, round(turns * _PART))
+        late, early = float(np.nansum(share.parts[-few:])), float(np.nansum(share.parts[:few]))
+        if late >= _MOST_OF_IT:
+            yield (
+                f"∂{share.source} vanishes over the turns of line {share.line}: {_percent(late)} "
+                f"of it comes from the last {few} of {turns} turns."
+            )
+        elif early >= _MOST_OF_IT:
+            yield (
+                f"∂{share.source} explodes over the turns of line {share.line}: {_percent(early)} "
+                f"of it comes from the first {few} of {turns} turns, the farthest from the target."
+            )
+
+
+def _layers(site: CallSite, round_number: int) -> Iterator[str]:
+    """Weights of several dimensions, in the order in which they were given: the first layer's
+    against the last one's."""
+    layers = [series for series in site.sources if series.rank > 1]
+    if len(layers) < _LEAST_LAYERS:
+        return
+    first, last = layers[0], layers[-1]
+    low, high = first.norms[round_number - 1], last.norms[round_number - 1]
+    if not (low > 0 and high > 0):
+        return
+    ends = (
+        f"‖∂{first.source}‖ is {number_text(low)}, ‖∂{last.source}‖ {number_text(high)} "
+        f"(round {round_number})"
+    )
+    if high / low >= _STEEP:
+        yield f"Vanishes towards the first layer, by {_factor(high / low)}: {ends}."
+    elif low / high >= _STEEP:
+        yield f"Explodes towards the first layer, by {_factor(low / high)}: {ends}."
+
+
+def _rounds(site: CallSite) -> Iterator[str]:
+    known = site.losses[np.isfinite(site.losses)]
+    has_stuck = known.size > 1 and abs(known[-1]) > abs(known[0]) / 2
+    for series in site.sources:
+        norms = np.where(series.norms > 0, series.norms, np.nan)
+        there = np.flatnonzero(np.isfinite(norms))
+        if len(there) < LEAST_TURNS:
+            continue
+        first, last = float(norms[there[0]]), float(norms[there[-1]])
+        most = int(np.nanargmax(norms))
+        if float(norms[most]) / first >= _COLLAPSE:
+            yield (
+                f"‖∂{series.source}‖ explodes over the rounds: {number_text(first)} in round "
+                f"{there[0] + 1}, {number_text(float(norms[most]))} in round {most + 1}."
+            )
+        elif first / last >= _COLLAPSE and has_stuck:
+            yield (
+                f"‖∂{series.source}‖ vanishes over the rounds, from {number_text(first)} to "
+                f"{number_text(last)}, while the loss stays at {number_text(float(known[-1]))}."
+            )
+
+
+def _percent(part: float) -> str:
+    return "more than 99 %" if part > 0.995 else f"{part:.0%}".replace("%", " %")
+
+
+def _factor(factor: float) -> str:
+    return f"a factor of {float(f'{factor:.2g}'):,.0f}"

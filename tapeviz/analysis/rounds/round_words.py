@@ -1,0 +1,137 @@
+"""A call site's rounds in, what to say of them out: ``NaN from round 137 on (line 8, sqrt)``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..model import Diagnosis, Finding, Status
+from .call_sites import CallSite, Numbers, SourceSeries
+
+STATUS_WORDS: dict[Status, str] = {
+    "flows": "flows",
+    "none": "None",
+    "zero": "zero",
+    "nonfinite": "NaN",
+}
+_FEW = 4
+"""Rounds that are named one by one."""
+
+
+def series_words(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> str:
+    """The outcomes of one source over all rounds: ``flows in all 200``, ``None in round 30 only
+    (another shape)``, ``zero in rounds 1–3, NaN from round 137 on (line 8, sqrt)``."""
+    total = len(site)
+    found = [status for status in STATUS_WORDS if series.rounds_with(status)]
+    if len(found) == 1 and len(series.rounds_with(found[0])) == total:
+        return f"{STATUS_WORDS[found[0]]} in all {total}"
+    odd = [status for status in found if status != "flows"]
+    parts = [
+        f"{STATUS_WORDS[status]} {rounds_words(series.rounds_with(status), total)}"
+        f"{_reason(diagnosis, site, series, status)}"
+        for status in odd
+    ]
+    if not odd:
+        parts = [f"flows {rounds_words(series.rounds_with('flows'), total)}"]
+    return ", ".join(parts)
+
+
+def rounds_words(numbers: Sequence[int], total: int) -> str:
+    """Which rounds: ``in all 200``, ``in round 30 only``, ``from round 137 on``, ``in rounds 3, 7
+    and 12``, ``in 14 of 200 rounds, first in round 3``."""
+    if len(numbers) == total:
+        return f"in all {total}"
+    if len(numbers) == 1:
+        return f"in round {numbers[0]} only"
+    first, last = numbers[0], numbers[-1]
+    if last - first + 1 == len(numbers):
+        return f"from round {first} on" if last == total else f"in rounds {first}–{last}"
+    if len(numbers) <= _FEW:
+        return f"in rounds {', '.join(map(str, numbers[:-1]))} and {last}"
+    return f"in {len(numbers)} of {total} rounds, first in round {first}"
+
+
+def _reason(diagnosis: Diagnosis, site: CallSite, series: SourceSeries, status: Status) -> str:
+    """Where a gradient that mostly flows is spoiled, or that those rounds have another shape."""
+    numbers = series.rounds_with(status)
+    if set(numbers) <= set(site.odd_shapes):
+        return " (another shape)"
+    finding = diagnosis.round(site, numbers[0]).findings[series.place]
+    place = _place_words(finding)
+    return f" ({place})" if (place and status != series.usual) or status == "nonfinite" else ""
+
+
+def _place_words(finding: Finding) -> str:
+    cause = finding.cause
+    if cause is None:
+        return ""
+    words = [f"line {cause.line}"] if cause.line else []
+    if finding.status == "nonfinite" and cause.op:
+        value = cause.detail.get("value", "")
+        name = cause.detail.get("words", cause.op)
+        words.append(f"{name} of {number_text(float(value))}" if value else name)
+    elif not words:
+        words.append(cause.kind)
+    return ", ".join(words)
+
+
+def troubled_rounds(
+    diagnosis: Diagnosis, site: CallSite, series: SourceSeries
+) -> Iterator[tuple[int, Finding]]:
+    """For each status and cause of a gradient that does not flow the first round that has it."""
+    known: set[object] = set()
+    for number, status in enumerate(series.statuses, 1):
+        if status not in ("flows", None):
+            finding = diagnosis.round(site, number).findings[series.place]
+            cause = finding.cause
+            key = (status, cause.kind, cause.line) if cause is not None else (status,)
+            if key not in known:
+                known.add(key)
+                yield number, finding
+
+
+def numbers_words(series: SourceSeries) -> str:
+    """First, last and range: ``norm 7.48 → 2.1e-05, at most 9.6 in round 3``."""
+    if not series.shown[np.isfinite(series.shown)].any():
+        return ""
+    told = path_words(series.shown)
+    return told if series.values.size or not told else f"norm {told}"
+
+
+def path_words(numbers: Numbers) -> str:
+    """``7.48 → 2.1e-05``, and the least and the most where they lie outside of these two."""
+    known = np.flatnonzero(np.isfinite(numbers))
+    if not known.size:
+        return ""
+    first, last = numbers[known[0]], numbers[known[-1]]
+    if known.size == 1:
+        return number_text(first)
+    words = [f"{number_text(first)} → {number_text(last)}"]
+    least, most = int(np.nanargmin(numbers)), int(np.nanargmax(numbers))
+    if _is_beyond(first, last, numbers[least]):
+        words.append(f"at least {number_text(numbers[least])} in round {least + 1}")
+    if _is_beyond(first, last, numbers[most]):
+        words.append(f"at most {number_text(numbers[most])} in round {most + 1}")
+    return ", ".join(words)
+
+
+def _is_beyond(first: float, last: float, extreme: float) -> bool:
+    """Whether a number lies clearly outside of the two: by a factor of two or, where signs differ,
+    by half of their distance."""
+    low, high = min(first, last), max(first, last)
+    if low > 0 and extreme > 0:
+        return bool(extreme < low / 2 or extreme > high * 2)
+    slack = max(high - low, abs(low), abs(high)) / 2
+    return bool(extreme < low - slack or extreme > high + slack)
+
+
+def number_text(number: float) -> str:
+    """Three digits: ``0.0413``, ``2.1e-05``, ``-3.2``."""
+    return "0" if number == 0 else f"{number:.3g}"
+
+
+def odd_rounds_words(site: CallSite) -> str:
+    """``another shape in round 30 only``; empty where all rounds are alike."""
+    odd = site.odd_shapes
+    return f"another shape {rounds_words(odd, len(site))}" if odd else ""

@@ -1,0 +1,125 @@
+"""The diagnosed calls of a run in, its call sites with what changes from round to round out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...trace.model import Call, CallId, Op, TapeId, TensorId, Trace
+from ..model import CallDiagnosis, Finding
+from .call_sites import CallSite, Rounds, ShapeId, SourceSeries
+
+
+def find_rounds(
+    trace: Trace, calls: Sequence[CallDiagnosis], shapes: Mapping[CallId, ShapeId]
+) -> Rounds:
+    """Group the diagnosed calls by call site; ``shapes``: of :func:`shapes_of`."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for place, call in enumerate(calls):
+        groups.setdefault((call.call.site.id, call.call.method), []).append(place)
+    return Rounds(tuple(_site(trace, calls, places, shapes) for places in groups.values()))
+
+
+def _site(
+    trace: Trace,
+    calls: Sequence[CallDiagnosis],
+    places: Sequence[int],
+    shapes: Mapping[CallId, ShapeId],
+) -> CallSite:
+    rounds = [calls[place] for place in places]
+    width = max(len(call.findings) for call in rounds)
+    return CallSite(
+        rounds[0].call.line,
+        tuple(call.call.id for call in rounds),
+        tuple(places),
+        tuple(_series(trace, rounds, place) for place in range(width)),
+        np.array([_loss(trace, call.call) for call in rounds], np.float64),
+        tuple(shapes[call.call.id] for call in rounds),
+    )
+
+
+def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> SourceSeries:
+    found = [call.findings[place] if place < len(call.findings) else None for call in rounds]
+    named = next(finding for finding in reversed(found) if finding is not None)
+    stats = [
+        trace.stats(finding.tensor) if finding and finding.tensor is not None else None
+        for finding in found
+    ]
+    finite = [stat if stat is not None and not stat.nonfinite else None for stat in stats]
+    is_number = all(
+        finding is None or finding.tensor is None or _is_number(finding) for finding in found
+    )
+    return SourceSeries(
+        place,
+        named.target,
+        named.source,
+        tuple(finding.status if finding else None for finding in found),
+        np.array([stats.norm if stats else None for stats in finite], np.float64),
+        np.array([stats.mean if stats else None for stats in finite if is_number], np.float64),
+        max(len(finding.shape or ()) if finding else 0 for finding in found),
+    )
+
+
+def _is_number(finding: Finding) -> bool:
+    return finding.shape is not None and all(size == 1 for size in finding.shape)
+
+
+def _loss(trace: Trace, call: Call) -> float:
+    """The value of a call's only target, if it has one element; else NaN."""
+    tensor = call.targets[0].tensor if len(call.targets) == 1 else None
+    known = trace.tensors.get(tensor) if tensor is not None else None
+    if tensor is None or known is None or known.size != 1:
+        return np.nan
+    stats = trace.stats(tensor)
+    return np.nan if stats is None or stats.mean is None else stats.mean
+
+
+def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
+    """For each call a number that it shares with all calls of the same shape.
+
+    Compared is what the asked tape recorded since its last call: types and places of the ops,
+    which op feeds which, and the dtypes and shapes of what they gave. A call of a compiled function
+    is one op, whether it was opened or not. One pass over the recorded ops.
+    """
+    recorded: dict[TapeId, list[Op]] = {call.tape: [] for call in calls if call.tape is not None}
+    eager = {call.tape for call in calls if not call.traced}
+    for op in trace.ops.values():
+        for tape in op.tapes:
+            if tape in recorded and not (op.within is not None and tape in eager):
+                recorded[tape].append(op)
+    done: dict[TapeId, tuple[int, int]] = {}
+    numbers: dict[object, ShapeId] = {}
+    shapes: dict[CallId, ShapeId] = {}
+    for call in sorted(calls, key=lambda call: call.when):
+        digest = 0
+        if call.tape is not None:
+            ops = recorded[call.tape]
+            digest, passed = done.get(call.tape, (0, 0))
+            end = passed
+            while end < len(ops) and ops[end].when < call.when:
+                end += 1
+            digest = _digest(trace, ops[passed:end], digest)
+            done[call.tape] = digest, end
+        key = (digest, call.site.id, tuple(_form(trace, source.tensor) for source in call.sources))
+        shapes[call.id] = numbers.setdefault(key, len(numbers))
+    return shapes
+
+
+def _digest(trace: Trace, ops: Sequence[Op], before: int) -> int:
+    places = {tensor: place for place, op in enumerate(ops) for tensor in op.outputs}
+    parts = tuple(
+        (
+            op.type,
+            op.site.id,
+            tuple(places.get(tensor, -1) for tensor in op.inputs),
+            tuple(_form(trace, tensor) for tensor in op.outputs),
+        )
+        for op in ops
+    )
+    return hash((before, parts))
+
+
+def _form(trace: Trace, tensor: TensorId | None) -> object:
+    known = trace.tensors.get(tensor) if tensor is not None else None
+    return (known.dtype, known.shape) if known is not None else None

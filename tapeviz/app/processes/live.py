@@ -1,0 +1,102 @@
+"""Pools of processes in; the pipeline and the stages that the window really uses out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...analysis import diagnose
+from ...analysis.model import Diagnosis
+from ...document.pipeline import Repairs, Stages
+from ...drawing import arrange, compose_over
+from ...errors import TapevizError
+from ...fixes import try_fixes
+from ...graph.groups.tree import GROUPINGS
+from ...layout import LAYOUTS
+from ...recording import Listener, LiveRecording, Recorder, Snippet
+from ...repair import repair
+from ...shares import has_shares, share_table
+from ...trace.model import Trace
+from .pools import Pools
+
+
+class LivePipeline:
+    """Records in the processes of some pools; the rest of the options are the user's."""
+
+    def __init__(self, pools: Pools) -> None:
+        self.pools = pools
+        self.directory: Path | None = None
+        self.arguments: tuple[str, ...] = ()
+        self.timeout: float | None = None
+        self._last: LiveRecording | None = None
+
+    def record(self, source: str, filename: str, listener: Listener) -> LiveRecording:
+        last, self._last = self._last, None
+        if last is not None:
+            last.release()
+        self._last = Recorder(self.pools.pool).record(self._snippet(source, filename), listener)
+        return self._last
+
+    def _snippet(self, source: str, filename: str) -> Snippet:
+        return Snippet(source, filename, self.arguments, self.directory, self.timeout)
+
+    def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
+        live = Recorder(self.pools.pool).record(self._snippet(source, filename))
+        try:
+            while not should_stop():
+                with contextlib.suppress(TimeoutError):
+                    return live.wait(0.1)
+            live.stop()
+            raise TapevizError("the comparison was given up")
+        finally:
+            live.release()
+
+    def try_fixes(
+        self,
+        trace: Trace,
+        diagnosis: Diagnosis,
+        told: Callable[[int, int], None],
+        should_stop: Callable[[], bool],
+    ) -> Diagnosis:
+        like = self._last.snippet if self._last is not None else None
+        return try_fixes(
+            trace,
+            diagnosis,
+            Recorder(self.pools.pool),
+            like=like,
+            on_progress=told,
+            should_stop=should_stop,
+        )
+
+    def close(self) -> None:
+        """Ends every process; waits for their end."""
+        self._last = None
+        self.pools.close()
+
+
+def mend(text: str) -> Repairs:
+    mended = repair(text)
+    error = mended.error
+    return Repairs(
+        mended.text,
+        tuple((repair.line, repair.what) for repair in mended.repairs),
+        f"line {error.line}: {error.message}" if error else "",
+        tuple((part.line, part.last_line, part.why) for part in mended.skipped),
+        mended.blocks,
+    )
+
+
+def live_stages() -> Stages:
+    compose: Any = compose_over
+    return Stages(
+        diagnose,
+        arrange,
+        compose,
+        mend,
+        has_shares,
+        share_table,
+        tuple(LAYOUTS),
+        tuple(GROUPINGS),
+    )

@@ -1,0 +1,96 @@
+"""An interpreter in, processes of it that are ready to run snippets out.
+
+Little is imported here: the first process begins to load TensorFlow before the window is made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ...errors import TapevizError
+from ...kernel import (
+    Confinement,
+    KernelChoice,
+    KernelPool,
+    PoolStatus,
+    choose_interpreter,
+    choose_kernel,
+    own_interpreter,
+)
+from ...whole_files import write_whole
+from ..storage.places import config_folder
+
+_CHOICE = "interpreter.json"
+
+
+def _ignore(status: PoolStatus) -> None:
+    """Before a window listens."""
+
+
+class Pools:
+    """The pool of the interpreter chosen; another choice closes the former in the background."""
+
+    def __init__(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
+        self.choice = choice
+        self.confinement = confinement or Confinement()
+        self._told: Callable[[PoolStatus], None] = _ignore
+        self._closing: list[threading.Thread] = []
+        self.pool = self._make()
+        self.pool.warm()
+
+    def _make(self) -> KernelPool:
+        return KernelPool(self.choice, confinement=self.confinement, on_status=self._tell)
+
+    def tell(self, told: Callable[[PoolStatus], None]) -> None:
+        """Sends the pool's status, now and at each change, to ``told``, on any thread."""
+        self._told = told
+        told(self.pool.status)
+
+    def _tell(self, status: PoolStatus) -> None:
+        with contextlib.suppress(RuntimeError):  # the window is gone
+            self._told(status)
+
+    def choose(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
+        """Runs go to another interpreter from now on, or have other limits."""
+        former, self.choice = self.pool, choice
+        self.confinement = confinement or self.confinement
+        self.pool = self._make()
+        self.pool.warm()
+        closing = threading.Thread(target=former.close, name="tapeviz-close", daemon=True)
+        self._closing.append(closing)
+        closing.start()
+
+    def close(self) -> None:
+        """Ends every process; waits for their end."""
+        self._told = _ignore
+        self.pool.close()
+        for closing in self._closing:
+            closing.join()
+
+
+def remember_choice(choice: KernelChoice) -> None:
+    """Let the next start begin with this interpreter. Not among the settings: those need Qt."""
+    kept = {"python": str(choice.python or ""), "kernel": choice.spec or ""}
+    file = config_folder() / _CHOICE
+    with contextlib.suppress(OSError, TapevizError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps(kept).encode())
+
+
+def remembered_choice() -> KernelChoice:
+    """The interpreter chosen at an earlier start, if it is still there."""
+    try:
+        kept = json.loads((config_folder() / _CHOICE).read_text(encoding="utf-8"))
+        python, kernel = str(kept["python"]), str(kept["kernel"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return own_interpreter()
+    with contextlib.suppress(TapevizError):
+        if kernel:
+            return choose_kernel(kernel)
+        if python and Path(python).exists():
+            return choose_interpreter(python)
+    return own_interpreter()

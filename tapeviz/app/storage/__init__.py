@@ -1,0 +1,1 @@
+"""What the window keeps on disk: texts, recordings, drafts, pictures, settings."""

@@ -1,0 +1,250 @@
+"""The text as it is typed in, a copy on disk out, so that no crash and no closing loses it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
+
+from ...document import Document
+from ...errors import TapevizError
+from ...whole_files import write_whole
+
+EVERY = 200
+"""Milliseconds from an edit to the copy; the time that the disk takes comes on top."""
+MOST_ASIDE = 50
+_COPY, _ASIDE, _LOCK = ".json", ".aside.json", ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An unsaved text that an earlier window left. ``was_closed``: it was closed, not killed;
+    ``first_line``: the first line that is the user's own; ``written``: the time of the copy."""
+
+    text: str
+    path: Path | None
+    was_closed: bool
+    first_line: str
+    written: datetime
+    file: Path
+
+    @property
+    def is_aside(self) -> bool:
+        """Another text took its place: it comes back when it is asked for."""
+        return self.file.name.endswith(_ASIDE)
+
+    @property
+    def words(self) -> str:
+        """For a menu: the first own line, and when it was typed."""
+        first = self.first_line
+        time = QDateTime.fromSecsSinceEpoch(int(self.written.timestamp()))
+        when = QLocale().toString(time, QLocale.FormatType.ShortFormat)
+        return f"{first if len(first) <= 48 else first[:47] + '…'}  ({when})"
+
+
+class DraftKeeper(QObject):
+    """Keeps the text of one window in a file of its own.
+
+    Beside it the window holds a lock, which the system releases whatever becomes of the process: a
+    copy without a window is known by its lock being free.
+    """
+
+    _failed = Signal(str)
+
+    def __init__(self, document: Document, folder: Path) -> None:
+        super().__init__(document)
+        self._document = document
+        self._folder = folder / "drafts"
+        self._lock: IO[bytes] | None = None
+        self._file = self._folder / f"{secrets.token_hex(8)}{_COPY}"
+        self._newest: object = None
+        self._writing = threading.Lock()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(EVERY)
+        self._timer.timeout.connect(self._keep_meanwhile)
+        self._failed.connect(document.complain)
+        document.text.changed.connect(self._note_change)
+
+    def _note_change(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _keep_meanwhile(self) -> None:
+        """Writes on another thread: a slow disk does not stop the window."""
+        if self._writing.locked():
+            self._timer.start()
+            return
+        contents = self._contents()
+        if contents is None:
+            self.keep()
+            return
+        threading.Thread(
+            target=self._write_or_tell, args=(contents,), name="tapeviz-draft", daemon=True
+        ).start()
+
+    def _contents(self, was_closed: bool = False) -> dict[str, Any] | None:
+        """What is to be kept; None when the user's file has it already, or there is nothing."""
+        text = self._document.text
+        self._newest = None
+        if not text.is_modified or not text.source.strip():
+            return None
+        self._newest = contents = {
+            "text": text.source,
+            "path": str(text.path) if text.path else "",
+            "closed": was_closed,
+            "first": first_own_line(text.source, text.saved),
+        }
+        return contents
+
+    def _write(self, contents: dict[str, Any]) -> None:
+        with self._writing:
+            if contents is not self._newest:
+                return  # a later one was written, or the text is safe elsewhere
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if self._lock is None:
+                    self._lock = hold(self._file.with_suffix(_LOCK))
+            except OSError as error:
+                raise TapevizError(str(error)) from error
+            write_whole(self._file, json.dumps(contents).encode(), mode=0o600)
+
+    def _write_or_tell(self, contents: dict[str, Any]) -> bool:
+        try:
+            self._write(contents)
+        except TapevizError as error:
+            with contextlib.suppress(RuntimeError):  # the window has gone
+                self._failed.emit(f"The unsaved text cannot be kept safe: {error}")
+            return False
+        return True
+
+    def keep(self, was_closed: bool = False) -> bool:
+        """Writes the text unless the user's file has it already; True if it did. Never raises."""
+        contents = self._contents(was_closed)
+        if contents is not None:
+            return self._write_or_tell(contents)
+        with self._writing, contextlib.suppress(OSError):
+            self._file.unlink()
+        return False
+
+    def close(self) -> None:
+        """The last copy; what earlier windows left is older now, and only comes when asked for."""
+        self._timer.stop()
+        self.keep(was_closed=True)
+        self.set_left_aside()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+            self._file.with_suffix(_LOCK).unlink(missing_ok=True)
+
+    def turn_over(self) -> None:
+        """Another text comes: an unsaved one is set aside, and the oldest of these go."""
+        if self.keep():
+            with contextlib.suppress(OSError):
+                self._file.rename(self._folder / f"{secrets.token_hex(8)}{_ASIDE}")
+            for draft in self.set_aside()[MOST_ASIDE:]:
+                draft.file.unlink(missing_ok=True)
+
+    def set_aside(self) -> list[Draft]:
+        """Unsaved texts that come back when they are asked for, the last first."""
+        return [draft for draft in self._drafts() if draft.is_aside]
+
+    def take_left(self) -> Draft | None:
+        """The newest text that a window left when it went away; the others are set aside."""
+        left = [draft for draft in self._drafts() if not draft.is_aside]
+        for draft in left[1:]:
+            _set_aside(draft.file)
+        for lock in self._folder.glob(f"*{_LOCK}"):
+            if not (lock.with_suffix(_COPY).exists() or _is_held(lock)):
+                lock.unlink(missing_ok=True)
+        return left[0] if left else None
+
+    def set_left_aside(self) -> bool:
+        """What windows left is under Open recent from now on; whether there was anything."""
+        newest = self.take_left()
+        if newest is not None:
+            _set_aside(newest.file)
+        return newest is not None
+
+    def adopt(self, draft: Draft) -> None:
+        """The text of ``draft`` is in this window now: once it is safe, the old copy goes."""
+        if self.keep():
+            draft.file.unlink(missing_ok=True)
+
+    def _drafts(self) -> list[Draft]:
+        """All that no window holds, the newest first."""
+        files = [file for file in self._folder.glob(f"*{_COPY}") if file != self._file]
+        found = [
+            draft
+            for file in files
+            if not _is_held(file.with_suffix(_LOCK))
+            for draft in _read(file)
+        ]
+        return sorted(found, key=lambda draft: draft.written, reverse=True)
+
+
+def _read(file: Path) -> Iterator[Draft]:
+    """The draft in a file, if it is one."""
+    try:
+        written = datetime.fromtimestamp(file.stat().st_mtime)
+        about = json.loads(file.read_text(encoding="utf-8"))
+        text, path = str(about["text"]), str(about["path"])
+        first = str(about.get("first") or first_own_line(text, ""))
+        was_closed = bool(about["closed"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return
+    yield Draft(text, Path(path) if path else None, was_closed, first, written, file)
+
+
+def first_own_line(text: str, opened: str) -> str:
+    """The first line of ``text`` that is not in what was opened; of code, if there is some."""
+    before = {line.strip() for line in opened.splitlines()}
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    own = [line for line in lines if line not in before] or lines
+    told = [line for line in own if line[0] not in "#\"'"]
+    imported = ("import ", "from ")
+    return next((line for line in told if not line.startswith(imported)), (told or own or ["…"])[0])
+
+
+def _set_aside(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        file.rename(file.with_name(file.name.removesuffix(_COPY) + _ASIDE))
+        file.with_suffix(_LOCK).unlink(missing_ok=True)
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether a window that is still there holds this lock."""
+    if not lock.exists():
+        return False
+    try:
+        hold(lock).close()
+    except OSError:
+        return True
+    return False
+
+
+def hold(path: Path) -> IO[bytes]:
+    """An open file with a lock on it, which ends with the process. ``OSError``: another has it."""
+    file = path.open("ab")
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise
+    return file

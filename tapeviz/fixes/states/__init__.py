@@ -1,0 +1,1 @@
+"""Fixes for variables and weights that are written while a tape records."""

@@ -1,0 +1,283 @@
+"""A variable that is written between source and target in, a tensor in its place out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, all_of, argument, called_name, sole
+from ..tapes.blocks import TAPES, Block, block_of_call, gradient_call
+from .regions import Region, region_after
+from .renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
+from .weights import call_with_one_weight
+from .writes import Write, new_value, writes_on, writes_to
+
+SLICE_OP = "ResourceStridedSliceAssign"
+
+
+def use_new_tensor(case: FixCase) -> Iterator[Edit]:
+    """``c.assign(e)`` → ``c_new = e``, which later reads use; the variable is stored afterwards."""
+    lines = case.lines("assign")
+    for chosen in dict.fromkeys((lines, lines[:1])):
+        for afterwards in (True, False):
+            edit = _edited(case, chosen, afterwards)
+            if edit is not None:
+                yield edit
+
+
+def _edited(case: FixCase, lines: Iterable[int], afterwards: bool) -> Edit | None:
+    """``afterwards``: store when the tape is done, if nothing else can read the state before."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    plan = Plan(source)
+    titles: list[str] = []
+    done: list[cst.BaseExpression] = []
+    for line in sorted(lines):
+        for write in writes_on(source, line, case.cause.op == SLICE_OP):
+            if any(write.receiver.deep_equals(node) for node in done):
+                continue
+            new = _replace_state(case, plan, write, block, afterwards)
+            if new:
+                done.append(write.receiver)
+                titles.append(f"{new} in place of {source.code(write.receiver)}")
+    if not titles:
+        return None
+    return Edit(f"Compute with a tensor: {', '.join(titles)}", plan.text())
+
+
+def _replace_state(
+    case: FixCase, plan: Plan, write: Write, block: Block | None, afterwards: bool
+) -> str:
+    """Change one variable into a tensor; the tensor's name, or empty if it cannot be done."""
+    source, receiver = case.source, write.receiver
+    is_weight = isinstance(receiver, cst.Subscript) and not isinstance(receiver.value, cst.Name)
+    is_named = isinstance(receiver, (cst.Name, cst.Attribute))
+    if not (is_named or is_weight) or _is_own(source, write):
+        return ""
+    region = region_after(source, write.statement, block)
+    if is_rebound(receiver, region.statements):
+        return ""
+    new = source.free_name(new_name(stem(receiver)))
+    name = source.code(receiver)
+    read_elsewhere = functions_that_read(source, receiver)
+    is_safe = not calls_any((write.statement, *region.statements), read_elsewhere)
+    stored_later = afterwards and is_safe and region.block is not None and region.loop is None
+    rename_reads(plan, receiver, new, region.statements)
+    call_with_one_weight(plan, receiver, new, region.statements)
+    if region.loop is not None:
+        plan.before(region.loop, f"{new} = {name}")
+        watch_in_inner_tapes(plan, receiver, new, region, block)
+    following = [write, *_others(source, write, region)]
+    for place, following_write in enumerate(following):
+        is_first = place == 0 and region.loop is None
+        if not _compute(case, plan, following_write, name if is_first else new, new):
+            return ""
+        if not stored_later:
+            plan.after(following_write.statement, f"{name}.assign({new})")
+    if stored_later and region.block is not None:
+        plan.after(region.block.node, f"{name}.assign({new})")
+    if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
+        _ask_for(case, plan, block, receiver, new)
+    return new
+
+
+def _others(source: ParsedSource, write: Write, region: Region) -> list[Write]:
+    """Further writes to the same variable."""
+    is_slice = write.subscript is not None
+    found = writes_to(source, write.receiver, region.statements, is_slice)
+    return [found_write for found_write in found if found_write.call is not write.call]
+
+
+def _compute(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> bool:
+    """Make the statement bind the new state; one that does more gets a line in front."""
+    source = case.source
+    value = new_value(source, write, now, case.trace)
+    if value is None:
+        return False
+    small = sole(write.statement)
+    if isinstance(small, cst.Expr) and small.value is write.call:
+
+        def bind(updated: cst.SimpleStatementLine) -> cst.CSTNode:
+            changed = sole(updated)
+            call = changed.value if isinstance(changed, cst.Expr) else None
+            same = write.in_call(call) if isinstance(call, cst.Call) else write
+            state = new_value(source, same, now, case.trace)
+            target = cst.AssignTarget(cst.Name(new))
+            return updated.with_changes(body=[cst.Assign([target], state or value)])
+
+        plan.replace(write.statement, bind)
+        return True
+    if not isinstance(write.statement, cst.SimpleStatementLine):
+        return False
+    plan.before(write.statement, f"{new} = {source.code(value)}")
+    plan.replace(write.call, new)
+    return True
+
+
+def _ask_for(
+    case: FixCase, plan: Plan, block: Block | None, receiver: cst.BaseExpression, new: str
+) -> None:
+    """A gradient of the variable as read after the write is now the gradient of the tensor."""
+    call = gradient_call(case.source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    statement = case.source.statement_of(call) if call is not None else None
+    if asked is None or statement is None:
+        return
+    if block is not None and case.source.beside(statement, block.node) is not None:
+        rename_reads(plan, receiver, new, [asked.value])
+
+
+def _is_own(source: ParsedSource, write: Write) -> bool:
+    """Whether the receiver is a name of the loop, lambda or comprehension around the write."""
+    if not isinstance(write.receiver, cst.Name):
+        return False
+    name = write.receiver.value
+    for above in source.ancestors(write.call):
+        if isinstance(above, cst.Lambda):
+            if any(param.name.value == name for param in all_of(above.params, cst.Param)):
+                return True
+        elif isinstance(above, cst.For):
+            if any(part.value == name for part in all_of(above.target, cst.Name)):
+                return True
+        elif isinstance(above, (cst.ListComp, cst.GeneratorExp)):
+            targets = (part.target for part in all_of(above, cst.CompFor))
+            if any(part.value == name for target in targets for part in all_of(target, cst.Name)):
+                return True
+        elif isinstance(above, cst.FunctionDef):
+            return False
+    return False
+
+
+def watch_in_inner_tapes(
+    plan: Plan, receiver: cst.BaseExpression, new: str, region: Region, block: Block | None
+) -> None:
+    """Inner tapes that differentiate by the variable have to watch the tensor in its place."""
+    source = plan.source
+    asked = {
+        source.code(call.func.value)
+        for statement in region.statements
+        for call in all_of(statement, cst.Call)
+        if called_name(call) == "gradient" and isinstance(call.func, cst.Attribute)
+        if (sources := argument(call, 1, "sources")) is not None
+        if any(True for _ in reads_of(source, receiver, [sources.value]))
+    }
+    for statement in region.statements:
+        for inner in all_of(statement, cst.With):
+            if block is not None and inner is block.node:
+                continue
+            for item in inner.items:
+                name = source.code(item.asname.name) if item.asname else ""
+                is_tape = isinstance(item.item, cst.Call) and called_name(item.item) in TAPES
+                if is_tape and name in asked:
+                    plan.first(inner, f"{name}.watch({new})")
+
+
+def rebind_name(case: FixCase) -> Iterator[Edit]:
+    """``c.assign(e)`` → ``c = e``, for functions that read ``c``; later ``c`` is as before."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    if block is None:
+        return
+    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
+        receiver = write.receiver
+        if not isinstance(receiver, cst.Name) or _is_own(source, write):
+            continue
+        if not functions_that_read(source, receiver):
+            continue
+        if source.beside(write.statement, block.node) is not block.node:
+            continue
+        name, stored = receiver.value, source.free_name(f"{receiver.value}_variable")
+        plan = Plan(source)
+        if not _compute(case, plan, write, name, name):
+            continue
+        plan.before(block.node, f"{stored} = {name}")
+        plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
+        yield Edit(f"Let {name} mean the tensor itself while the tape records", plan.text())
+
+
+def rebind_attribute(case: FixCase) -> Iterator[Edit]:
+    """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state."""
+    source = case.source
+    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
+        receiver = write.receiver
+        if not isinstance(receiver, cst.Attribute):
+            continue
+        name = source.code(receiver)
+        is_slice = write.subscript is not None
+        plan = Plan(source)
+        every = list(writes_to(source, receiver, [source.module], is_slice))
+        for each in every:
+            value = new_value(source, each, name, case.trace)
+            small = sole(each.statement)
+            if value is None or not isinstance(small, cst.Expr) or small.value is not each.call:
+                return
+            target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
+            plan.replace(small, cst.Assign([target], value))
+        if every:
+            yield Edit(f"Keep the tensor itself as {name}, in place of a variable", plan.text())
+
+
+def return_tensor(case: FixCase) -> Iterator[Edit]:
+    """A function that only writes a variable returns the tensor, and its caller uses that."""
+    source, trace = case.source, case.trace
+    block = block_of_call(source, trace, case.call)
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
+        function = source.enclosing(write.statement, cst.FunctionDef)
+        small = sole(write.statement)
+        if function is None or op is None or not isinstance(small, cst.Expr):
+            continue
+        if source.beside(write.statement, function.body.body[-1]) is None:  # type: ignore[arg-type]
+            continue
+        if all_of(function.body, cst.Return):
+            continue
+        for frame in op.site.frames[1:2]:
+            edit = _returned(case, write, function, frame.line, block)
+            if edit is not None:
+                yield edit
+
+
+def _returned(
+    case: FixCase, write: Write, function: cst.FunctionDef, line: int, block: Block | None
+) -> Edit | None:
+    source, receiver = case.source, write.receiver
+    caller = source.statement(line)
+    small = sole(caller)
+    if caller is None or not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
+        return None
+    if called_name(small.value) != function.name.value:
+        return None
+    new = source.free_name(new_name(stem(receiver)))
+    name = source.code(receiver)
+    plan = Plan(source)
+    if not _compute(case, plan, write, name, new):
+        return None
+    plan.after(write.statement, f"{name}.assign({new})")
+    plan.last(function, f"return {new}")
+    target = cst.AssignTarget(cst.Name(new))
+
+    def bind(updated: cst.Expr) -> cst.CSTNode:
+        return cst.Assign([target], updated.value)
+
+    plan.replace(small, bind)
+    region = region_after(source, caller, block)
+    if not rename_reads(plan, receiver, new, region.statements):
+        return None
+    return Edit(f"Return the tensor from {function.name.value}, and compute with it", plan.text())
+
+
+def stem(receiver: cst.BaseExpression) -> str:
+    """A name to begin a new one with: ``c``, ``w`` of ``self.w``, ``c`` of ``c[0]``."""
+    if isinstance(receiver, cst.Attribute):
+        return receiver.attr.value.strip("_") or "state"
+    if isinstance(receiver, cst.Subscript):
+        return stem(receiver.value)
+    return receiver.value if isinstance(receiver, cst.Name) else "state"
+
+
+def new_name(name: str) -> str:
+    """The name of the tensor that takes a variable's place."""
+    return f"{name}_tensor" if "new" in name else f"{name}_new"

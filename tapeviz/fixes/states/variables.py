@@ -1,0 +1,42 @@
+"""A variable made from a computed tensor in, that tensor itself out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, argument
+
+_COMPUTED = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Subscript, cst.Attribute)
+
+
+def keep_tensor(case: FixCase) -> Iterator[Edit]:
+    """``tf.Variable(e)`` → ``e``, converted where ``e`` may be a list or a number."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for line in case.lines("new-variable"):
+        for call in source.calls(line, "Variable"):
+            initial = argument(call, 0, "initial_value", "initializer", "value")
+            if initial is not None:
+                plan.replace(call, _tensor(source, call, initial.value))
+                count += 1
+    if count:
+        yield Edit("Keep the computed value a tensor, without tf.Variable", plan.text())
+
+
+def _tensor(source: ParsedSource, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
+    if isinstance(value, cst.Lambda):
+        value = value.body
+    dtype = argument(call, 99, "dtype")
+    if dtype is not None:
+        text = f"{source.tf}.cast({source.code(value)}, {source.code(dtype.value)})"
+        return cst.parse_expression(text)
+    if isinstance(value, (*_COMPUTED, cst.Name)) and not isinstance(value, cst.Name):
+        is_alone = isinstance(source.parent(call), (cst.Assign, cst.AnnAssign, cst.Arg, cst.Return))
+        text = source.code(value)
+        return cst.parse_expression(text if is_alone else f"({text})")
+    return cst.parse_expression(f"{source.tf}.convert_to_tensor({source.code(value)})")

@@ -1,0 +1,152 @@
+"""Weights of a Keras model written while a tape records in, a call with new weights out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed
+from ..source import ParsedSource, all_of, argument, dotted, sole
+from ..tapes.blocks import block_of_call
+from .regions import region_after
+from .renaming import rename_reads
+
+_WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
+
+
+def model_of_weights(source: ParsedSource, variables: cst.BaseExpression) -> str:
+    """``model`` of ``model.trainable_variables``, or of a name that was given those."""
+    if isinstance(variables, cst.Attribute) and variables.attr.value in _WEIGHTS:
+        return dotted(variables.value)
+    if isinstance(variables, cst.Name):
+        for assign in all_of(source.module, cst.Assign):
+            bound = assign.targets[0].target
+            is_it = isinstance(bound, cst.Name) and bound.value == variables.value
+            if is_it and isinstance(assign.value, cst.Attribute):
+                return model_of_weights(source, assign.value)
+    return ""
+
+
+def call_with_weights(plan: Plan, model: str, weights: str, region: Iterable[cst.CSTNode]) -> int:
+    """``model(x)`` → ``model.stateless_call(weights, …, x)[0]`` (Keras 3); how many calls."""
+    count = 0
+    for statement in region:
+        for call in all_of(statement, cst.Call):
+            if dotted(call.func) == model:
+                plan.replace(call, lambda old: _stateless(plan.source, old, model, weights))
+                count += 1
+    return count
+
+
+def _stateless(source: ParsedSource, call: cst.Call, model: str, weights: str) -> cst.CSTNode:
+    given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+    state = f"{weights}, {model}.non_trainable_variables"
+    return cst.parse_expression(f"{model}.stateless_call({state}, {given})[0]")
+
+
+def call_with_one_weight(
+    plan: Plan, receiver: cst.BaseExpression, new: str, region: Iterable[cst.CSTNode]
+) -> int:
+    """Calls of the layer or model that ``receiver`` is a weight of take ``new`` in its place."""
+    source, code = plan.source, plan.source.code(receiver)
+    count = 0
+    for statement in region:
+        for call in all_of(statement, cst.Call):
+            owner = source.code(call.func)
+            if code.startswith((f"{owner}.", f"{owner}[")):
+                weights = f"[{new} if v is {code} else v for v in {owner}.trainable_variables]"
+                plan.replace(
+                    call,
+                    lambda old, o=owner, w=weights: _stateless(source, old, o, w),  # type: ignore[misc]
+                )
+                count += 1
+    return count
+
+
+def call_with_set_weights(case: FixCase) -> Iterator[Edit]:
+    """``model.set_weights(ws)`` → the model is called with ``ws``; they are set afterwards."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    for call in source.calls(case.cause.line, "set_weights"):
+        statement = source.statement_of(call)
+        given = argument(call, 0, "weights")
+        if statement is None or given is None or not isinstance(call.func, cst.Attribute):
+            continue
+        model = dotted(call.func.value)
+        plan = Plan(source)
+        name = source.code(given.value)
+        if not isinstance(given.value, cst.Name):
+            name = source.free_name("new_weights")
+            plan.before(statement, f"{name} = {source.code(given.value)}")
+            plan.replace(given.value, name)
+        region = region_after(source, statement, block)
+        if model and call_with_weights(plan, model, name, region.statements):
+            yield Edit(f"Call {model} with the new weights, by stateless_call", plan.text())
+
+
+def step_by_hand(case: FixCase) -> Iterator[Edit]:
+    """``optimizer.apply_gradients`` inside the tape → a plain gradient step on tensors."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    for call in source.calls(case.cause.line, "apply_gradients"):
+        statement = source.statement_of(call)
+        pairs = argument(call, 0, "grads_and_vars")
+        is_alone = isinstance(small := sole(statement), cst.Expr) and small.value is call
+        if statement is None or not is_alone or pairs is None:
+            continue
+        parted = _parted(pairs.value)
+        if parted is None:
+            continue
+        gradients, variables = parted
+        optimizer = source.code(call.func).rsplit(".", 1)[0]
+        yield from _steps(case, statement, gradients, variables, optimizer, block)
+
+
+def _parted(
+    pairs: cst.BaseExpression,
+) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+    """Gradients and variables of ``zip(gs, ws)`` or of ``[(g, w), …]``, as expressions."""
+    if isinstance(pairs, cst.Call) and len(pairs.args) == 2:
+        return pairs.args[0].value, pairs.args[1].value
+    both = [element.value for element in pairs.elements] if isinstance(pairs, cst.List) else []
+    if not both or not all(
+        isinstance(pair, cst.Tuple) and len(pair.elements) == 2 for pair in both
+    ):
+        return None
+    columns = ([pair.elements[at].value for pair in both] for at in (0, 1))  # type: ignore[attr-defined]
+    gradients, variables = (cst.List([cst.Element(item) for item in each]) for each in columns)
+    return gradients, variables
+
+
+def _steps(
+    case: FixCase,
+    statement: cst.CSTNode,
+    gradients: cst.BaseExpression,
+    variables: cst.BaseExpression,
+    optimizer: str,
+    block: object,
+) -> Iterator[Edit]:
+    from ..tapes.blocks import Block
+
+    source = case.source
+    assert isinstance(statement, cst.SimpleStatementLine)
+    region = region_after(source, statement, block if isinstance(block, Block) else None)
+    plan = Plan(source)
+    new = source.free_name("new_weights")
+    w, g = source.free_name("w"), source.free_name("g")
+    step = f"{w} - {optimizer}.learning_rate * {g}"
+    pairs = f"zip({source.code(gradients)}, {source.code(variables)})"
+    plan.before(statement, f"{new} = [{step} for {g}, {w} in {pairs}]")
+    model = model_of_weights(source, variables)
+    count = rename_reads(plan, variables, new, region.statements)
+    if isinstance(variables, (cst.List, cst.Tuple)):
+        for place, element in enumerate(variables.elements):
+            count += rename_reads(
+                plan, enclosed(element.value), f"{new}[{place}]", region.statements
+            )
+    if model:
+        count += call_with_weights(plan, model, new, region.statements)
+    if count:
+        yield Edit(f"Take the inner step on tensors, in {new}", plan.text(), is_estimate=True)

@@ -1,0 +1,146 @@
+"""A line that changes a variable's state in, what is written there and how out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from ...trace.model import Trace, VariableId
+from ..plan import as_term
+from ..source import ParsedSource, Statement, all_of, argument, called_name, dotted
+from .slices import axes_of, stepped, updated
+
+METHODS = (
+    *("assign", "assign_add", "assign_sub"),
+    *("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"),
+    *("scatter_update", "scatter_add", "scatter_sub"),
+)
+_MODULES = ("state_ops", "v1", "K", "backend")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """``receiver``: the expression of the variable; ``subscript``: the slice of it, if one.
+
+    ``values``: what is written (indices and updates of a scatter).
+    """
+
+    call: cst.Call
+    statement: Statement
+    receiver: cst.BaseExpression
+    subscript: cst.Subscript | None
+    method: str
+    values: tuple[cst.BaseExpression, ...]
+    first: int = 0
+    """Where among the arguments the values begin."""
+
+    def in_call(self, call: cst.Call) -> Write:
+        """The same write with the values of a changed call."""
+        values = _values(call, self.method, self.first)
+        return replace(self, values=values) if values is not None else self
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of the former state stays."""
+        return self.method == "assign" and self.subscript is None
+
+
+def writes_on(source: ParsedSource, line: int, is_slice: bool = False) -> list[Write]:
+    """The writes on a line. ``is_slice``: a subscript is a slice of one variable, not of a list."""
+    found = (write_of(source, call, is_slice) for call in source.calls(line, *METHODS, "update"))
+    return [write for write in found if write is not None]
+
+
+def writes_to(
+    source: ParsedSource,
+    receiver: cst.BaseExpression,
+    region: Iterable[cst.CSTNode],
+    is_slice: bool,
+) -> Iterator[Write]:
+    """The writes to the same variable in a region."""
+    for statement in region:
+        for call in all_of(statement, cst.Call):
+            if called_name(call) in METHODS:
+                write = write_of(source, call, is_slice)
+                if write is not None and write.receiver.deep_equals(receiver):
+                    yield write
+
+
+def write_of(source: ParsedSource, call: cst.Call, is_slice: bool) -> Write | None:
+    statement = source.statement_of(call)
+    if statement is None or not isinstance(call.func, cst.Attribute):
+        return None
+    method = call.func.attr.value
+    receiver: cst.BaseExpression = call.func.value
+    first = 0
+    if dotted(receiver).rsplit(".", 1)[-1] in _MODULES:  # tf.compat.v1.assign(c, value)
+        given = argument(call, 0, "ref", "x")
+        if given is None:
+            return None
+        receiver, first = given.value, 1
+        method = "assign" if method == "update" else method
+    if method not in METHODS:
+        return None
+    values = _values(call, method, first)
+    if values is None:
+        return None
+    subscript = receiver if is_slice and isinstance(receiver, cst.Subscript) else None
+    if subscript is not None:
+        receiver = subscript.value
+    return Write(call, statement, receiver, subscript, method, values, first)
+
+
+def _values(call: cst.Call, method: str, first: int) -> tuple[cst.BaseExpression, ...] | None:
+    if method.startswith("scatter_nd"):
+        given = (argument(call, first, "indices"), argument(call, first + 1, "updates"))
+    elif method.startswith("scatter"):
+        delta = argument(call, first, "sparse_delta")
+        if delta is None or not isinstance(delta.value, cst.Call):
+            return None
+        if called_name(delta.value) != "IndexedSlices":
+            return None
+        given = (argument(delta.value, 1, "indices"), argument(delta.value, 0, "values"))
+    else:
+        given = (argument(call, first, "value", "delta"), None)
+        return (given[0].value,) if given[0] is not None else None
+    return (given[0].value, given[1].value) if given[0] and given[1] else None
+
+
+def new_value(
+    source: ParsedSource, write: Write, now: str, trace: Trace
+) -> cst.BaseExpression | None:
+    """The state after the write as an expression; ``now``: what stands for the state before it."""
+    tf, code = source.tf, source.code
+    last = write.values[-1]
+    if write.method == "assign":
+        if write.subscript is not None:
+            shape = _shape(trace, write)
+            axes = axes_of(write.subscript, shape)
+            if axes is None:
+                text = stepped(tf, now, write.subscript, shape, code(last))
+            else:
+                text = updated(tf, now, axes, code(last))
+            return cst.parse_expression(text) if text else None
+        if isinstance(last, (cst.List, cst.Tuple)):
+            return cst.parse_expression(f"{tf}.convert_to_tensor({code(last)})")
+        return last
+    if write.method in ("assign_add", "assign_sub"):
+        sign = "+" if write.method == "assign_add" else "-"
+        return cst.parse_expression(f"{now} {sign} {code(as_term(last))}")
+    how = write.method.rsplit("_", 1)[-1]
+    indices = code(write.values[0])
+    if "nd" not in write.method:
+        indices = f"{tf}.expand_dims({indices}, -1)"
+    return cst.parse_expression(f"{tf}.tensor_scatter_nd_{how}({now}, {indices}, {code(last)})")
+
+
+def _shape(trace: Trace, write: Write) -> tuple[int | None, ...] | None:
+    """The shape of the variable that is written to, found by its name."""
+    name = cst.Module([]).code_for_node(write.receiver)
+    for tensor, names in trace.names.items():
+        variable = trace.variables.get(VariableId(tensor))
+        if variable is not None and name in names:
+            return variable.shape
+    return None

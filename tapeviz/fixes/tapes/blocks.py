@@ -1,0 +1,142 @@
+"""A tape of the recording in, the ``with`` block of the text that it records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ...trace.model import Call, StackFrame, Tape, Trace
+from ..plan import Plan
+from ..source import ParsedSource, Statement, called_name, sole
+
+TAPES = ("GradientTape", "ForwardAccumulator")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """``with`` and which of its items is the tape; ``name``: the expression that means the tape."""
+
+    node: cst.With
+    item: cst.WithItem
+    name: str
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.name)
+
+
+def blocks_on(source: ParsedSource, line: int) -> Iterator[Block]:
+    """The tape blocks whose heading covers the line, one for each tape."""
+    for statement in source.statements:
+        if not isinstance(statement, cst.With):
+            continue
+        for item in statement.items:
+            if source.covers(item.item, line) and _may_be_tape(item):
+                yield Block(statement, item, _name(source, item))
+
+
+def block_of(source: ParsedSource, tape: Tape | None) -> Block | None:
+    """Where the tape records, if that is a ``with`` of this text."""
+    if tape is None:
+        return None
+    sites = [interval.start_site for interval in tape.intervals[:1]] + [tape.site]
+    for site in sites:
+        for frame in site.frames:
+            found = list(blocks_on(source, frame.line))
+            if found:
+                return _best(source, found, tape, frame)
+    return None
+
+
+def block_of_call(source: ParsedSource, trace: Trace, call: Call) -> Block | None:
+    return block_of(source, trace.tapes.get(call.tape) if call.tape is not None else None)
+
+
+def _best(source: ParsedSource, found: list[Block], tape: Tape, frame: StackFrame) -> Block:
+    named = [block for block in found if block.name == tape.name]
+    return named[0] if named else found[0]
+
+
+def _may_be_tape(item: cst.WithItem) -> bool:
+    expression = item.item
+    if isinstance(expression, cst.Call):
+        return called_name(expression) in TAPES
+    return isinstance(expression, (cst.Name, cst.Attribute))
+
+
+def _name(source: ParsedSource, item: cst.WithItem) -> str:
+    if item.asname is not None:
+        return source.code(item.asname.name)
+    return "" if isinstance(item.item, cst.Call) else source.code(item.item)
+
+
+def tape_call(source: ParsedSource, tape: Tape | None) -> cst.Call | None:
+    """The expression that made the tape."""
+    for frame in tape.site.frames if tape is not None else ():
+        made = source.calls(frame.line, *TAPES)
+        named = [
+            call
+            for call in made
+            if isinstance(item := source.parent(call), cst.WithItem)
+            and tape is not None
+            and _name(source, item) == tape.name
+        ]
+        if made:
+            return (named or made)[0]
+    return None
+
+
+def gradient_call(source: ParsedSource, call: Call) -> cst.Call | None:
+    """The expression that asked for the gradient."""
+    method = call.method.rsplit(".", 1)[-1]
+    for frame in call.site.frames:
+        found = source.calls(frame.line, method)
+        if found:
+            at = [block for block in found if _is_at(source, block, frame)]
+            return (at or found)[0]
+    return None
+
+
+def _is_at(source: ParsedSource, call: cst.Call, frame: StackFrame) -> bool:
+    return source.covers(call, frame.line) and source.column(call) == frame.column
+
+
+def body_of(block: Block) -> list[Statement]:
+    """The statements that the tape records, of a body that has lines of its own."""
+    suite = block.node.body
+    kinds = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+    return [statement for statement in suite.body if isinstance(statement, kinds)]
+
+
+def is_method_statement(statement: Statement, tape: str, *methods: str) -> bool:
+    """Whether a statement is nothing but ``tape.method(…)``."""
+    small = sole(statement)
+    if not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
+        return False
+    function = small.value.func
+    return (
+        isinstance(function, cst.Attribute)
+        and function.attr.value in methods
+        and cst.Module([]).code_for_node(function.value) == tape
+    )
+
+
+def after_watches(block: Block) -> Statement | None:
+    """The last of the ``watch`` statements that a block begins with."""
+    last = None
+    for statement in body_of(block):
+        if not is_method_statement(statement, block.name, "watch"):
+            break
+        last = statement
+    return last
+
+
+def put_in_front(plan: Plan, block: Block, *statements: Statement | str) -> None:
+    """As the first statements of the block, after the watches it begins with."""
+    last = after_watches(block)
+    if last is None:
+        plan.first(block.node, *statements)
+    else:
+        plan.after(last, *statements)

@@ -1,0 +1,159 @@
+"""A ``custom_gradient`` that gives None, or an object that swallows its input, in; a repair out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, all_of, called_name, dotted, sole
+
+
+def differentiate_itself(case: FixCase) -> Iterator[Edit]:
+    """Without the decorator and the gradient function TensorFlow differentiates the body."""
+    source = case.source
+    function = _decorated(case)
+    if function is None:
+        return
+    plan = Plan(source)
+    for decorator in function.decorators:
+        if dotted(decorator.decorator).endswith("custom_gradient"):
+            plan.remove(decorator)
+    inner = {function.name.value for function in all_of(function.body, cst.FunctionDef)}
+    for result in all_of(function.body, cst.Return):
+        if source.enclosing(result, cst.FunctionDef) is not function:
+            continue
+        value = result.value
+        if isinstance(value, cst.Tuple) and len(value.elements) == 2:
+            last = value.elements[1].value
+            if isinstance(last, cst.Lambda) or (isinstance(last, cst.Name) and last.value in inner):
+                plan.replace(value, value.elements[0].value)
+                title = f"Let TensorFlow differentiate {function.name.value} itself"
+                yield Edit(title, plan.text())
+                return
+
+
+def return_computed(case: FixCase) -> Iterator[Edit]:
+    """A gradient function that computes something and forgets to return it."""
+    source = case.source
+    function = _decorated(case)
+    for inner in all_of(function.body, cst.FunctionDef) if function is not None else ():
+        body = inner.body.body
+        last = body[-1] if body else None
+        small = sole(last) if isinstance(last, cst.CSTNode) else None
+        if all_of(inner.body, cst.Return):
+            continue
+        plan = Plan(source)
+        if isinstance(small, cst.Expr):
+            plan.replace(small, cst.Return(small.value))
+        elif isinstance(small, cst.Assign) and isinstance(last, cst.SimpleStatementLine):
+            plan.after(last, f"return {source.code(small.targets[0].target)}")
+        else:
+            continue
+        yield Edit(f"Return what {inner.name.value} computes", plan.text())
+
+
+def pass_upstream(case: FixCase) -> Iterator[Edit]:
+    """``return None`` in the gradient function → the upstream gradient, as through the identity."""
+    source = case.source
+    statement = source.statement(case.cause.line)
+    small = sole(statement)
+    if not isinstance(small, cst.Return) or small.value is None:
+        return
+    function = source.enclosing(small, cst.FunctionDef)
+    if function is None or not function.params.params:
+        return
+    upstream = function.params.params[0].name.value
+    plan = Plan(source)
+    count = 0
+    given = (
+        [element.value for element in small.value.elements]
+        if isinstance(small.value, (cst.Tuple, cst.List))
+        else [small.value]
+    )
+    for value in given:
+        if isinstance(value, cst.Name) and value.value == "None":
+            plan.replace(value, upstream)
+            count += 1
+    if count:
+        title = f"Estimate: return the upstream gradient {upstream} where None is returned"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _decorated(case: FixCase) -> cst.FunctionDef | None:
+    name = case.cause.detail.get("function", "")
+    for function in all_of(case.source.module, cst.FunctionDef):
+        has_decorator = any(
+            dotted(decorator.decorator).endswith("custom_gradient")
+            for decorator in function.decorators
+        )
+        if has_decorator and (function.name.value == name or _covers(case, function)):
+            return function
+    return None
+
+
+def _covers(case: FixCase, function: cst.FunctionDef) -> bool:
+    return case.source.covers(function, case.cause.line)
+
+
+def keep_written(case: FixCase) -> Iterator[Edit]:
+    """``array.write(i, v)`` → ``array = array.write(i, v)``."""
+    source: ParsedSource = case.source
+    plan = Plan(source)
+    count = 0
+    for line in case.lines():
+        for call in source.calls(line, "write", "unstack", "scatter", "split"):
+            statement = source.statement_of(call)
+            small = sole(statement)
+            if not isinstance(small, cst.Expr) or small.value is not call:
+                continue
+            name = dotted(call.func).rsplit(".", 1)[0]
+            target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
+            assert called_name(call)
+            plan.replace(small, lambda old, t=target: cst.Assign([t], old.value))  # type: ignore[misc]
+            count += 1
+    if count:
+        title = "Keep what write returns: the array with the value in it"
+        yield Edit(title, plan.text(), has_other_value=True)
+
+
+def start_random(case: FixCase) -> Iterator[Edit]:
+    """Weights that start as zeros → small random numbers."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for call in all_of(source.module, cst.Call):
+        if called_name(call) != "Variable" or not call.args:
+            continue
+        initial = call.args[0].value
+        shape = _shape_of_zeros(source, initial)
+        if shape:
+            plan.replace(initial, f"{source.tf}.random.normal({shape}, stddev=0.1)")
+            count += 1
+    for text in all_of(source.module, cst.SimpleString):
+        parent = source.parent(text)
+        keyword = parent.keyword if isinstance(parent, cst.Arg) else None
+        is_kernel = keyword is not None and keyword.value in ("kernel_initializer", "initializer")
+        if text.evaluated_value == "zeros" and is_kernel:
+            plan.replace(text, f"{text.quote}glorot_uniform{text.quote}")
+            count += 1
+    if count:
+        title = "Start the weights from small random numbers in place of zeros"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _shape_of_zeros(source: ParsedSource, initial: cst.BaseExpression) -> str:
+    """The shape of ``tf.zeros(s)``, ``np.zeros(s)``, ``[0.0, 0.0]`` or ``0.0``, as code."""
+    if isinstance(initial, cst.Call) and called_name(initial) == "zeros" and initial.args:
+        return source.code(initial.args[0].value)
+    shape: list[int] = []
+    node = initial
+    while isinstance(node, (cst.List, cst.Tuple)) and node.elements:
+        shape.append(len(node.elements))
+        if any(not element.value.deep_equals(node.elements[0].value) for element in node.elements):
+            return ""
+        node = node.elements[0].value
+    is_zero = isinstance(node, cst.Float) and float(node.value) == 0.0
+    return str(shape) if is_zero else ""

@@ -1,0 +1,84 @@
+"""A result computed once and kept in, the same computed anew where a tape records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, Statement, all_of, dotted, sole
+from ..states.renaming import reads_of
+
+_CACHES = frozenset({"cache", "lru_cache", "cached_property"})
+_PREPARING = frozenset({"__init__", "build"})
+
+
+def compute_anew(case: FixCase) -> Iterator[Edit]:
+    """``if key not in cache: cache[key] = e`` → ``cache[key] = e``; or without ``lru_cache``."""
+    source = case.source
+    for statement in _statements(case):
+        around = source.enclosing(statement, cst.If)
+        if around is not None and around.orelse is None and _is_guard(source, around):
+            plan = Plan(source)
+            body = [
+                statement
+                for statement in around.body.body
+                if isinstance(statement, cst.SimpleStatementLine)
+            ]
+            if len(body) == len(around.body.body):
+                plan.remove(around)
+                plan.after(around, *body)
+                yield Edit("Compute it anew for each tape, without keeping it", plan.text())
+        function = source.enclosing(statement, cst.FunctionDef)
+        for decorator in function.decorators if function is not None else ():
+            name = decorator.decorator
+            called = name.func if isinstance(name, cst.Call) else name
+            if dotted(called).rsplit(".", 1)[-1] in _CACHES:
+                plan = Plan(source)
+                plan.remove(decorator)
+                yield Edit("Compute it anew for each tape, without the cache", plan.text())
+
+
+def _is_guard(source: ParsedSource, around: cst.If) -> bool:
+    """Whether it asks if something is there yet."""
+    test = source.code(around.test)
+    return " not in " in test or " is None" in test or test.startswith("not ")
+
+
+def compute_in_call(case: FixCase) -> Iterator[Edit]:
+    """``self.a = e`` in ``__init__`` → the first line of each method that reads ``self.a``."""
+    source = case.source
+    for statement in _statements(case):
+        function = source.enclosing(statement, cst.FunctionDef)
+        owner = source.enclosing(statement, cst.ClassDef)
+        small = sole(statement)
+        if function is None or owner is None or function.name.value not in _PREPARING:
+            continue
+        if not isinstance(small, cst.Assign) or not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        target = small.targets[0].target
+        if not isinstance(target, cst.Attribute):
+            continue
+        plan = Plan(source)
+        readers = [
+            nested
+            for nested in all_of(owner, cst.FunctionDef)
+            if nested is not function and any(True for _ in reads_of(source, target, [nested.body]))
+        ]
+        for reader in readers:
+            plan.first(reader, statement)
+        plan.remove(statement)
+        if readers:
+            names = " and ".join(reader.name.value for reader in readers)
+            yield Edit(
+                f"Compute {source.code(target)} in {names}, while the tape records", plan.text()
+            )
+
+
+def _statements(case: FixCase) -> Iterator[Statement]:
+    for line in case.lines():
+        statement = case.source.statement(line)
+        if statement is not None:
+            yield statement

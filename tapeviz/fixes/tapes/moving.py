@@ -1,0 +1,214 @@
+"""Statements that ran where the tape did not record in, the same inside its block out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from ...trace.model import StackFrame
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import (
+    ParsedSource,
+    Statement,
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    read_names,
+    sole,
+)
+from .blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
+
+
+def move_in(case: FixCase) -> Iterator[Edit]:
+    """Move statements from before or after the block to its beginning or end."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    if block is None:
+        return
+    outside = _outside(case, block)
+    if outside is None:
+        return
+    siblings = source.siblings(block.node)
+    if _place(siblings, outside) < _place(siblings, block.node):
+        yield from _from_before(source, block, outside)
+    else:
+        yield from _from_after(case, block, outside)
+
+
+def _from_before(source: ParsedSource, block: Block, outside: Statement) -> Iterator[Edit]:
+    siblings = source.siblings(block.node)
+    between = siblings[_place(siblings, outside) : _place(siblings, block.node)]
+    moved = _dependents(between, outside)
+    if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in moved):
+        return
+    plan = Plan(source)
+    for statement in moved:
+        plan.remove(statement)
+    put_in_front(plan, block, *moved)
+    yield Edit(f"Move {_lines(source, moved)} into the tape's block", plan.text())
+
+
+def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edit]:
+    """Up to the call; with what they need, and without what does not need them."""
+    source = case.source
+    siblings = source.siblings(block.node)
+    asked = gradient_call(source, case.call)
+    beside = source.beside(asked, block.node) if asked is not None else None
+    end = _place(siblings, beside) if beside is not None else len(siblings)
+    between = siblings[_place(siblings, block.node) + 1 : end]
+    if not any(statement is outside for statement in between):
+        return
+    moved = _with_needed(between, _dependents(between, outside))
+    plan = Plan(source)
+    for statement in moved:
+        plan.remove(statement)
+    name = _split(plan, block, moved)
+    if not name:
+        plan.last(block.node, *moved)
+    yield Edit(f"Move {_lines(source, moved)} into the tape's block", plan.text())
+
+
+def _split(plan: Plan, block: Block, moved: Sequence[Statement]) -> str:
+    """``with a as outer, b as inner:`` is parted when the inner one is asked inside the outer."""
+    items = list(block.node.items)
+    place = next(i for i, item in enumerate(items) if item is block.item)
+    inner = items[place + 1 :]
+    if not inner:
+        return ""
+
+    def part(updated: cst.With) -> cst.CSTNode:
+        outer = [*updated.items[: place + 1]]
+        outer[-1] = outer[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        inside = updated.with_changes(items=updated.items[place + 1 :], leading_lines=[])
+        body = cst.IndentedBlock([inside, *(plan.parse(statement) for statement in moved)])
+        return updated.with_changes(
+            items=outer, body=body, lpar=cst.MaybeSentinel.DEFAULT, rpar=cst.MaybeSentinel.DEFAULT
+        )
+
+    plan.replace(block.node, part)
+    return block.name
+
+
+def compute_target_inside(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(tf.reduce_sum(y), x)`` → the target is computed in the block's last line."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    asked = gradient_call(source, case.call)
+    target = argument(asked, 0, "target", "ys") if asked is not None else None
+    if block is None or asked is None or target is None or isinstance(target.value, cst.Name):
+        return
+    if not source.covers(asked, case.cause.line):
+        return
+    if source.beside(asked, block.node) in (None, block.node):
+        return
+    plan = Plan(source)
+    name = source.free_name("target")
+    plan.last(block.node, f"{name} = {source.code(target.value)}")
+    plan.replace(target.value, name)
+    yield Edit("Compute the target inside the tape's block", plan.text())
+
+
+def record_again(case: FixCase) -> Iterator[Edit]:
+    """Take the statements out of ``with tape.stop_recording():``."""
+    source = case.source
+    plan = Plan(source)
+    found = False
+    for statement in _statements_of_cause(case):
+        for around in (statement, *source.ancestors(statement)):
+            if isinstance(around, cst.With) and _stops_recording(around):
+                plan.unwrap(around)
+                found = True
+    if found:
+        yield Edit("Let the tape record these lines", plan.text())
+
+
+def forget_nothing(case: FixCase) -> Iterator[Edit]:
+    """Move ``tape.reset()`` to the block's start, or take it away."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    if block is None or case.cause.detail.get("where") != "reset":
+        return
+    plan = Plan(source)
+    resets = [
+        statement
+        for statement in source.statements
+        if is_method_statement(statement, block.name, "reset")
+        and case.cause.line <= source.line(statement) < case.call.line
+    ]
+    small = sole(at_cause := source.statement(case.cause.line))
+    if not resets and at_cause is not None and isinstance(small, cst.Expr):
+        is_reset = isinstance(small.value, cst.Call) and called_name(small.value) == "reset"
+        resets = [at_cause] * is_reset
+
+    for statement in resets:
+        plan.remove(statement)
+    if resets:
+        yield Edit("Do not reset the tape in between", plan.text())
+
+
+def _outside(case: FixCase, block: Block) -> Statement | None:
+    """The statement beside the block that ran what the tape did not see."""
+    for statement in _statements_of_cause(case):
+        beside = case.source.beside(statement, block.node)
+        if beside is not None and beside is not block.node:
+            return beside
+    return None
+
+
+def _statements_of_cause(case: FixCase) -> Iterator[Statement]:
+    op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    frames: tuple[StackFrame, ...] = op.site.frames if op is not None else ()
+    for line in (case.cause.line, *(frame.line for frame in frames)):
+        statement = case.source.statement(line)
+        if statement is not None:
+            yield statement
+
+
+def _dependents(statements: Sequence[Statement], first: Statement) -> list[Statement]:
+    """``first``, and of those after it what reads something that was made from it."""
+    kept: list[Statement] = []
+    names: set[str] = set()
+    for statement in statements:
+        is_shown = isinstance(sole(statement), cst.Expr)
+        if statement is first or (names & read_names(statement) and not is_shown):
+            kept.append(statement)
+            names |= bound_names(statement)
+    return kept
+
+
+def _with_needed(statements: Sequence[Statement], chosen: list[Statement]) -> list[Statement]:
+    """With the statements that make what the chosen ones read."""
+    kept = list(chosen)
+    needed = set().union(*(read_names(statement) for statement in chosen))
+    for statement in reversed(statements):
+        is_later = all(
+            _place(statements, statement) > _place(statements, other) for other in chosen
+        )
+        if any(statement is other for other in kept) or is_later:
+            continue
+        if needed & bound_names(statement):
+            kept.append(statement)
+            needed |= read_names(statement)
+    return sorted(kept, key=lambda statement: _place(statements, statement))
+
+
+def _place(statements: Sequence[Statement], node: cst.CSTNode) -> int:
+    return next((i for i, each in enumerate(statements) if each is node), -1)
+
+
+def _stops_recording(statement: cst.With) -> bool:
+    return any(
+        called_name(call) == "stop_recording"
+        for item in statement.items
+        for call in all_of(item.item, cst.Call)
+    )
+
+
+def _lines(source: ParsedSource, moved: Sequence[Statement]) -> str:
+    lines = [source.line(statement) for statement in moved]
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

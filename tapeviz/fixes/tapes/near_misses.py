@@ -1,0 +1,134 @@
+"""A source whose way ends in a tensor that nothing uses in, that tensor in a place like it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed
+from ..source import Statement, argument, bound_names, nodes_in, sole
+from ..states.renaming import reads_of
+from .blocks import gradient_call
+
+_ALIKE = 0.5
+"""A ``difflib`` ratio: ``l_score`` and ``r_score`` have 0.86, ``mse`` and ``reg`` 0.33."""
+
+
+def use_the_unused(case: FixCase) -> Iterator[Edit]:
+    """``margin = f(l_score, l_score)`` → ``f(l_score, r_score)``, where ``r_score`` goes nowhere.
+
+    The tensor taken out has the dtype and shape of the one put in. Names that are alike come first,
+    then the use nearest after the unused tensor was made. The last of several reads in a statement
+    comes first: the first was written, the next copied from it.
+    """
+    name, made = _unused(case)
+    if made is None:
+        return
+    source = case.source
+    uses = [
+        (-_likeness(name, other), place, other, read)
+        for place, statement in enumerate(source.after(made))
+        for other in _names_like(case, name)
+        if not isinstance(statement, (cst.FunctionDef, cst.ClassDef))
+        for read in reversed(list(reads_of(source, cst.Name(other), [statement])))
+    ]
+    alike = [use for use in uses if -use[0] >= _ALIKE]
+    adding = [] if alike else list(_added(case, name, made))
+    yield from adding
+    for _, _, other, read in sorted(alike or uses, key=lambda use: use[:2]):
+        plan = Plan(source)
+        plan.replace(read, name)
+        title = f"Use {name} in place of {other}: nothing uses {name}"
+        yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _unused(case: FixCase) -> tuple[str, Statement | None]:
+    """The name that the way from the source ends in, and the statement that binds it."""
+    name, line = case.cause.detail.get("reaches", ""), case.cause.detail.get("reaches_line")
+    if not name.isidentifier() or not line:
+        return "", None
+    made = case.source.statement(int(line))
+    return name, made if made is not None and name in bound_names(made) else None
+
+
+def _names_like(case: FixCase, name: str) -> list[str]:
+    """Names that were bound to tensors of the same dtype and shape before the call."""
+    wanted = _forms(case, name)
+    bound = {text for binding in case.trace.bindings for _, text in binding.tensors}
+    names = filter(str.isidentifier, bound)
+    return [other for other in sorted(names) if other != name and _forms(case, other) & wanted]
+
+
+def _forms(case: FixCase, name: str) -> set[tuple[str, tuple[int | None, ...] | None]]:
+    """The dtypes and shapes of the tensors that a name was bound to before the call."""
+    known = [
+        case.trace.tensors.get(tensor)
+        for binding in case.trace.bindings
+        if binding.when < case.call.when
+        for tensor, text in binding.tensors
+        if text == name
+    ]
+    return {(tensor.dtype, tensor.shape) for tensor in known if tensor is not None}
+
+
+def _likeness(name: str, other: str) -> float:
+    return SequenceMatcher(None, name, other).ratio()
+
+
+def _added(case: FixCase, name: str, made: Statement) -> Iterator[Edit]:
+    """``loss = mse`` → ``loss = mse + reg``, of two scalars."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    given = argument(call, 0, "target", "ys") if call is not None else None
+    target = case.call.targets[0] if len(case.call.targets) == 1 else None
+    if given is None or not isinstance(given.value, cst.Name) or target is None:
+        return
+    forms = _forms(case, name)
+    is_scalar = forms == _forms(case, target.text) and {shape for _, shape in forms} == {()}
+    for statement in source.after(made) if is_scalar else ():
+        small = sole(statement)
+        if isinstance(small, cst.Assign) and small.targets[0].target.deep_equals(given.value):
+            plan = Plan(source)
+            plan.replace(small.value, f"{source.code(enclosed(small.value))} + {name}")
+            title = f"Add {name} to {given.value.value}: nothing uses {name}"
+            yield Edit(title, plan.text(), has_other_value=True)
+
+
+def swap(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(x, y)`` → ``tape.gradient(y, x)``."""
+    call = gradient_call(case.source, case.call)
+    if call is None or case.cause.detail.get("how") != "swapped":
+        return
+    target, asked = argument(call, 0, "target"), argument(call, 1, "sources")
+    if target is not None and asked is not None:
+        plan = Plan(case.source)
+        plan.replace(target.value, asked.value)
+        plan.replace(asked.value, target.value)
+        yield Edit(
+            "Swap target and source", plan.text(), has_other_shape=True, has_other_value=True
+        )
+
+
+def ask_for_used(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(loss, w_old)`` → ``w``: a variable with a name like it that was used."""
+    source, asked_text = case.source, case.finding.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    made_from = case.cause.detail.get("variables", "").split(", ")
+    if asked is None or case.cause.detail.get("reaches") or not made_from[0]:
+        return
+    places = [
+        node
+        for node in nodes_in(asked.value)
+        if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript))
+        and source.code(node) == asked_text
+    ]
+    for other in sorted(made_from, key=lambda text: -_likeness(asked_text, text)):
+        if places and (len(made_from) == 1 or _likeness(asked_text, other) >= _ALIKE):
+            plan = Plan(source)
+            plan.replace(places[0], other)
+            title = f"Ask for {other}, which the target was computed from"
+            yield Edit(title, plan.text(), has_other_shape=True)

@@ -1,0 +1,149 @@
+"""An exception of a gradient call in, an edit after which it is not raised out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...trace.model import Trace
+from ..model import Edit
+from ..plan import Plan, bare, fitting
+from ..source import ParsedSource, all_of, argument, called_name
+from .blocks import TAPES, block_of_call, gradient_call
+
+
+def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A tape asked twice: ``persistent=True``."""
+    failure = trace.failure
+    if failure is None or "non-persistent" not in failure.message.lower():
+        return
+    tapes = [call for call in all_of(source.module, cst.Call) if called_name(call) == TAPES[0]]
+    for call in _asked_on(source, failure.lines or (failure.line,)):
+        name = source.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
+        named = [tape for tape in tapes if _named(source, tape) == name]
+        for tape in (named or tapes)[-1:]:
+            if argument(tape, 0, "persistent") is None:
+                plan = Plan(source)
+                inside = "".join(f", {source.code(arg).rstrip(', ')}" for arg in tape.args)
+                plan.replace(tape, f"{source.code(tape.func)}(persistent=True{inside})")
+                yield Edit("Make the tape persistent, so that it can be asked again", plan.text())
+                return
+
+
+def _asked_on(source: ParsedSource, lines: tuple[int, ...]) -> Iterator[cst.Call]:
+    for line in lines:
+        yield from source.calls(line, "gradient", "jacobian", "batch_jacobian")
+
+
+def _named(source: ParsedSource, tape: cst.Call) -> str:
+    parent = source.parent(tape)
+    if isinstance(parent, cst.WithItem) and parent.asname is not None:
+        return source.code(parent.asname.name)
+    if isinstance(parent, cst.Assign):
+        return source.code(parent.targets[0].target)
+    return ""
+
+
+def give_pairs(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``."""
+    failure = trace.failure
+    for line in (failure.lines or (failure.line,)) if failure is not None else ():
+        for call in source.calls(line, "apply_gradients"):
+            given = [arg.value for arg in call.args if arg.keyword is None]
+            if len(given) == 2:
+                plan = Plan(source)
+                pairs = ", ".join(map(source.code, given))
+                plan.replace(call, f"{source.code(call.func)}(zip({pairs}))")
+                yield Edit("Give the optimizer pairs of gradient and variable", plan.text())
+
+
+def watch_value(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A Keras variable given to ``watch``: give its value."""
+    failure = trace.failure
+    for line in (failure.lines or (failure.line,)) if failure is not None else ():
+        for call in source.calls(line, "watch"):
+            given = argument(call, 0, "tensor")
+            if given is None:
+                continue
+            code = source.code(given.value)
+            for new in (f"{code}.value", f"[v.value for v in {code}]"):
+                plan = Plan(source)
+                plan.replace(given.value, new)
+                yield Edit("Watch the tensor in the Keras variable", plan.text())
+
+
+def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A target or source that is a NumPy value already: leave ``.numpy()`` off."""
+    failure = trace.failure
+    if failure is None or not re.search(r"numpy|ndarray|'float'|_id|float object", failure.message):
+        return
+    plan = Plan(source)
+    count = 0
+    for call in all_of(source.module, cst.Call):
+        statement = source.statement_of(call)
+        if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute) and statement:
+            if isinstance(source.parent(call), (cst.Assign, cst.AssignTarget)):
+                plan.replace(call, fitting(source, call, bare(call.func.value)))
+                count += 1
+        elif called_name(call) == "float" and isinstance(source.parent(call), cst.Assign):
+            plan.replace(call, call.args[0].value)
+            count += 1
+    if count:
+        yield Edit("Keep the tensor: take its number only to show it", plan.text())
+
+
+def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``model.input`` as a source, which is symbolic → the tensor that the model was given."""
+    failure = trace.failure
+    if failure is None or "KerasTensor" not in failure.message:
+        return
+    for asked in _asked_on(source, failure.lines or (failure.line,)):
+        given = argument(asked, 1, "sources")
+        node = given.value if given is not None else None
+        if not isinstance(node, cst.Attribute) or node.attr.value not in ("input", "inputs"):
+            continue
+        model = source.code(node.value)
+        for call in all_of(source.module, cst.Call):
+            if source.code(call.func) == model and call.args:
+                x = source.code(call.args[0].value)
+                plan = Plan(source)
+                plan.replace(node, x)
+                yield Edit(f"Ask for {x}, which {model} was called with", plan.text())
+                break
+
+
+def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``batch_jacobian`` of tensors without a common first axis → ``jacobian``."""
+    failure = trace.failure
+    for line in (failure.lines or (failure.line,)) if failure is not None else ():
+        for call in source.calls(line, "batch_jacobian"):
+            if isinstance(call.func, cst.Attribute):
+                plan = Plan(source)
+                plan.replace(call.func, f"{source.code(call.func.value)}.jacobian")
+                yield Edit("Ask for the whole jacobian: these have no batch in common", plan.text())
+
+
+def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A source that is an array or a number: make it a tensor in front of the block, and watch."""
+    failure = trace.failure
+    call = trace.calls[-1] if trace.calls and not trace.calls[-1].ended else None
+    block = block_of_call(source, trace, call) if call is not None else None
+    if failure is None or call is None or block is None or call.line not in failure.lines:
+        return
+    names = [
+        operand.text
+        for operand in call.sources
+        if operand.kind == "other" and operand.text.isidentifier()
+    ]
+    if not names:
+        asked = gradient_call(source, call)
+        given = argument(asked, 1, "sources") if asked is not None else None
+        names = [given.value.value] if given and isinstance(given.value, cst.Name) else []
+    if names and block.name:
+        plan = Plan(source)
+        for name in names:
+            plan.before(block.node, f"{name} = {source.tf}.convert_to_tensor({name})")
+        plan.first(block.node, *(f"{block.name}.watch({name})" for name in names))
+        yield Edit(f"Make {', '.join(names)} a tensor, and watch it", plan.text())

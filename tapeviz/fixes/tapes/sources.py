@@ -1,0 +1,216 @@
+"""A source that is not the tensor that was used in, the one that was out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...trace.expressions import is_plain_path
+from ...trace.model import TensorId
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, all_of, argument, bound_names, dotted, sole
+from ..states.regions import region_after
+from ..states.renaming import rename_reads
+from .blocks import Block, block_of_call, gradient_call
+
+
+def ask_for_whole(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(y, x[0])`` → ``tape.gradient(y, x)[0]``."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    if call is None or asked is None or case.cause.detail.get("how") != "copy":
+        return
+    if isinstance(asked.value, cst.Subscript) and is_plain_path(source.code(asked.value.value)):
+        whole = source.code(asked.value.value)
+        part = source.code(asked.value)[len(whole) :]
+        plan = Plan(source)
+        plan.replace(asked.value, whole)
+        plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
+        yield Edit(f"Ask for the gradient of {whole}, and slice the result", plan.text(), part=part)
+
+
+def ask_for_original(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(y, copy)`` → the gradient of what it is a copy, or a slice, of."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    original = _original(case)
+    if call is None or asked is None or not original:
+        return
+    if case.cause.detail.get("how") != "copy":
+        return
+    if isinstance(asked.value, (cst.Name, cst.Attribute, cst.Call)):
+        small = sole(source.statement(case.cause.line))
+        made = small.value if isinstance(small, cst.Assign) else None
+        plan = Plan(source)
+        plan.replace(asked.value, original)
+        if isinstance(made, cst.Subscript) and source.code(made.value) == original:
+            part = source.code(made)[len(original) :]
+            plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
+            title = f"Ask for the gradient of {original}, and slice the result"
+            yield Edit(title, plan.text(), part=part)
+            return
+        title = f"Ask for {original}, which the target was computed from"
+        yield Edit(title, plan.text(), has_other_shape=True)
+
+
+def ask_for_called(case: FixCase) -> Iterator[Edit]:
+    """``second.trainable_variables`` → those of what the tape's block calls."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    block = block_of_call(source, case.trace, case.call)
+    if asked is None or block is None or not isinstance(asked.value, cst.Attribute):
+        return
+    weights = asked.value
+    if weights.attr.value not in (
+        "trainable_variables",
+        "trainable_weights",
+        "variables",
+        "weights",
+    ):
+        return
+    called = dict.fromkeys(dotted(call.func) for call in all_of(block.node.body, cst.Call))
+    for name in called:
+        root = name.split(".")[0]
+        if not name or name == dotted(weights.value) or root in (source.tf, source.np, block.name):
+            continue
+        plan = Plan(source)
+        plan.replace(weights.value, name)
+        title = f"Ask for {name}, which the target was computed with"
+        yield Edit(title, plan.text(), has_other_shape=True)
+
+
+def _original(case: FixCase) -> str:
+    """The name of the tensor or variable that the source is a copy of."""
+    trace = case.trace
+    source = next(
+        (operand for operand in case.call.sources if operand.text == case.finding.source), None
+    )
+    producer = trace.producers.get(source.tensor) if source and source.tensor is not None else None
+    for tensor in trace.ops[producer].inputs if producer is not None else ():
+        read = trace.reads.get(tensor)
+        names = trace.names.get(TensorId(read.variable) if read is not None else tensor, ())
+        if names:
+            return names[0]
+    return ""
+
+
+def use_copy_inside(case: FixCase) -> Iterator[Edit]:
+    """``part = x[0]`` made before or after the block: make it inside, and compute with it."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    made = source.statement(case.cause.line)
+    small = sole(made)
+    if case.cause.detail.get("how") != "copy" or block is None or made is None:
+        return
+    if not isinstance(small, cst.Assign) or not isinstance(small.value, cst.Subscript):
+        return
+    if source.beside(made, block.node) in (None, block.node):
+        return
+    plan = Plan(source)
+    if rename_reads(plan, small.value, case.finding.source, [block.node.body]):
+        plan.remove(made)
+        plan.first(block.node, made)
+        yield Edit(f"Compute with {case.finding.source} in the tape's block", plan.text())
+
+
+def keep_variable(case: FixCase) -> Iterator[Edit]:
+    """``w = w - step`` → ``w.assign(w - step)``: the name goes on to mean the variable."""
+    source, name = case.source, case.finding.source
+    small = sole(source.statement(case.cause.line))
+    if case.cause.detail.get("how") != "lost":
+        return
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target, text = small.targets[0].target, f"{name}.assign({source.code(small.value)})"
+    elif isinstance(small, cst.AugAssign):
+        sign = source.code(small.operator).replace("=", "").strip()
+        target, text = small.target, f"{name}.assign({name} {sign} ({source.code(small.value)}))"
+    else:
+        return
+    if source.code(target) == name:
+        plan = Plan(source)
+        plan.replace(small, lambda _: _small(text))
+        yield Edit(f"Change {name} in place, so that it stays a variable", plan.text())
+
+
+def keep_first(case: FixCase) -> Iterator[Edit]:
+    """Give the first tensor a name of its own, and ask for that."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    rebinding = source.statement(case.cause.line)
+    if asked is None or rebinding is None or case.cause.detail.get("how") != "rebound":
+        return
+    name = case.finding.source
+    if not name.isidentifier():
+        return
+    first = source.free_name(f"{name}_first")
+    receiver = cst.Name(name)
+    plan = Plan(source)
+    block = block_of_call(source, case.trace, case.call)
+    place = _before_rebinding(source, rebinding, block, name)
+    plan.before(place, f"{first} = {name}")
+    if rename_reads(plan, receiver, first, [asked.value]):
+        yield Edit(f"Keep the first {name} as {first}, and ask for that", plan.text())
+
+
+def rename_second(case: FixCase) -> Iterator[Edit]:
+    """``x = x + 1`` → ``x_next = x + 1``: the name keeps its first meaning."""
+    source = case.source
+    rebinding = source.statement(case.cause.line)
+    small = sole(rebinding)
+    name = case.finding.source
+    if case.cause.detail.get("how") != "rebound" or rebinding is None:
+        return
+    block = block_of_call(source, case.trace, case.call)
+    region = region_after(source, rebinding, block)
+    if region.loop is not None or not name.isidentifier() or region.block is None:
+        return
+    following = region.statements
+    if any(name in bound_names(statement) for statement in following):
+        return
+    new = source.free_name(f"{name}_next")
+    plan = Plan(source)
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target = small.targets[0].target
+        if not isinstance(target, cst.Name) or target.value != name:
+            return
+        plan.replace(target, new)
+    elif isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Name):
+        sign = source.code(small.operator).replace("=", "").strip()
+        text = f"{new} = {name} {sign} ({source.code(small.value)})"
+        plan.replace(small, lambda _: _small(text))
+    else:
+        return
+    rename_reads(plan, cst.Name(name), new, following)
+    call = gradient_call(source, case.call)
+    target_given = argument(call, 0, "target") if call is not None else None
+    if target_given is not None:
+        rename_reads(plan, cst.Name(name), new, [target_given.value])
+    yield Edit(f"Give the new tensor a name of its own, {new}", plan.text())
+
+
+def _small(text: str) -> cst.CSTNode:
+    parsed = cst.parse_statement(text)
+    assert isinstance(parsed, cst.SimpleStatementLine)
+    return parsed.body[0]
+
+
+def _before_rebinding(
+    source: ParsedSource, rebinding: cst.CSTNode, block: Block | None, name: str
+) -> cst.CSTNode:
+    """In front of the block if the name was bound before it, else of the rebinding."""
+    if block is None or not any(ancestor is block.node for ancestor in source.ancestors(rebinding)):
+        return rebinding
+    if any(name in bound_names(statement) for statement in source.before(block.node)):
+        return block.node
+    function = source.enclosing(block.node, cst.FunctionDef)
+    if function is not None and name in {
+        parameter.name.value for parameter in function.params.params
+    }:
+        return block.node
+    return rebinding

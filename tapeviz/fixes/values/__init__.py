@@ -1,0 +1,1 @@
+"""Fixes for values that lose their gradient: NumPy, integers, positions, zeros, infinities."""

@@ -1,0 +1,237 @@
+"""An op without a slope in, the same value with an estimated slope, or a smooth neighbour, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed, fitting
+from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
+
+_STEPS = ("round", "rint", "floor", "ceil", "sign", "clip_by_value", "fake_quant_with_min_max_args")
+_COMPARED = {cst.GreaterThan: "{a} - {b}", cst.GreaterThanEqual: "{a} - {b}"}
+_COMPARED |= {cst.LessThan: "{b} - {a}", cst.LessThanEqual: "{b} - {a}"}
+_COMPARE_CALLS = {"greater": "{a} - {b}", "greater_equal": "{a} - {b}"}
+_COMPARE_CALLS |= {"less": "{b} - {a}", "less_equal": "{b} - {a}"}
+
+
+def straight_through(case: FixCase) -> Iterator[Edit]:
+    """``tf.round(x)`` → ``x + tf.stop_gradient(tf.round(x) - x)``: its value, the slope of x."""
+    source = case.source
+    plan = Plan(source)
+    names: list[str] = []
+    for line in case.lines():
+        for call in source.calls(line, *_STEPS):
+            given = argument(call, 0, "x", "t", "input", "inputs")
+            if given is not None and dotted(call.func) != called_name(call):
+                plan.replace(call, partial(_estimated, source, call))
+                names.append(called_name(call))
+    if names:
+        title = f"Estimate: let the gradient pass {names[0]} as if it were not there"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _estimated(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
+    code = source.code(call.with_changes(lpar=[], rpar=[]))
+    x = source.code(enclosed(call.args[0].value))
+    estimate = cst.parse_expression(f"{x} + {source.tf}.stop_gradient({code} - {x})")
+    return fitting(source, place, estimate)
+
+
+def divide_exactly(case: FixCase) -> Iterator[Edit]:
+    """``x // 2`` → ``x / 2``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for line in case.lines():
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+            if isinstance(node.operator, cst.FloorDivide):
+                divide = cst.Divide(node.operator.whitespace_before, node.operator.whitespace_after)
+                plan.replace(node.operator, divide)
+                count += 1
+        for step in header_nodes(statement, cst.AugAssign) if statement else ():
+            if isinstance(step.operator, cst.FloorDivideAssign):
+                plan.replace(step.operator, cst.DivideAssign())
+                count += 1
+        for call in source.calls(line, "floordiv", "floor_divide"):
+            plan.replace(call.func, f"{source.tf}.divide")
+            count += 1
+    if count:
+        yield Edit("Estimate: divide without rounding down", plan.text(), is_estimate=True)
+
+
+def soften_comparison(case: FixCase) -> Iterator[Edit]:
+    """``x > 0.5`` → ``tf.sigmoid(x - 0.5)``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for line in case.lines():
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.Comparison) if statement else ():
+            if len(node.comparisons) == 1:
+                count += _soften(plan, node, node.left, node.comparisons[0])
+        for call in source.calls(line, *_COMPARE_CALLS):
+            if len(call.args) >= 2:
+                a, b = (source.code(enclosed(arg.value)) for arg in call.args[:2])
+                margin = _COMPARE_CALLS[called_name(call)].format(a=a, b=b)
+                plan.replace(call, f"{source.tf}.sigmoid({margin})")
+                count += 1
+    if count:
+        title = "Estimate: a sigmoid in place of the comparison"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _soften(
+    plan: Plan, node: cst.Comparison, left: cst.BaseExpression, right: cst.ComparisonTarget
+) -> int:
+    margin = _COMPARED.get(type(right.operator))
+    if margin is None:
+        return 0
+    code, tf = plan.source.code, plan.source.tf
+    difference = margin.format(a=code(enclosed(left)), b=code(enclosed(right.comparator)))
+    counting = plan.source.enclosing(node, cst.Call)
+    if counting is not None and called_name(counting) == "count_nonzero":
+        plan.replace(counting, f"{tf}.reduce_sum({tf}.sigmoid({difference}))")
+    else:
+        plan.replace(node, f"{tf}.sigmoid({difference})")
+    return 1
+
+
+def soften_argmax(case: FixCase) -> Iterator[Edit]:
+    """The largest's position → an average by softmax: of what it picks, or of positions."""
+    source = case.source
+    plan = Plan(source)
+    for line in case.lines():
+        for call in source.calls(line, "argmax", "argmin", "categorical"):
+            if _soften_argmax(case, plan, call):
+                name = called_name(call)
+                what = "the draw" if name == "categorical" else f"the {name}"
+                title = f"Estimate: a softmax average in place of {what}"
+                yield Edit(title, plan.text(), is_estimate=True)
+                return
+
+
+def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
+    source = case.source
+    given = argument(call, 0, "input", "logits")
+    if given is None:
+        return False
+    is_draw = called_name(call) == "categorical"
+    tf, scores = source.tf, source.code(enclosed(given.value))
+    sign = "-" if called_name(call) == "argmin" else ""
+    axis = argument(call, 1, "axis", "dimension") if not is_draw else None
+    axis_code = source.code(axis.value) if axis is not None else "-1" if is_draw else "0"
+    shape = _shape(case)
+    along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
+    soft = f"{tf}.nn.softmax({sign}{scores}{along})"
+    users = list(_users(source, call))
+    for user in users:
+        weights = argument(user, 0, "params")
+        labels = [arg.value for arg in user.args[:2] if not _is_result(source, arg.value, call)]
+        if called_name(user) == "equal" and len(labels) == 1:
+            soft = f"{tf}.nn.softmax({sign}{scores})"
+            plan.replace(user, f"{tf}.gather({soft}, {source.code(labels[0])}, batch_dims=1)")
+            return True
+        if called_name(user) == "one_hot":
+            plan.replace(user, soft)
+            return True
+        if called_name(user) == "gather" and weights is not None:
+            values = source.code(enclosed(weights.value))
+            plan.replace(user, f"{tf}.reduce_sum({soft} * {values}{along})")
+            return True
+    for picked in _subscripts(source, call):
+        values = source.code(enclosed(picked.value))
+        plan.replace(picked, f"{tf}.reduce_sum({soft} * {values}{along})")
+        return True
+    last = len(shape) - 1
+    if not shape or shape[-1] is None or axis_code not in ("-1", str(last)):
+        return False
+    along = ", axis=-1" if last else ""
+    plan.replace(call, f"{tf}.reduce_sum({soft} * {tf}.range({shape[-1]}.0){along})")
+    return True
+
+
+def _shape(case: FixCase) -> tuple[int | None, ...]:
+    """The shape of what the op took."""
+    trace = case.trace
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    tensor = trace.tensors.get(op.inputs[0]) if op is not None and op.inputs else None
+    return tensor.shape or () if tensor is not None else ()
+
+
+def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.Call) -> bool:
+    """Whether an expression holds the call, or is the name that its result is bound to."""
+    if isinstance(node, cst.Name) and source.bound_to(node.value) is call:
+        return True
+    return any(found is call for found in all_of(node, cst.Call))
+
+
+def _users(source: ParsedSource, call: cst.Call) -> Iterator[cst.Call]:
+    """Calls that take the result: around it, or by the name that it is bound to."""
+    for above in source.ancestors(call):
+        if isinstance(above, cst.Call):
+            yield above
+    assign = source.enclosing(call, cst.Assign)
+    if assign is None or assign.value is not call:
+        return
+    target = assign.targets[0].target
+    for user in all_of(source.module, cst.Call):
+        if any(target.deep_equals(given.value) for given in user.args):
+            yield user
+
+
+def _subscripts(source: ParsedSource, call: cst.Call) -> Iterator[cst.Subscript]:
+    """``values[i]``: what the result picks as the only subscript."""
+    assign = source.enclosing(call, cst.Assign)
+    name = assign.targets[0].target if assign is not None and assign.value is call else None
+    for node in all_of(source.module, cst.Subscript):
+        part = node.slice[0].slice
+        if len(node.slice) != 1 or not isinstance(part, cst.Index):
+            continue
+        if part.value is call or (name is not None and name.deep_equals(part.value)):
+            yield node
+
+
+def smooth_activation(case: FixCase) -> Iterator[Edit]:
+    """A ReLU that is flat here → a smooth or a leaky one."""
+    source = case.source
+    new = "softplus" if case.cause.kind == "flat-op" else "leaky_relu"
+    lines = case.lines()
+    for edit in (_activation(source, lines, new), _activation(source, None, new)):
+        if edit is not None:
+            yield edit
+
+
+def _activation(source: ParsedSource, lines: Iterable[int] | None, new: str) -> Edit | None:
+    plan = Plan(source)
+    count = 0
+    if lines is None:
+        calls = [call for call in all_of(source.module, cst.Call) if called_name(call) == "relu"]
+    else:
+        calls = [call for line in lines for call in source.calls(line, "relu")]
+    for call in calls:
+        plan.replace(call.func, f"{source.tf}.nn.{new}")
+        count += 1
+    for node in all_of(source.module, cst.SimpleString):
+        is_near = lines is None or any(source.covers(node, line) for line in lines)
+        if is_near and node.evaluated_value == "relu":
+            plan.replace(node, f"{node.quote}{new}{node.quote}")
+            count += 1
+    title = f"Estimate: {new} in place of the ReLU, which is flat here"
+    return Edit(title, plan.text(), is_estimate=True) if count else None
+
+
+def smooth_maximum(case: FixCase) -> Iterator[Edit]:
+    """``tf.reduce_max`` → ``tf.reduce_logsumexp``; ``tf.sign`` → ``tf.tanh``."""
+    source = case.source
+    for old, new in (("reduce_max", "reduce_logsumexp"), ("sign", "tanh")):
+        plan = Plan(source)
+        calls = [call for line in case.lines() for call in source.calls(line, old)]
+        for call in calls:
+            plan.replace(call.func, f"{source.tf}.{new}")
+        if calls:
+            yield Edit(f"Estimate: {new} in place of {old}", plan.text(), is_estimate=True)

@@ -1,0 +1,241 @@
+"""An op whose derivative is not finite here in, a form of it that stays finite out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed
+from ..source import ParsedSource, all_of, argument, called_name, header_nodes, read_names
+
+_TINY = "1e-12"
+
+
+def safe_where(case: FixCase) -> Iterator[Edit]:
+    """``tf.where(c, f(x), 0)`` → the branch not taken computes with a harmless number."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for call in source.calls(case.cause.line, "where"):
+        condition = argument(call, 0, "condition")
+        branches = (argument(call, 1, "x"), argument(call, 2, "y"))
+        if condition is None:
+            continue
+        for branch, is_taken in zip(branches, (True, False), strict=True):
+            if branch is not None and not isinstance(branch.value, (cst.Name, cst.BaseNumber)):
+                count += _guard(plan, condition.value, branch.value, is_taken)
+    if count:
+        yield Edit(
+            "Guard inside tf.where too: its other branch is differentiated as well", plan.text()
+        )
+
+
+def _guard(
+    plan: Plan, condition: cst.BaseExpression, branch: cst.BaseExpression, is_taken: bool
+) -> int:
+    """Names of the condition that the branch reads, replaced by 1 where it is not taken."""
+    source = plan.source
+    count = 0
+    for node in all_of(branch, cst.Name):
+        if node.value not in read_names(condition) or node.value in (source.tf, source.np):
+            continue
+        filled = f"{source.tf}.ones_like({node.value})"
+        pair = f"{node.value}, {filled}" if is_taken else f"{filled}, {node.value}"
+        plan.replace(node, f"{source.tf}.where({source.code(condition)}, {pair})")
+        count += 1
+    return count
+
+
+def safe_norm(case: FixCase) -> Iterator[Edit]:
+    """``tf.norm(x)`` → ``tf.sqrt(tf.reduce_sum(tf.square(x)) + 1e-12)``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for call in source.calls(case.cause.line, "norm"):
+        given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
+        if given is None or order is not None:
+            continue
+        kept = [arg for arg in call.args if arg is not given]
+        more = "".join(f", {source.code(arg).rstrip(', ')}" for arg in kept)
+        square = f"{source.tf}.square({source.code(given.value)})"
+        plan.replace(call, f"{source.tf}.sqrt({source.tf}.reduce_sum({square}{more}) + {_TINY})")
+        count += 1
+    if count:
+        yield Edit("A norm that is smooth at zero", plan.text())
+
+
+def safe_deviation(case: FixCase) -> Iterator[Edit]:
+    """``tf.math.reduce_std(x)`` → ``tf.sqrt(tf.math.reduce_variance(x) + 1e-12)``."""
+    source = case.source
+    plan = Plan(source)
+    calls = source.calls(case.cause.line, "reduce_std")
+    for call in calls:
+        given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+        variance = f"{source.tf}.math.reduce_variance({given})"
+        plan.replace(call, f"{source.tf}.sqrt({variance} + {_TINY})")
+    if calls:
+        yield Edit("A deviation that is smooth at zero", plan.text())
+
+
+def stable_log(case: FixCase) -> Iterator[Edit]:
+    """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for call in source.calls(case.cause.line, "log", "log1p"):
+        raised = _of_one_and_exp(source, call)
+        if raised:
+            plan.replace(call, f"{source.tf}.math.softplus({raised})")
+            count += 1
+    for call in source.calls(case.cause.line, "log"):
+        given = _meant(source, call.args[0].value) if call.args else None
+        if isinstance(given, cst.Call) and called_name(given) in ("softmax", "sigmoid"):
+            name = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}[called_name(given)]
+            inside = ", ".join(source.code(arg).rstrip(", ") for arg in given.args)
+            plan.replace(call, f"{source.tf}.{name}({inside})")
+            count += 1
+    if count:
+        yield Edit("Take the logarithm and what is inside it in one step", plan.text())
+
+
+def _of_one_and_exp(source: ParsedSource, call: cst.Call) -> str:
+    """``x`` of ``log(1 + exp(x))`` and of ``log1p(exp(x))``; else empty."""
+    inside = _meant(source, call.args[0].value) if call.args else None
+    terms = [inside]
+    if called_name(call) == "log":
+        is_sum = isinstance(inside, cst.BinaryOperation) and isinstance(inside.operator, cst.Add)
+        pair = [inside.left, inside.right] if isinstance(inside, cst.BinaryOperation) else []
+        ones = [
+            operand
+            for operand in pair
+            if isinstance(operand, cst.BaseNumber) and float(source.code(operand)) == 1
+        ]
+        terms = [operand for operand in pair if operand not in ones] if is_sum and ones else []
+    for term in terms:
+        exponential = _meant(source, term) if term is not None else None
+        if isinstance(exponential, cst.Call) and called_name(exponential) == "exp":
+            return source.code(exponential.args[0].value)
+    return ""
+
+
+def _meant(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression that a name was given, if it is assigned in one place alone."""
+    if not isinstance(node, cst.Name):
+        return node
+    given = [
+        assign.value
+        for assign in all_of(source.module, cst.Assign)
+        if any(
+            isinstance(target.target, cst.Name) and target.target.value == node.value
+            for target in assign.targets
+        )
+    ]
+    return given[0] if len(given) == 1 else node
+
+
+def shifted_exponential(case: FixCase) -> Iterator[Edit]:
+    """``tf.exp(x)`` → ``tf.exp(x - its largest)``: a quotient of such sums stays as it is."""
+    source = case.source
+    statement = source.statement(case.cause.line)
+    if statement is None:
+        return
+    near = [_meant(source, name) for name in header_nodes(statement, cst.Name)]
+    calls = [call for node in (statement, *near) for call in all_of(node, cst.Call)]
+    plan = Plan(source)
+    found = [call for call in calls if called_name(call) == "exp" and call.args]
+    for call in found:
+        given = call.args[0].value
+        x = source.code(enclosed(given))
+        largest = f"{source.tf}.reduce_max({source.code(given)}, axis=-1, keepdims=True)"
+        plan.replace(given, f"{x} - {largest}")
+    if found:
+        yield Edit("Subtract the largest before the exponential, as softmax does", plan.text())
+
+
+def away_from_edge(case: FixCase) -> Iterator[Edit]:
+    """``sqrt``, ``log`` and powers kept off 0, inverse sines off ±1, ``exp`` off overflow."""
+    source = case.source
+    tf = source.tf
+    forms = {
+        "sqrt": f"{tf}.maximum({{x}}, {_TINY})",
+        "rsqrt": f"{tf}.maximum({{x}}, {_TINY})",
+        "log": f"{tf}.maximum({{x}}, 1e-7)",
+        "pow": f"{tf}.maximum({{x}}, {_TINY})",
+        "acos": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
+        "asin": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
+        "exp": f"{tf}.minimum({{x}}, 80.0)",
+    }
+    plan = Plan(source)
+    names: list[str] = []
+    for call in source.calls(case.cause.line, *forms):
+        if call.args:
+            form = forms[called_name(call)]
+            given = call.args[0].value
+            _keep_off(plan, given, form)
+            names.append(called_name(call))
+    statement = source.statement(case.cause.line)
+    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
+            _keep_off(plan, node.left, forms["pow"])
+            names.append("the power")
+    if names:
+        title = f"Keep the input of {names[0]} off the point where its slope is not finite"
+        yield Edit(title, plan.text())
+
+
+def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:
+    source = plan.source
+
+    def kept(updated: cst.BaseExpression) -> cst.CSTNode:
+        inside = updated.with_changes(lpar=[], rpar=[])
+        return cst.parse_expression(form.format(x=source.code(inside)))
+
+    plan.replace(node, kept)
+
+
+def safe_division(case: FixCase) -> Iterator[Edit]:
+    """``a / b`` → ``tf.math.divide_no_nan(a, b)``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    statement = source.statement(case.cause.line)
+    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        if isinstance(node.operator, cst.Divide):
+            plan.replace(node, lambda old: _divided(source, old))
+            count += 1
+    for call in source.calls(case.cause.line, "divide", "truediv", "reciprocal"):
+        if called_name(call) == "reciprocal" and call.args:
+            plan.replace(
+                call, f"{source.tf}.math.divide_no_nan(1.0, {source.code(call.args[0].value)})"
+            )
+        else:
+            plan.replace(call.func, f"{source.tf}.math.divide_no_nan")
+        count += 1
+    if count:
+        yield Edit("Divide so that a division by zero gives 0", plan.text(), is_estimate=True)
+
+
+def _divided(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpression:
+    above, below = source.code(node.left), source.code(node.right)
+    if isinstance(node.left, cst.BaseNumber):
+        above = f"{source.tf}.ones_like({below})" if above in ("1", "1.0") else above
+    return cst.parse_expression(f"{source.tf}.math.divide_no_nan({above}, {below})")
+
+
+def wider_floats(case: FixCase) -> Iterator[Edit]:
+    """``tf.float16`` → ``tf.float32``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for node in all_of(source.module, cst.Attribute):
+        if node.attr.value == "float16":
+            plan.replace(node, f"{source.code(node.value)}.float32")
+            count += 1
+    for text in all_of(source.module, cst.SimpleString):
+        if text.evaluated_value == "float16":
+            plan.replace(text, f"{text.quote}float32{text.quote}")
+            count += 1
+    if count:
+        yield Edit("Compute in float32, which overflows much later", plan.text())

@@ -1,0 +1,119 @@
+"""A value of an integer dtype in, the same value as a real number out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, Statement, all_of, argument, called_name, dotted, header_nodes
+from .stopping import inner
+
+_MAKERS = (
+    *("Variable", "constant", "convert_to_tensor", "range", "linspace", "add_weight"),
+    *("array", "asarray", "arange"),
+)
+_INTEGERS = frozenset(
+    f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
+) | frozenset(("int", "bool"))
+
+
+def write_floats(case: FixCase) -> Iterator[Edit]:
+    """``tf.Variable(3)`` → ``tf.Variable(3.0)``, ``dtype=tf.int32`` → ``dtype=tf.float32``."""
+    statement = _statement(case)
+    if statement is None:
+        return
+    plan = Plan(case.source)
+    count = _float_dtypes(plan, statement) or _float_literals(plan, statement)
+    if count:
+        yield Edit("Write the numbers as floats", plan.text())
+
+
+def make_float(case: FixCase) -> Iterator[Edit]:
+    """A dtype for the variable, or a cast around what makes the tensor."""
+    source = case.source
+    statement = _statement(case)
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return
+    for call in header_nodes(statement, cst.Call):
+        if called_name(call) in ("Variable", "constant") and argument(call, 9, "dtype") is None:
+            plan = Plan(source)
+            code = source.code(call)
+            plan.replace(call, f"{code[:-1].rstrip().rstrip(',')}, dtype={source.tf}.float32)")
+            yield Edit("Make it a float32", plan.text())
+            break
+    for assign in all_of(statement, cst.Assign):
+        plan = Plan(source)
+        plan.replace(
+            assign.value, f"{source.tf}.cast({source.code(assign.value)}, {source.tf}.float32)"
+        )
+        yield Edit("Cast it to float32 where it is made", plan.text())
+
+
+def take_cast_away(case: FixCase) -> Iterator[Edit]:
+    """``tf.cast(x, tf.int32)`` → ``x``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for line in case.lines("integer"):
+        for call in source.calls(line, "cast", "to_int32", "to_int64", "saturate_cast"):
+            dtype = argument(call, 1, "dtype")
+            if dtype is None or _is_integer(dtype.value):
+                plan.replace(call, partial(inner, source, call))
+                count += 1
+    if count:
+        yield Edit("Stay with floats: take the cast away", plan.text(), is_estimate=True)
+
+
+def _statement(case: FixCase) -> Statement | None:
+    return case.source.statement(case.cause.line)
+
+
+def _float_dtypes(plan: Plan, statement: Statement) -> int:
+    count = 0
+    for node in header_nodes(statement, cst.Arg):
+        if _is_integer(node.value):
+            plan.replace(node.value, _float_of(plan.source, node.value))
+            count += 1
+    return count
+
+
+def _is_integer(node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.SimpleString):
+        return str(node.evaluated_value) in _INTEGERS
+    return dotted(node).rsplit(".", 1)[-1] in _INTEGERS
+
+
+def _float_of(source: ParsedSource, node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.SimpleString):
+        return f"{node.quote}float32{node.quote}"
+    if isinstance(node, cst.Attribute):
+        return f"{source.code(node.value)}.float32"
+    return f"{source.tf}.float32"
+
+
+def _float_literals(plan: Plan, statement: Statement) -> int:
+    count = 0
+    for call in header_nodes(statement, cst.Call):
+        if called_name(call) not in _MAKERS:
+            continue
+        for given in call.args:
+            if given.keyword is not None and given.keyword.value not in ("value", "initial_value"):
+                continue
+            count += _in_list(plan, given.value)
+    return count
+
+
+def _in_list(plan: Plan, node: cst.BaseExpression) -> int:
+    """Literals of a number or of a list of numbers; those of calls inside are shapes and axes."""
+    if isinstance(node, cst.Integer):
+        plan.replace(node, cst.Float(f"{node.value}.0"))
+        return 1
+    if isinstance(node, cst.UnaryOperation):
+        return _in_list(plan, node.expression)
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return sum(_in_list(plan, element.value) for element in node.elements)
+    return 0

@@ -1,0 +1,406 @@
+"""A value that went through NumPy or Python in, the same computation in TensorFlow out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, bare, enclosed, fitting
+from ..source import (
+    ParsedSource,
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    nodes_in,
+    read_names,
+)
+from ..states.regions import region_after
+from ..tapes.blocks import block_of_call
+from .numpy_words import (
+    DRAWS,
+    ENTERING,
+    FUNCTIONS,
+    LEAVING_FUNCTIONS,
+    LEAVING_METHODS,
+    METHODS,
+    PREDICTING,
+    ROUNDING_FUNCTIONS,
+)
+
+_MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
+
+
+def call_model(case: FixCase) -> Iterator[Edit]:
+    """``model.predict(x)`` → ``model(x)``."""
+    source = case.source
+    plan = Plan(source)
+    count = 0
+    for line in case.lines():
+        for call in source.calls(line, *PREDICTING):
+            if isinstance(call.func, cst.Attribute):
+                model, given = source.code(call.func.value), argument(call, 0, "x")
+                if given is not None:
+                    plan.replace(call, f"{model}({source.code(given.value)})")
+                    count += 1
+    if count:
+        yield Edit("Call the model itself in place of predict", plan.text())
+
+
+def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
+    """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
+    for whole in (False, True):
+        translated = _Translated(case, set(_region(case, whole)))
+        if translated.count and translated.cuts_digits:
+            title = "Estimate: compute with TensorFlow, and keep the digits that text cuts off"
+            yield Edit(title, translated.text(), is_estimate=True)
+        elif translated.count:
+            yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
+
+
+def call_directly(case: FixCase) -> Iterator[Edit]:
+    """``tf.numpy_function(f, [x], T)`` → ``f(x)``, with ``f`` said in TensorFlow."""
+    source = case.source
+    for line in case.lines():
+        for call in source.calls(line, "numpy_function", "py_function", "py_func"):
+            function, given = argument(call, 0, "func"), argument(call, 1, "inp")
+            if function is None or given is None:
+                continue
+            if not isinstance(given.value, (cst.List, cst.Tuple)):
+                continue
+            inside: cst.CSTNode | None = function.value
+            if not isinstance(inside, cst.Lambda):
+                inside = _function_named(source, source.code(function.value))
+            translated = _Translated(case, set(nodes_in(inside)) if inside else set())
+            names = [cst.Arg(element.value) for element in given.value.elements]
+            name = source.code(function.value) if inside is not function.value else "the lambda"
+            place = 0 if call.args[0] is function else list(call.args).index(function)
+            translated.plan.replace(call, partial(_called, place, names))
+            yield Edit(
+                f"Call {name} directly, and let it compute with TensorFlow", translated.text()
+            )
+
+
+def _called(place: int, given: list[cst.Arg], call: cst.Call) -> cst.Call:
+    """A call of the argument at this place, with the arguments given."""
+    return cst.Call(enclosed(call.args[place].value), given)
+
+
+def _function_named(source: ParsedSource, name: str) -> cst.CSTNode | None:
+    for function in all_of(source.module, cst.FunctionDef):
+        if function.name.value == name:
+            return function.body
+    return None
+
+
+def _region(case: FixCase, whole: bool) -> Iterator[cst.CSTNode]:
+    """The statement where the value leaves, and those after it that read what was made from it."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    for line in case.lines():
+        statement = source.statement(line)
+        if statement is None:
+            continue
+        yield from _without_body(statement)
+        function = source.enclosing(statement, cst.FunctionDef)
+        if whole:
+            around = block.node.body if block is not None else source.module
+            for root in (around, *((function,) if function is not None else ())):
+                yield from _without_prints(root)
+            continue
+        names = set(bound_names(statement)) | _filled_by(statement)
+        for following in region_after(source, statement, block).statements:
+            if names & read_names(following) and not _is_print(following):
+                names |= bound_names(following)
+                yield from nodes_in(following)
+
+
+def _filled_by(statement: cst.CSTNode) -> set[str]:
+    """``out`` of ``out.append(…)``."""
+    calls = (call.func for call in all_of(statement, cst.Call))
+    return {
+        dotted(function.value)
+        for function in calls
+        if isinstance(function, cst.Attribute)
+        and function.attr.value in ("append", "extend", "insert")
+    }
+
+
+def _without_body(statement: cst.CSTNode) -> list[cst.CSTNode]:
+    body = getattr(statement, "body", None)
+    hidden = set(map(id, nodes_in(body))) if isinstance(body, cst.BaseSuite) else set()
+    return [node for node in nodes_in(statement) if id(node) not in hidden]
+
+
+def _without_prints(around: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    prints = [
+        statement for statement in all_of(around, cst.SimpleStatementLine) if _is_print(statement)
+    ]
+    hidden = {id(node) for statement in prints for node in nodes_in(statement)}
+    return (node for node in nodes_in(around) if id(node) not in hidden)
+
+
+def _is_print(statement: cst.CSTNode) -> bool:
+    calls = all_of(statement, cst.Call)
+    return bool(calls) and called_name(calls[0]) == "print"
+
+
+class _Translated:
+    """A plan in which calls among ``nodes`` are said in TensorFlow."""
+
+    def __init__(self, case: FixCase, nodes: Iterable[cst.CSTNode]) -> None:
+        self.source = case.source
+        self.plan = Plan(self.source)
+        self.count = 0
+        self.cuts_digits = False
+        for node in nodes:
+            if isinstance(node, cst.Call):
+                self._call(node)
+            elif isinstance(node, cst.SimpleStatementLine):
+                self.plan.replace(node, _without_no_op)
+            elif isinstance(node, cst.Subscript) and (picked := _picked(self.source, node)):
+                self.plan.replace(node, partial(self._gathered, places=picked))
+            elif isinstance(node, cst.FormattedString) and _sole_expression(node) is not None:
+                self._unrounded(node, lambda old: _sole_expression(old) or old)
+            elif isinstance(node, cst.BinaryOperation) and _is_percent_format(node):
+                self._unrounded(node, lambda old: old.right)
+            elif isinstance(node, cst.Attribute) and node.attr.value == "T":
+                self.plan.replace(node, self._transposed)
+
+    def text(self) -> str:
+        return self.plan.text()
+
+    def _unrounded(self, node: cst.BaseExpression, inside: object) -> None:
+        """The number itself in place of its text, or of a number with fewer digits."""
+        self._do(node, lambda old: fitting(self.source, node, inside(old)))  # type: ignore[operator]
+        self.cuts_digits = True
+
+    def _call(self, call: cst.Call) -> None:
+        name = called_name(call)
+        if dotted(call.func) in ROUNDING_FUNCTIONS and call.args:
+            self._unrounded(call, lambda old: bare_argument(old))
+            return
+        if _is_format_method(call):
+            self._unrounded(call, lambda old: bare_argument(old))
+            return
+        if _is_draw(self.source, call):
+            self._do(call, lambda old: fitting(self.source, call, _drawn(self.source, old)))
+            return
+        module, _, function = self._meant(dotted(call.func)).partition(".")
+        if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
+            self._do(
+                call,
+                lambda old: fitting(self.source, call, bare(old.func.value)),
+            )
+        elif dotted(call.func) in LEAVING_FUNCTIONS and len(call.args) == 1:
+            self._do(
+                call,
+                lambda old: self._given(call, old),
+            )
+        elif module == self.source.np and function in _MAKING and self._is_filled(call):
+            self._do(call, lambda old: cst.parse_expression(f"list({self.source.code(old)})"))
+        elif module in (self.source.np, "math") and function in FUNCTIONS and call.args:
+            self._do(call, lambda old: self._function(old, function))
+        elif module == self.source.tf and function in ENTERING and len(call.args) == 1:
+            self._do(
+                call,
+                lambda old: self._given(call, old),
+            )
+        elif module == self.source.tf and function in ENTERING[:2] and _dtype_of(call):
+            dtype = self.source.code(_dtype_of(call).value)  # type: ignore[union-attr]
+            self._do(call, lambda old: self._cast(old, dtype))
+        elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
+            self._do(call, self._method)
+
+    def _meant(self, name: str) -> str:
+        """``math.sqrt`` of ``sqrt``, where the text says ``from math import sqrt``."""
+        for line in all_of(self.source.module, cst.ImportFrom):
+            module = dotted(line.module) if line.module is not None else ""
+            if module not in ("math", "numpy") or isinstance(line.names, cst.ImportStar):
+                continue
+            for alias in line.names:
+                local = self.source.code(alias.asname.name) if alias.asname else dotted(alias.name)
+                if local == name:
+                    return f"{'math' if module == 'math' else self.source.np}.{dotted(alias.name)}"
+        return name
+
+    def _cast(self, call: cst.Call, dtype: str) -> cst.BaseExpression:
+        value = self.source.code(call.args[0].value)
+        return cst.parse_expression(f"{self.source.tf}.cast({value}, {dtype})")
+
+    def _do(self, call: cst.BaseExpression, change: object) -> None:
+        self.plan.replace(call, change)  # type: ignore[arg-type]
+        self.count += 1
+
+    def _is_filled(self, call: cst.Call) -> bool:
+        """Whether the array gets its elements one by one: a list can keep tensors."""
+        assign = self.source.parent(call)
+        if not isinstance(assign, cst.Assign):
+            return False
+        name = self.source.code(assign.targets[0].target)
+        targets = (target.target for target in all_of(self.source.module, cst.AssignTarget))
+        return any(
+            isinstance(target, cst.Subscript) and self.source.code(target.value) == name
+            for target in targets
+        )
+
+    def _is_list(self, name: str) -> bool:
+        """Whether a name is bound to a list in the text."""
+        return any(
+            isinstance(assign.value, (cst.List, cst.ListComp))
+            and any(self.source.code(target.target) == name for target in assign.targets)
+            for assign in all_of(self.source.module, cst.Assign)
+        )
+
+    def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
+        return fitting(self.source, place, _unformatted(call.args[0].value))
+
+    def _is_module(self, call: cst.Call) -> bool:
+        return dotted(call.func).partition(".")[0] in (self.source.np, self.source.tf, "math")
+
+    def _function(self, call: cst.Call, function: str) -> cst.BaseExpression:
+        code = self.source.code
+        plain = [code(arg.value) for arg in call.args if arg.keyword is None]
+        axis = argument(call, 1, "axis")
+        kept = ", ".join(
+            code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args
+        )
+        if function == "log" and len(plain) == 2:  # math.log(x, base)
+            tf = self.source.tf
+            text = f"({tf}.math.log({plain[0]}) / {tf}.math.log({_as_float(plain[1])}))"
+            return cst.parse_expression(text)
+        text = FUNCTIONS[function].format(
+            tf=self.source.tf,
+            all=kept,
+            a=plain[0] if plain else code(call.args[0].value),
+            b=plain[1] if len(plain) > 1 else "",
+            axis=code(axis.value) if axis is not None else "0",
+        )
+        if function in ("array", "asarray") and isinstance(call.args[0].value, cst.Name):
+            text = f"{self.source.tf}.stack({plain[0]})" if self._is_list(plain[0]) else plain[0]
+        return cst.parse_expression(text)
+
+    def _method(self, call: cst.Call) -> cst.BaseExpression:
+        code = self.source.code
+        given = [code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args]
+        function = call.func
+        assert isinstance(function, cst.Attribute)
+        shape = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
+        dtype = given[0].replace(f"{self.source.np}.", f"{self.source.tf}.") if given else ""
+        if dtype in ("float", "'float32'", '"float32"'):
+            dtype = f"{self.source.tf}.float32"
+        text = METHODS[function.attr.value].format(
+            tf=self.source.tf,
+            x=code(function.value),
+            more="".join(f", {size}" for size in given),
+            shape=shape if shape.startswith(("[", "(")) or not shape else f"[{shape}]",
+            dtype=dtype,
+        )
+        return cst.parse_expression(text)
+
+    def _gathered(self, node: cst.Subscript, places: str) -> cst.BaseExpression:
+        taken = f"{self.source.code(node.value)}, {places}, axis=1, batch_dims=1"
+        return cst.parse_expression(f"{self.source.tf}.gather({taken})")
+
+    def _transposed(self, node: cst.Attribute) -> cst.BaseExpression:
+        return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
+
+
+def bare_argument(call: cst.Call) -> cst.BaseExpression:
+    return call.args[0].value
+
+
+def _as_float(number: str) -> str:
+    return f"{number}.0" if number.isdigit() else number
+
+
+def _is_format_method(call: cst.Call) -> bool:
+    """``"{:.2f}".format(x)``: one number, and no other text."""
+    function = call.func
+    if not isinstance(function, cst.Attribute) or function.attr.value != "format":
+        return False
+    text = function.value
+    is_sole = isinstance(text, cst.SimpleString) and _SOLE_FIELD.fullmatch(
+        str(text.evaluated_value)
+    )
+    return bool(is_sole) and len(call.args) == 1
+
+
+def _is_percent_format(node: cst.BinaryOperation) -> bool:
+    """``"%.2f" % x``."""
+    text = node.left
+    if not isinstance(node.operator, cst.Modulo) or not isinstance(text, cst.SimpleString):
+        return False
+    return bool(_SOLE_PERCENT.fullmatch(str(text.evaluated_value)))
+
+
+_SOLE_FIELD = re.compile(r"\{\w*(:[^{}]*)?\}")
+_SOLE_PERCENT = re.compile(r"%[-+ 0#]*\d*(\.\d+)?[efgdrs]")
+
+
+def _dtype_of(call: cst.Call) -> cst.Arg | None:
+    return argument(call, 1, "dtype") if len(call.args) == 2 else None
+
+
+def _is_draw(source: ParsedSource, call: cst.Call) -> bool:
+    """A draw of NumPy's whose parameters are no plain numbers."""
+    root = dotted(call.func).partition(".")[0]
+    if called_name(call) not in DRAWS or root in ("", source.tf, "random"):
+        return False
+    given = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != "size"]
+    return any(not isinstance(arg.value, cst.BaseNumber) for arg in given[:2])
+
+
+def _drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
+    """``rng.normal(m, s)`` → ``m + s * rng.standard_normal()``: the same draw, with a slope."""
+    form, names, defaults = DRAWS[called_name(call)]
+    function, size = call.func, argument(call, 2, "size")
+    assert isinstance(function, cst.Attribute)
+    parts = {"rng": source.code(function.value), "size": source.code(size.value) if size else ""}
+    for place, (name, default) in enumerate(zip(names, defaults, strict=True)):
+        given = argument(call, place, name)
+        parts[name] = source.code(enclosed(given.value)) if given is not None else default
+    return cst.parse_expression(form.format(**parts))
+
+
+def _unformatted(node: cst.BaseExpression) -> cst.BaseExpression:
+    """``t`` of ``f"{t:.3f}"``."""
+    if isinstance(node, cst.FormattedString):
+        return _sole_expression(node) or node
+    if isinstance(node, cst.Call) and dotted(node.func) == "str" and len(node.args) == 1:
+        return node.args[0].value
+    return node
+
+
+def _sole_expression(node: cst.FormattedString) -> cst.BaseExpression | None:
+    """``t`` of ``f"{t:.3f}"``; None if there is more in it."""
+    part = node.parts[0] if len(node.parts) == 1 else None
+    return part.expression if isinstance(part, cst.FormattedStringExpression) else None
+
+
+def _picked(source: ParsedSource, node: cst.Subscript) -> str:
+    """``k`` of ``q[np.arange(n), k]``, which takes one element of each row; else empty."""
+    if len(node.slice) != 2 or not all(
+        isinstance(element.slice, cst.Index) for element in node.slice
+    ):
+        return ""
+    rows, places = (
+        element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)
+    )
+    is_each = isinstance(rows, cst.Call) and called_name(rows) in ("arange", "range")
+    return source.code(places) if is_each else ""
+
+
+def _without_no_op(line: cst.SimpleStatementLine) -> cst.CSTNode:
+    """A line that became ``h = h`` goes."""
+    small = line.body[0] if len(line.body) == 1 else None
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target, value = small.targets[0].target, small.value
+        if isinstance(value, cst.Name) and target.deep_equals(value):
+            return cst.RemoveFromParent()  # type: ignore[return-value]
+    return line

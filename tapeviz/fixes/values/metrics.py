@@ -1,0 +1,119 @@
+"""A loss that a metric, a dataset or an array was to carry in, the tensors themselves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed
+from ..source import ParsedSource, all_of, called_name, dotted
+
+_FORMS = {
+    "Mean": "{tf}.reduce_mean({a})",
+    "Sum": "{tf}.reduce_sum({a})",
+    "MeanSquaredError": "{tf}.reduce_mean({tf}.square({a} - {b}))",
+    "MeanAbsoluteError": "{tf}.reduce_mean({tf}.abs({a} - {b}))",
+}
+# Metrics that are the mean of the loss of the same name (keras.metrics and keras.losses, 2 and 3).
+_LOSSES = frozenset(
+    {"BinaryCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "Poisson"}
+    | {"KLDivergence", "Hinge", "SquaredHinge", "CategoricalHinge", "MeanSquaredLogarithmicError"}
+    | {"MeanAbsolutePercentageError", "MeanSquaredError", "MeanAbsoluteError"}
+)
+_TITLE = "Compute the loss from the tensors; the metric only reports"
+
+
+def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
+    """``loss = metric.result()``, or ``metric(y, p)`` → the same mean of the tensors themselves."""
+    source = case.source
+    for line in case.lines():
+        for call in source.calls(line, "update_state"):
+            metric = dotted(call.func).rsplit(".", 1)[0]
+            yield from _collected(source, metric, call)
+            value = _value(source, metric, call)
+            results = [
+                call
+                for call in all_of(source.module, cst.Call)
+                if dotted(call.func) == f"{metric}.result" and source.line(call) >= line
+            ]
+            if value and results:
+                plan = Plan(source)
+                plan.replace(results[0], value)
+                yield Edit(_TITLE, plan.text())
+        statement = source.statement(line)
+        for call in all_of(statement, cst.Call) if statement is not None else ():
+            value = _value(source, dotted(call.func), call)
+            if value:
+                plan = Plan(source)
+                plan.replace(call, value)
+                yield Edit(_TITLE, plan.text())
+
+
+def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Edit]:
+    """Updates in a loop: their values are collected in a list in place of the metric."""
+    loop = source.enclosing(call, cst.For) or source.enclosing(call, cst.While)
+    made = _made(source, metric)
+    form = {"Mean": "reduce_mean", "Sum": "reduce_sum"}.get(called_name(made) if made else "")
+    results = [
+        call for call in all_of(source.module, cst.Call) if dotted(call.func) == f"{metric}.result"
+    ]
+    if loop is None or form is None or len(call.args) != 1 or not results:
+        return
+    name = source.free_name(f"{metric.rsplit('.', 1)[-1]}_values")
+    plan = Plan(source)
+    plan.before(loop, f"{name} = []")
+    plan.replace(call, f"{name}.append({source.code(call.args[0].value)})")
+    for result in results:
+        if source.line(result) > source.line(loop):
+            plan.replace(result, f"{source.tf}.{form}({name})")
+    yield Edit(_TITLE, plan.text())
+
+
+def _value(source: ParsedSource, metric: str, call: cst.Call) -> str:
+    """Code that computes the metric of these values; empty if it is not known."""
+    made = _made(source, metric)
+    name = called_name(made) if made is not None else ""
+    given = [source.code(enclosed(arg.value)) for arg in call.args if arg.keyword is None]
+    if made is None or not given:
+        return ""
+    if name in _FORMS:
+        a = source.code(call.args[0].value) if len(given) == 1 else given[0]
+        return _FORMS[name].format(tf=source.tf, a=a, b=given[-1])
+    if name not in _LOSSES or ".metrics." not in dotted(made.func):
+        return ""
+    loss = dotted(made.func).replace(".metrics.", ".losses.")
+    kept = (arg for arg in made.args if arg.keyword is None or arg.keyword.value != "name")
+    settings = ", ".join(source.code(arg).rstrip(", ") for arg in kept)
+    return f"{loss}({settings})({', '.join(source.code(arg.value) for arg in call.args)})"
+
+
+def _made(source: ParsedSource, name: str) -> cst.Call | None:
+    """The call that a name was made with, where it is bound."""
+    for assign in all_of(source.module, cst.Assign):
+        is_it = any(_is_same(dotted(target.target), name) for target in assign.targets)
+        if name and is_it and isinstance(assign.value, cst.Call):
+            return assign.value
+    return None
+
+
+def _is_same(bound: str, name: str) -> bool:
+    """``self.mean`` inside the class is what is ``model.mean`` outside."""
+    if bound.startswith("self.") and "." in name:
+        return bound.partition(".")[2] == name.partition(".")[2]
+    return bound == name
+
+
+def unstack_values(case: FixCase) -> Iterator[Edit]:
+    """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``."""
+    source = case.source
+    for line in case.lines():
+        for call in source.calls(line, "from_tensor_slices", "from_tensors"):
+            if len(call.args) != 1:
+                continue
+            value = source.code(call.args[0].value)
+            is_whole = called_name(call) == "from_tensors"
+            plan = Plan(source)
+            plan.replace(call, f"[{value}]" if is_whole else f"{source.tf}.unstack({value})")
+            yield Edit("Walk through the tensor itself in place of a dataset", plan.text())

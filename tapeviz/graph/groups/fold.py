@@ -1,0 +1,359 @@
+"""An op graph, its groups and which of them are open in, the op graph as it is drawn out.
+
+A closed group is one node. Of an open repeat one turn is shown, and what happens in the others
+belongs to the nodes at the same place of that turn: values carried from turn to turn go back to
+the beginning, what all turns share comes in once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+
+import networkx as nx
+
+from ...trace.model import OpId
+from ..model import Edge, EdgeState, Frame, Link, Node, NodeId
+from .opening import OpenGroups, usual_shape
+from .tree import Tree, upwards
+
+GROUP_PREFIX = "group:"
+_NUMBER = re.compile(r" #\d+$")
+
+
+def fold(
+    graph: nx.MultiDiGraph, tree: Tree, opening: OpenGroups, framed: Collection[str] = ()
+) -> nx.MultiDiGraph:
+    """The graph with each closed group as one node, and every node's :attr:`Node.group` set.
+
+    ``framed``: paths of open groups that get a frame; repeats always do. The result's attribute
+    ``frames`` has the frames, outer ones first, and the attribute ``frame`` of a node the path of
+    the innermost one that it stands in. Linear in nodes and edges.
+    """
+    if not tree.groups:
+        return graph
+    return _Folding(graph, tree, opening, framed).fold()
+
+
+def group_id(path: str) -> NodeId:
+    return GROUP_PREFIX + path
+
+
+def path_of(node: Node) -> str:
+    """The path of the group that this node is, or else stands in: what folds and unfolds it."""
+    return node.id.removeprefix(GROUP_PREFIX) if node.role == "group" else node.group
+
+
+class _Folding:
+    def __init__(
+        self, graph: nx.MultiDiGraph, tree: Tree, opening: OpenGroups, framed: Collection[str]
+    ) -> None:
+        self._graph = graph
+        self._tree = tree
+        self._opening = opening
+        self._framed = {
+            path
+            for path, group in tree.groups.items()
+            if path not in opening.closed and (group.count or path in framed)
+        }
+        self._order = {name: place for place, name in enumerate(graph)}
+        self._hidden: dict[str, tuple[str, str]] = {"": ("", "")}
+        self._matches: dict[str, dict[NodeId, NodeId | None]] = {}
+        self._shown: dict[NodeId, NodeId | None] = {}
+        self._by_repeat: dict[str, list[NodeId]] | None = None
+
+    def fold(self) -> nx.MultiDiGraph:
+        graph, tree = self._graph, self._tree
+        result = nx.MultiDiGraph(**graph.graph)
+        members: dict[NodeId, list[NodeId]] = {}
+        for name in graph:
+            shown = self._resolve(name)
+            if shown is not None:
+                members.setdefault(shown, []).append(name)
+        for shown, names in members.items():
+            result.add_node(shown)
+            if shown.startswith(GROUP_PREFIX):
+                path = shown.removeprefix(GROUP_PREFIX)
+                own = [n for n in names if self._is_inside(n, path)] or names
+                entry = graph.graph.get("entries", {}).get(tree.groups[path].entry)
+                node = _group_node(graph, path, [graph.nodes[n]["node"] for n in own], entry)
+                node = replace(node, members=tuple(names))
+                if count := tree.groups[path].count:
+                    node = replace(node, subtitle=f"× {count} turns")
+                home = tree.groups[path].parent
+            else:
+                node = graph.nodes[shown]["node"]
+                home = self._stands_in(shown)
+                node = self._in_turn(node, home)
+                others = tuple(n for n in names if n != shown)
+                node = replace(node, group=home, members=others) if home or others else node
+            frame = next((path for path in upwards(home) if path in self._framed), "")
+            result.add_node(shown, node=node, frame=frame)
+        self._carry_edges(result)
+        result.graph["frames"] = tuple(self._frames(result))
+        return result
+
+    def _stands_in(self, name: NodeId) -> str:
+        """Path of the innermost open group around a node that is drawn by itself."""
+        home = self._tree.home.get(name, "")
+        kind, path = self._why_hidden(home)
+        return self._tree.groups[path].parent if kind == "closed" else home
+
+    def _in_turn(self, node: Node, home: str) -> Node:
+        """The node with the value that it has in the turns shown of compiled loops around it."""
+        loops = [path for path in upwards(home) if path in self._opening.numbers]
+        if not loops or node.tensor is None or node.op is None or node.role != "op":
+            return node
+        groups, numbers = self._tree.groups, self._opening.numbers
+        loop = groups[loops[0]].loop
+        if loop is None or all(numbers[path] == groups[path].count for path in loops):
+            return node
+        key = tuple(numbers[path] - 1 for path in reversed(loops))
+        return replace(node, tensor=loop.turns.get(key, {}).get(node.tensor))
+
+    def _is_inside(self, name: NodeId, path: str) -> bool:
+        return f"{self._tree.home.get(name, '')}/".startswith(f"{path}/")
+
+    def _frames(self, result: nx.MultiDiGraph) -> list[Frame]:
+        used = {above for _, path in result.nodes(data="frame") for above in upwards(path)}
+        found = []
+        for path, group in self._tree.groups.items():
+            if path not in self._framed or path not in used:
+                continue
+            parent = next((path for path in upwards(group.parent) if path in self._framed), "")
+            frame = Frame(path, group.title, group.line, parent, entry=group.entry)
+            if group.turns:
+                turn = group.turns.index(self._opening.turns[path]) + 1
+                usual = usual_shape(self._tree, group)
+                others = tuple(
+                    number
+                    for number, turn in enumerate(group.turns, 1)
+                    if self._tree.groups[turn].shape != usual
+                )
+                frame = replace(frame, turn=turn, count=group.count, others=others)
+            elif group.count:
+                frame = replace(frame, turn=self._opening.numbers[path], count=group.count)
+            found.append(frame)
+        return found
+
+    # What stands for a node.
+
+    def _resolve(self, name: NodeId) -> NodeId | None:
+        """The node that is drawn for this one; None: nothing is."""
+        if name in self._shown:
+            return self._shown[name]
+        kind, path = self._why_hidden(self._tree.home.get(name, ""))
+        if not kind:
+            found: NodeId | None = name
+        elif kind == "closed":
+            found = name if self._tree.is_beside(name, path) else group_id(path)
+        else:
+            match = self._matched(path).get(name)
+            found = self._resolve(match) if match is not None else None
+        self._shown[name] = found
+        return found
+
+    def _why_hidden(self, home: str) -> tuple[str, str]:
+        """The outermost closed group around a group, or repeat that shows another turn."""
+        known = self._hidden.get(home)
+        if known is None:
+            parent = self._tree.groups[home].parent
+            known = self._why_hidden(parent)
+            if not known[0]:
+                shown = self._opening.turns.get(parent)
+                if shown is not None and self._tree.groups[home].kind == "turn" and shown != home:
+                    known = ("turn", parent)
+                elif home in self._opening.closed:
+                    known = ("closed", home)
+            self._hidden[home] = known
+        return known
+
+    def _matched(self, repeat: str) -> dict[NodeId, NodeId | None]:
+        """For each node in the turns that are not shown the one at its place in the turn that is.
+
+        One without a counterpart belongs to what it is made from, else to what it goes into.
+        """
+        if repeat in self._matches:
+            return self._matches[repeat]
+        turns: dict[str, list[NodeId]] = {}
+        for name in self._nodes_within(repeat):
+            home = self._tree.home[name]
+            turn = home[len(repeat) + 1 :].partition("/")[0]
+            turns.setdefault(f"{repeat}/{turn}", []).append(name)
+        shown = self._opening.turns[repeat]
+        keys = self._keys(turns.get(shown, []))
+        counterpart = {key: name for name, key in keys.items()}
+        found: dict[NodeId, NodeId | None] = {}
+        self._matches[repeat] = found
+        for turn, names in turns.items():
+            if turn == shown:
+                continue
+            own = self._keys(names)
+            for name in names:
+                found[name] = counterpart.get(own[name])
+            for name in names:
+                if found[name] is None:
+                    near = [p for p in self._graph.pred[name] if found.get(p) is not None]
+                    if near:
+                        found[name] = found[max(near, key=self._order.__getitem__)]
+            for name in reversed(names):
+                if found[name] is None:
+                    near = [p for p in self._graph.succ[name] if found.get(p) is not None]
+                    if near:
+                        found[name] = found[min(near, key=self._order.__getitem__)]
+        return found
+
+    def _nodes_within(self, repeat: str) -> list[NodeId]:
+        """Nodes of a repeat that no closed group around it hides, in their order."""
+        if self._by_repeat is None:
+            self._by_repeat = {}
+            above: dict[str, list[str]] = {}
+            for name in self._graph:
+                home = self._tree.home.get(name, "")
+                if home not in above:
+                    above[home] = [p for p in upwards(home) if p in self._opening.turns]
+                for path in above[home]:
+                    if f"{home}/" != f"{path}/":
+                        self._by_repeat.setdefault(path, []).append(name)
+        return self._by_repeat.get(repeat, [])
+
+    def _keys(self, names: list[NodeId]) -> dict[NodeId, Hashable]:
+        """The place of each node in its turn: the how-many-th op of its type and source position,
+        or what takes it first."""
+        seen: Counter[Hashable] = Counter()
+        keys: dict[NodeId, Hashable] = {}
+        node: Node
+        inside = set(names)
+        for name in names:
+            node = self._graph.nodes[name]["node"]
+            if node.op is not None and not node.opens:
+                key: Hashable = (node.type, node.site)
+                seen[key] += 1
+                keys[name] = (key, seen[key])
+        for name in names:
+            if name not in keys:
+                node = self._graph.nodes[name]["node"]
+                near = [
+                    n for n in (*self._graph.succ[name], *self._graph.pred[name]) if n in inside
+                ]
+                key = (node.role, keys.get(near[0]) if near else None)
+                seen[key] += 1
+                keys[name] = (key, seen[key])
+        return keys
+
+    # Edges.
+
+    def _carry_edges(self, result: nx.MultiDiGraph) -> None:
+        merged: dict[tuple[NodeId, NodeId, bool], list[Edge]] = {}
+        native: set[tuple[NodeId, NodeId, bool]] = set()
+        edge: Edge
+        for source, target, key, edge in self._graph.edges(keys=True, data="edge"):
+            start, end = self._shown.get(source), self._shown.get(target)
+            if start is None or end is None:
+                continue
+            if start == source and end == target:
+                result.add_edge(source, target, key, edge=edge)
+                native.add((start, end, False))
+                continue
+            carried = self._is_carried(source, target)
+            if start == end and not (carried and end == target):
+                continue
+            ends = (start, end, carried)
+            if end == target and carried:  # the way into the turn shown stands first
+                merged.setdefault(ends, []).insert(0, edge)
+            else:
+                merged.setdefault(ends, []).append(edge)
+        for (start, end, carried), some in merged.items():
+            if (start, end, False) in native and not carried:
+                continue
+            entry = result.nodes[end]["node"].op if end.startswith(GROUP_PREFIX) else None
+            number = result.number_of_edges(start, end)
+            made = replace(_merged(start, end, some, entry), key=number, is_carried=carried)
+            result.add_edge(start, end, number, edge=made)
+        self._carry_back(result)
+
+    def _carry_back(self, result: nx.MultiDiGraph) -> None:
+        """Lead what a turn of an open compiled loop hands to the next back to the beginning."""
+        carried: Mapping[OpId, Sequence[Edge]] = self._graph.graph.get("carried", {})
+        for path in self._opening.numbers:
+            loop = self._tree.groups[path].loop
+            for edge in carried.get(loop.op, ()) if loop is not None else ():
+                source, target = self._shown.get(edge.source), self._shown.get(edge.target)
+                inside = (edge.source, edge.target) == (source, target)
+                if inside and path not in self._opening.closed:
+                    number = result.number_of_edges(edge.source, edge.target)
+                    result.add_edge(
+                        edge.source, edge.target, number, edge=replace(edge, key=number)
+                    )
+
+    def _is_carried(self, source: NodeId, target: NodeId) -> bool:
+        """Whether an edge leads from one turn of an open repeat into a later one."""
+        home, other = self._tree.home.get(source, ""), self._tree.home.get(target, "")
+        if not home or not other or home == other:
+            return False
+        shared = ""
+        for part, two in zip(home.split("/"), other.split("/"), strict=False):
+            if part != two:
+                break
+            shared = f"{shared}/{part}" if shared else part
+        return shared in self._opening.turns and shared not in self._opening.closed
+
+
+def _merged(source: NodeId, target: NodeId, edges: list[Edge], entry: OpId | None) -> Edge:
+    """One edge for several; the way into a recorded operation as a whole stands first."""
+    links: list[Link] = list(dict.fromkeys(link for edge in edges for link in edge.links))
+    links.sort(key=lambda link: entry is None or link[1] != entry)
+    is_recorded = any(edge.state == "recorded" for edge in edges)
+    (tensor, consumer), *others = links
+    state: EdgeState = "recorded" if is_recorded else "unrecorded"
+    return Edge(source, target, 0, tensor, consumer, state, tuple(others))
+
+
+def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node], entry: Node | None) -> Node:
+    """``entry``: the node that was prepared for the inside of a recorded operation."""
+    ops = [node for node in members if node.op is not None]
+    inside = {node.id for node in members}
+    given = {
+        edge.tensor
+        for node in members
+        for _, target, edge in graph.out_edges(node.id, data="edge")
+        if target not in inside
+    }
+    ends = [node for node in members if not inside.intersection(graph.succ[node.id])]
+    tensor = given.pop() if len(given) == 1 else None
+    if tensor is None and len(ends) == 1:
+        tensor = ends[0].tensor
+    lines = tuple(sorted({line for node in members for line in node.lines}))
+    first = next((node.line for node in members if node.line), 0)
+    if entry is not None:
+        return replace(
+            entry,
+            id=group_id(path),
+            lines=tuple(dict.fromkeys((*entry.lines, *lines))),
+            is_recorded=entry.is_recorded or any(node.is_recorded for node in ops),
+            group=path.rpartition("/")[0],
+            members=tuple(node.id for node in members),
+            opens=path,
+        )
+    count = len(ops) or len(members)
+    noun = "op" if ops else "node"
+    title = _NUMBER.sub("", path.rpartition("/")[2])
+    return Node(
+        id=group_id(path),
+        role="group",
+        title=title,
+        subtitle=f"{count} {noun}{'s' if count != 1 else ''}",
+        type="group",
+        line=first,
+        tensor=tensor,
+        is_recorded=any(node.is_recorded for node in ops) or not ops,
+        assigns=any(node.assigns for node in ops),
+        is_backward=bool(ops) and all(node.is_backward for node in ops),
+        name=title,
+        lines=lines,
+        group=path.rpartition("/")[0],
+        members=tuple(node.id for node in members),
+        opens=path,
+    )

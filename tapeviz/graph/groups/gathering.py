@@ -1,0 +1,142 @@
+"""Branches as the program ran in, those worth a group out: none too small, repeats found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...trace.model import Op
+from ..model import NodeId
+from .branches import Branch
+from .shapes import Shapes
+from .stretches import find_stretches
+
+LEAST_OPS = 4
+"""Never a fold of fewer ops."""
+_LEAST_TURNS = 6
+_LEAST_LONG_TURNS = 4
+"""Alike stretches that no loop made are a repeat from so many on; of more than two ops each."""
+_MANY = 12
+"""So many ops side by side are grouped by their lines."""
+_TOO_MANY = 30
+_STRETCHES = 12
+"""More than so many side by side become so many stretches."""
+
+
+def prune(branch: Branch, least_turns: int) -> None:
+    """Dissolve what is no group worth the name: too few ops, a loop of a single turn, a group
+    around a single other one."""
+    kept: list[Branch | NodeId] = []
+    for child in branch.children:
+        if isinstance(child, str):
+            kept.append(child)
+            continue
+        prune(child, least_turns)
+        turns = [
+            turn for turn in child.children if isinstance(turn, Branch) and turn.kind == "turn"
+        ]
+        if child.kind == "loop" and (len(turns) < least_turns or child.ops < LEAST_OPS):
+            for turn in turns:
+                kept.extend(turn.children)
+        elif child.kind in ("entry", "turn", "loop") or child.ops >= LEAST_OPS:
+            if child.kind != "loop" and len(child.children) == 1:
+                only = child.children[0]
+                if isinstance(only, Branch) and only.kind in ("layer", "function", "line"):
+                    child.children = only.children
+            kept.append(child)
+        else:
+            kept.extend(child.children)
+    branch.children = kept
+
+
+def gather_lines(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
+    """The last resort: of many ops side by side those of a line are a group."""
+    for child in branch.children:
+        if isinstance(child, Branch):
+            gather_lines(child, ops)
+    if sum(isinstance(child, str) for child in branch.children) < _MANY:
+        return
+    kept: list[Branch | NodeId] = []
+    run: list[NodeId] = []
+
+    def close() -> None:
+        if len(run) >= LEAST_OPS:
+            line = ops[run[0]].line
+            made = Branch("line", f"line {line}", line, None, list(run), len(run))
+            kept.append(made)
+        else:
+            kept.extend(run)
+        run.clear()
+
+    for child in branch.children:
+        if isinstance(child, Branch):
+            close()
+            kept.append(child)
+            continue
+        if run and ops[run[0]].line != ops[child].line:
+            close()
+        if ops[child].line:
+            run.append(child)
+        else:
+            close()
+            kept.append(child)
+    close()
+    if len(kept) > 1:
+        branch.children = kept
+
+
+def bundle(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
+    """Stretches of alike children, one after the other, are turns of a repeat."""
+    for child in branch.children:
+        if isinstance(child, Branch):
+            bundle(child, ops, shapes)
+    children = branch.children
+    if branch.kind == "loop" or len(children) < _LEAST_TURNS:
+        return
+    tokens = [shapes.token(child) for child in children]
+    kept: list[Branch | NodeId] = []
+    at = 0
+    for start, end, period in find_stretches(tokens, _LEAST_LONG_TURNS):
+        count = (end - start) // period
+        inside = children[start : start + count * period]
+        size = sum(child.ops if isinstance(child, Branch) else 1 for child in inside)
+        if size < LEAST_OPS or count < (_LEAST_LONG_TURNS if period > 2 else _LEAST_TURNS):
+            continue
+        kept.extend(children[at:start])
+        first = inside[0]
+        line = first.line if isinstance(first, Branch) else ops[first].line
+        is_named = isinstance(first, Branch) and period == 1
+        title = first.title if isinstance(first, Branch) and is_named else f"line {line}"
+        repeat = Branch("loop", title, line)
+        for number in range(count):
+            part = inside[number * period : (number + 1) * period]
+            if period == 1 and isinstance(part[0], Branch):
+                part = part[0].children
+            turn = Branch("turn", f"turn {number + 1}", line, None, list(part))
+            repeat.children.append(turn)
+        kept.append(repeat)
+        at = start + count * period
+    kept.extend(children[at:])
+    branch.children = kept
+
+
+def cut_into_stretches(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
+    """Where nothing else groups what is too much to be seen at once: stretches of lines."""
+    children = branch.children
+    if branch.kind != "loop" and len(children) > _TOO_MANY:
+        length = max(-(-len(children) // _STRETCHES), LEAST_OPS)
+        starts = range(0, len(children), length)
+        branch.children = [_stretch(children[at : at + length], ops) for at in starts]
+    for child in branch.children:
+        if isinstance(child, Branch):
+            cut_into_stretches(child, ops)
+
+
+def _stretch(run: list[Branch | NodeId], ops: Mapping[NodeId, Op]) -> Branch | NodeId:
+    size = sum(child.ops if isinstance(child, Branch) else 1 for child in run)
+    if len(run) == 1:
+        return run[0]
+    lines = [child.line if isinstance(child, Branch) else ops[child].line for child in run]
+    known = [line for line in lines if line] or [0]
+    first, last = min(known), max(known)
+    title = f"line {first}" if first == last else f"lines {first}–{last}"
+    return Branch("line", title, first, None, list(run), size)

@@ -1,0 +1,164 @@
+"""A tree of groups and what the user folded in, which groups stand open at first sight out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from ..model import NodeId
+from .tree import Group, Tree, upwards
+
+MOST_BOXES = 40
+"""As many boxes as a first view may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGroups:
+    """``closed``: paths of folded groups; ``turns``: of each repeat the path of the turn shown;
+    ``numbers``: of each compiled loop the number, from 1, of the turn whose values are shown."""
+
+    closed: frozenset[str]
+    turns: Mapping[str, str]
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+
+def choose_open(
+    nodes: Collection[NodeId],
+    tree: Tree,
+    pinned: Collection[NodeId] = (),
+    *,
+    folded: Collection[str] = (),
+    unfolded: Collection[str] = (),
+    turns: Mapping[str, int] | None = None,
+    most: int = MOST_BOXES,
+) -> OpenGroups:
+    """Open groups, those with the most ops first, while the boxes stay within ``most``.
+
+    Groups of one shape open together or not at all. What the user folded or unfolded is strong.
+    The ``pinned`` nodes are never inside of a fold. A recorded operation stays closed: the gradient
+    goes around its inside.
+    """
+    return _Chooser(nodes, tree, pinned, folded, unfolded, turns or {}).choose(most)
+
+
+class _Chooser:
+    def __init__(
+        self,
+        nodes: Collection[NodeId],
+        tree: Tree,
+        pinned: Collection[NodeId],
+        folded: Collection[str],
+        unfolded: Collection[str],
+        turns: Mapping[str, int],
+    ) -> None:
+        self._tree = tree
+        self._folded = frozenset(folded)
+        self._wanted = {
+            above for path in unfolded if path in tree.groups for above in upwards(path)
+        }
+        held = {
+            path
+            for node in pinned
+            for path in upwards(tree.home.get(node, ""))
+            if not tree.is_beside(node, path)
+        }
+        self._held = {path for path in held if tree.groups[path].kind != "entry"}
+        beside = {node: tree.groups[path].parent for node, path in tree.ends.items()}
+        self._leaves = Counter(beside.get(node, tree.home.get(node, "")) for node in nodes)
+        self._inside: dict[str, list[Group]] = {}
+        for group in tree.groups.values():
+            self._inside.setdefault(group.parent, []).append(group)
+        repeats = [group for group in tree.groups.values() if group.turns]
+        self._turns = {group.path: self._turn(group, {}, held) for group in repeats}
+        self._chosen = {group.path: self._turn(group, turns, self._wanted) for group in repeats}
+        self._numbers = {
+            group.path: min(max(turns.get(group.path, group.count), 1), group.count)
+            for group in tree.groups.values()
+            if group.loop is not None and group.count
+        }
+        for path, turn in self._turns.items():
+            if path not in turns and not self._wanted.intersection(tree.groups[path].turns):
+                self._chosen[path] = turn
+
+    def _turn(self, repeat: Group, chosen: Mapping[str, int], kept: Collection[str]) -> str:
+        """The turn shown: the user's, else one of those to be ``kept`` in sight, else the last of
+        the commonest shape."""
+        number = chosen.get(repeat.path)
+        if number is not None:
+            return repeat.turns[min(max(number, 1), len(repeat.turns)) - 1]
+        if found := [turn for turn in repeat.turns if turn in kept]:
+            return found[-1]
+        usual = usual_shape(self._tree, repeat)
+        return [turn for turn in repeat.turns if self._tree.groups[turn].shape == usual][-1]
+
+    def choose(self, most: int) -> OpenGroups:
+        """Choose; what the user opened or closed changes nothing about the other groups."""
+        shapes = {self._tree.groups[path].shape for path in self._automatic(most)}
+        self._turns = self._chosen
+        opened: set[str] = set()
+        waiting = list(self._inside.get("", []))
+        while waiting:
+            group = waiting.pop()
+            is_kept = group.path in self._wanted or group.path in self._held
+            is_like = group.kind != "entry" and group.shape in shapes
+            if group.path not in self._folded and (is_kept or is_like):
+                opened.add(group.path)
+                if group.turns:
+                    opened.add(self._turns[group.path])
+                waiting.extend(self._parts(group.path)[1])
+        return OpenGroups(frozenset(self._tree.groups) - opened, self._turns, self._numbers)
+
+    def _automatic(self, most: int) -> set[str]:
+        """Opens groups level by level as long as the boxes stay within ``most``."""
+        opened: set[str] = set()
+        waiting: list[Group] = []
+        boxes = self._open("", opened, waiting)
+        while waiting:
+            forced = [group for group in waiting if group.path in self._held]
+            unit = forced or self._next(waiting)
+            if not unit:
+                break
+            cost = sum(self._size(group.path) - 1 for group in unit)
+            if not forced and boxes + cost > most:
+                break
+            for group in unit:
+                waiting.remove(group)
+                boxes += self._open(group.path, opened, waiting) - 1
+        return opened - {""}
+
+    def _next(self, waiting: list[Group]) -> list[Group]:
+        """The groups to open next: among those that may be, the shape with the most ops."""
+        units: dict[int, list[Group]] = {}
+        for group in waiting:
+            if group.kind != "entry":
+                units.setdefault(group.shape, []).append(group)
+        return max(units.values(), key=lambda unit: sum(group.ops for group in unit), default=[])
+
+    def _parts(self, path: str) -> tuple[int, list[Group]]:
+        """The nodes and the groups that stand in an open group; of a repeat in its turn."""
+        leaves, groups = self._leaves[path], self._inside.get(path, [])
+        if path in self._turns:
+            more, inner = self._parts(self._turns[path])
+            others = [group for group in groups if group.kind != "turn"]
+            return leaves + more, others + inner
+        return leaves, groups
+
+    def _size(self, path: str) -> int:
+        leaves, groups = self._parts(path)
+        return leaves + len(groups)
+
+    def _open(self, path: str, opened: set[str], waiting: list[Group]) -> int:
+        opened.add(path)
+        if path in self._turns:
+            opened.add(self._turns[path])
+        waiting.extend(self._parts(path)[1])
+        return self._size(path)
+
+
+def usual_shape(tree: Tree, repeat: Group) -> int:
+    """The shape that most turns of a repeat have; of equals the one that came last."""
+    shapes = [tree.groups[turn].shape for turn in repeat.turns]
+    counts = Counter(shapes)
+    most = max(counts.values())
+    return next(shape for shape in reversed(shapes) if counts[shape] == most)

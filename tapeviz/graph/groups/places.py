@@ -1,0 +1,280 @@
+"""A trace in, where in the program each op ran out: functions, loop turns and layers around it.
+
+The recording tells when a loop variable or a parameter was bound, so that turns and invocations
+are known exactly; of a ``while`` loop a turn begins where its body goes back to an earlier line.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ...trace.expressions import SourceText
+from ...trace.model import Op, Site, StackFrame, Trace
+from .blocks import block_parts
+
+Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
+_NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
+_LAYER_METHODS = frozenset(("call", "__call__", "build"))
+"""In them the name scope says which layer runs."""
+_LONGEST_HEADER = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One level of where an op ran. ``key``: tells it from others of the same title."""
+
+    kind: Kind
+    title: str
+    line: int
+    key: object
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop statement; ``names``: what it binds in each turn."""
+
+    line: int
+    header: str
+    names: frozenset[str]
+    starts: tuple[int, ...]
+    """First lines of the statements of its body."""
+
+
+class _Lines:
+    """The loops and parameters of a snippet, by line."""
+
+    def __init__(self, text: SourceText) -> None:
+        self.loops: dict[int, tuple[_Loop, ...]] = {}
+        self.headers: dict[int, _Loop] = {}
+        self.parameters: dict[int, frozenset[str]] = {}
+        self.scopes: set[int] = set()
+        """Lines within ``with tf.name_scope(…)``, or another such scope."""
+        if text.tree is not None:
+            self._read(text, text.tree, ())
+
+    def _read(self, text: SourceText, node: ast.AST, around: tuple[_Loop, ...]) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = around
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                inside = ()
+                if not isinstance(child, ast.ClassDef):
+                    arguments = child.args
+                    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                    self.parameters[child.lineno] = frozenset(argument.arg for argument in every)
+            elif isinstance(child, (ast.For, ast.AsyncFor, ast.While)):
+                loop = _loop_of(text, child)
+                self.headers[loop.line] = loop
+                for statement in child.body:
+                    self._fill(statement, (*around, loop))
+                    self._read(text, ast.Module([statement], []), (*around, loop))
+                continue
+            if isinstance(child, ast.With) and any(map(_opens_scope, child.items)):
+                self.scopes.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
+            if isinstance(child, ast.stmt) and (inside or around):
+                self._fill(child, inside)
+            self._read(text, child, inside)
+
+    def _fill(self, statement: ast.stmt, loops: tuple[_Loop, ...]) -> None:
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+            self.loops[line] = loops
+
+
+def _opens_scope(item: ast.withitem) -> bool:
+    """Whether it is a call of ``name_scope``, ``variable_scope`` or a method of such a name."""
+    called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return str(name).endswith("scope")
+
+
+def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loop:
+    names: frozenset[str] = frozenset()
+    if isinstance(node, ast.While):
+        words = f"while {text.segment(node.test)}"
+    else:
+        words = f"for {text.segment(node.target)} in {text.segment(node.iter)}"
+        names = frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+    if len(words) > _LONGEST_HEADER:
+        words = words[: _LONGEST_HEADER - 1] + "…"
+    return _Loop(node.lineno, words, names, tuple(statement.lineno for statement in node.body))
+
+
+class _Program:
+    """Facts about a trace's text and bindings that every picture of it needs."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.lines = lines = _Lines(SourceText(trace.source))
+        marks = [
+            (binding.when, (binding.name, binding.site))
+            for binding in trace.bindings
+            if binding.site.frames
+            and (
+                binding.name in getattr(lines.headers.get(binding.site.line), "names", ())
+                or binding.name in lines.parameters.get(binding.site.line, ())
+            )
+        ]
+        self.marks = sorted(marks, key=lambda mark: mark[0])
+        """When a loop variable or a parameter was bound: its name and where."""
+        self.whens = [when for when, _ in self.marks]
+        inside: dict[str, dict[str, None]] = {}
+        for scope in dict.fromkeys(op.scope for op in trace.ops.values()):
+            names = scope.strip("/").split("/")
+            for depth, name in enumerate(names):
+                inside.setdefault("/".join(names[:depth]), {})[name] = None
+        self.blocks = {above: block_parts(list(names)) for above, names in inside.items()}
+        """For each scope: layer → the blocks that its name puts it into."""
+
+
+_latest: list[tuple[Trace, _Program]] = []
+"""Holds the trace drawn last: its rounds are asked for one after the other."""
+
+
+def _program_of(trace: Trace) -> _Program:
+    for known, program in _latest:
+        if known is trace:
+            return program
+    program = _Program(trace)
+    _latest[:] = [(trace, program)]
+    return program
+
+
+class OpPlaces:
+    """Follows the ops of a trace in the order in which they ran.
+
+    :meth:`of` must be asked in that order: it reads on in the bindings.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        program = _program_of(trace)
+        self._lines = program.lines
+        self._marks = program.marks
+        self._whens = program.whens
+        self._blocks = program.blocks
+        self._at = 0
+        self._ids: dict[object, int] = {}
+        self._turns: dict[object, int] = {}
+        self._bound: dict[object, set[str]] = {}
+        self._stands: dict[object, int] = {}
+        self._known: dict[int, tuple[Place, ...]] = {}
+
+    def of(self, op: Op) -> tuple[Place, ...]:
+        """Where an op ran, the outermost first."""
+        last = bisect_left(self._whens, op.when, self._at)
+        if last > self._at:
+            for _, (name, site) in self._marks[self._at : last]:
+                self._mark(name, site)
+            self._at = last
+            self._known.clear()
+        known = self._known.get(op.site.id)
+        if known is None:
+            known = tuple(self._around(op.site.frames)[0])
+            if not self._moved(op.site.frames):
+                self._known[op.site.id] = known
+        return self._with_scope(known, op)
+
+    def _id(self, key: object) -> int:
+        return self._ids.setdefault(key, len(self._ids) + 1)
+
+    def _mark(self, name: str, site: Site) -> None:
+        """A loop variable or a parameter was bound: a turn or an invocation begins when the name
+        was bound in this one already."""
+        frame, outer = site.frames[0], site.frames[1:]
+        loop = self._lines.headers.get(frame.line)
+        _, parent = self._around(outer)
+        key: object
+        if loop is not None and name in loop.names:
+            inside = list(self._in_frame(frame, outer[0] if outer else None, parent))
+            key = (inside[-1].key if inside else parent, loop)
+        else:
+            key = (parent, frame.function)
+        bound = self._bound.setdefault(key, set())
+        if name in bound or not bound:
+            self._turns[key] = self._turns.get(key, 0) + 1
+            bound.clear()
+        bound.add(name)
+
+    def _around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Place], int]:
+        """The places of a chain of frames, and the number of the innermost one."""
+        parent = self._id(())
+        found: list[Place] = []
+        caller: StackFrame | None = None
+        for frame in reversed(frames):
+            inside = list(self._in_frame(frame, caller, parent))
+            if inside:
+                parent = self._id((parent, *(place.key for place in inside)))
+                found += inside
+            caller = frame
+        return found, parent
+
+    def _in_frame(
+        self, frame: StackFrame, caller: StackFrame | None, parent: int
+    ) -> Iterator[Place]:
+        """The function of a frame and the loops around its line."""
+        above: object = parent
+        if caller is not None:
+            number = self._turns.get((parent, frame.function), 0)
+            above = self._id((parent, frame.function, caller.line, caller.column, number))
+            yield Place("function", frame.function, caller.line, above)
+        for loop in self._lines.loops.get(frame.line, ()):
+            key = (above, loop)
+            if not loop.names:
+                self._stand(key, loop, frame.line)
+            number = max(self._turns.get(key, 1), 1)
+            within = self._id(key)
+            yield Place("loop", loop.header, loop.line, within)
+            above = self._id((within, number))
+            yield Place("turn", f"turn {number}", loop.line, above)
+
+    def _stand(self, key: object, loop: _Loop, line: int) -> None:
+        """Count turns of a ``while`` loop: going back to an earlier statement begins a turn."""
+        number = bisect_left(loop.starts, line + 1)
+        if number < self._stands.get(key, 0):
+            self._turns[key] = self._turns.get(key, 1) + 1
+        self._stands[key] = number
+
+    def _moved(self, frames: tuple[StackFrame, ...]) -> bool:
+        """Whether the op's turn may change without anything being bound."""
+        loops = (loop for frame in frames for loop in self._lines.loops.get(frame.line, ()))
+        return any(not loop.names for loop in loops)
+
+    def _with_scope(self, places: tuple[Place, ...], op: Op) -> tuple[Place, ...]:
+        """The places with the layers of the op's name scope among them."""
+        scope = op.scope.strip("/")
+        if not scope and not any(place.kind == "function" for place in places):
+            return places
+        parts = list(self._parts(scope)) if scope else []
+        found: list[Place] = []
+        for place in places:
+            if place.kind != "function":
+                found.append(place)
+            elif place.title in _LAYER_METHODS:
+                if parts:
+                    found.extend(self._layers(parts.pop(0), op, place.key))
+            elif place.title not in _NO_FUNCTIONS and place.title != "<lambda>":
+                found.append(place)
+        for nested in parts:
+            found.extend(self._layers(nested, op, self._call_of_layer(op)))
+        return tuple(found)
+
+    def _layers(self, names: tuple[str, ...], op: Op, call: object) -> Iterator[Place]:
+        """Blocks of layers, and the layer in them: two ``call`` of it are two places."""
+        for block in names[:-1]:
+            yield Place("layer", block, op.line, block)
+        yield Place("layer", names[-1], op.line, (names[-1], call))
+
+    def _call_of_layer(self, op: Op) -> object:
+        """Where the snippet called the layers that an op ran in: all ops of one call have the same
+        position, unless the snippet opened the scope itself."""
+        if not op.site.frames or op.site.frames[0].line in self._lines.scopes:
+            return None
+        frame = op.site.frames[0]
+        return frame.line, frame.column
+
+    def _parts(self, scope: str) -> Iterator[tuple[str, ...]]:
+        names = scope.split("/")
+        for depth, name in enumerate(names):
+            above = "/".join(names[:depth])
+            yield (*self._blocks.get(above, {}).get(name, ()), name)

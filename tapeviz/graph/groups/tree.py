@@ -1,0 +1,246 @@
+"""An op graph and its trace in, the tree of its groups out, repeats among them.
+
+Groups are stretches of the order in which the ops ran, so folding any of them leaves the graph
+without cycles. A repeat is a group whose children are turns: of a Python loop, or alike stretches
+one after the other, whatever made them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import networkx as nx
+
+from ...trace.compiled import Loop
+from ...trace.model import Op, OpId, Trace
+from ..model import Node, NodeId
+from .branches import Branch, GroupKind, plant
+from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
+from .places import Kind
+from .shapes import Shapes
+
+_LEAST_LOOP = 4
+_SMALL = 40
+"""A picture of so few nodes is read at once: in it a loop is a repeat from more turns on."""
+_MOST_VALUES = 8
+"""More variables or constants that belong to no group are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group; ``parent``: the path around it. ``ops``: how many are in it. ``shape``: groups of
+    one shape have the same one. ``turns``: of a repeat the paths of its turns, in their order.
+    ``entry``: the recorded operation, or the call of a compiled function, whose inside it is."""
+
+    path: str
+    kind: GroupKind
+    title: str
+    line: int
+    parent: str
+    ops: int
+    shape: int
+    turns: tuple[str, ...] = ()
+    entry: OpId | None = None
+    loop: Loop | None = None
+    """The compiled loop that it is, whose turns are drawn by one body."""
+
+    @property
+    def count(self) -> int:
+        """How many turns it has; 0: it is no repeat."""
+        return len(self.turns) or (self.loop.count or 0 if self.loop is not None else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """``groups`` by path, outer ones first; ``home``: node → path of the innermost group.
+    ``ends``: pinned nodes that the rest of a group leads to and that lead to nothing in it → path
+    of the outermost such group. They stand beside it while it is folded."""
+
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    home: Mapping[NodeId, str] = field(default_factory=dict)
+    ends: Mapping[NodeId, str] = field(default_factory=dict)
+
+    def is_beside(self, name: NodeId, path: str) -> bool:
+        """Whether a node stands beside the group at this path, one of those that it is in."""
+        return f"{path}/".startswith(f"{self.ends[name]}/") if name in self.ends else False
+
+
+GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
+    {
+        "layer": ("layer", "entry"),
+        "function": ("function", "entry"),
+        "line": ("line", "entry"),
+        "iteration": ("loop", "turn", "entry"),
+        "custom_gradient": ("entry",),
+    }
+)
+"""What the user may choose to group by, in the order of the menu: the kinds of groups kept."""
+
+
+def grow(graph: nx.MultiDiGraph, trace: Trace, grouping: str = "") -> Tree:
+    """The groups of a graph; ``grouping``: a key of :data:`GROUPINGS`, else all kinds.
+
+    Raises ``KeyError`` for a name that is not there. Linear in the ops and the depth of groups.
+    """
+    kinds = frozenset(GROUPINGS[grouping]) if grouping else None
+    ordered = _ordered(graph, trace)
+    root = Branch("", "", 0)
+    plant(root, ordered, trace, kinds)
+    relative = Shapes(ordered, trace)
+    relative.count(root)
+    prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
+    if kinds is None:
+        gather_lines(root, dict(ordered))
+        relative.count(root)
+        bundle(root, dict(ordered), relative)
+        relative.count(root)
+        cut_into_stretches(root, dict(ordered))
+    relative.count(root)
+    groups: dict[str, Group] = {}
+    home: dict[NodeId, str] = {}
+    _name(root, "", groups, home, trace.loops)
+    _take_in(graph, home, groups)
+    if kinds is None:
+        _gather_values(graph, home, groups)
+    return Tree(groups, home, _ends(graph, home, groups))
+
+
+def _ordered(graph: nx.MultiDiGraph, trace: Trace) -> list[tuple[NodeId, Op]]:
+    """The nodes of ops in the order in which they ran."""
+    found = [
+        (name, trace.ops[node.op])
+        for name, node in graph.nodes(data="node")
+        if node.op is not None and node.op in trace.ops and not node.opens
+    ]
+    return sorted(found, key=lambda pair: pair[1].when)
+
+
+def _name(
+    branch: Branch,
+    path: str,
+    groups: dict[str, Group],
+    home: dict[NodeId, str],
+    loops: Mapping[OpId, Loop],
+) -> None:
+    used: Counter[str] = Counter()
+    turns: list[str] = []
+    for child in branch.children:
+        if isinstance(child, str):
+            if path:
+                home[child] = path
+            continue
+        title = child.title.replace("/", "∕")
+        used[title] += 1
+        name = title if used[title] == 1 else f"{title} #{used[title]}"
+        inner = f"{path}/{name}" if path else name
+        if child.kind == "turn":
+            turns.append(inner)
+        entry = child.key[1] if child.kind == "entry" and child.key is not None else None
+        groups[inner] = Group(
+            inner,
+            child.kind,
+            child.title,
+            child.line,
+            path,
+            child.ops,
+            child.shape,
+            entry=entry,
+            loop=loops.get(entry) if entry is not None else None,
+        )
+        _name(child, inner, groups, home, loops)
+    if turns and path in groups:
+        groups[path] = replace(groups[path], kind="repeat", turns=tuple(turns))
+
+
+def _take_in(graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
+    """Values that only one group takes belong to it, and what a write made to the write's group.
+
+    What the picture starts from, its sources, stays in sight.
+    """
+    pinned: Collection[NodeId] = graph.graph.get("pinned", ())
+    node: Node
+    for name, node in graph.nodes(data="node"):
+        if name in home or node.role != "variable":
+            continue
+        for source in graph.predecessors(name):
+            if source in home:
+                home[name] = home[source]
+    within: dict[tuple[str, Hashable], list[NodeId]] = {}
+    for name, node in reversed(list(graph.nodes(data="node"))):
+        if name in home or name in pinned or node.role not in ("variable", "constant"):
+            continue
+        if graph.in_degree(name) and (node.role == "variable" or node.op is not None):
+            continue
+        takers = list(graph.successors(name))
+        shared = shared_path({home.get(taker, "") for taker in takers})
+        while shared and groups[shared].kind == "repeat":
+            shared = groups[shared].parent
+        if shared:
+            home[name] = shared
+            turn = next((p for p in upwards(shared) if groups[p].kind == "turn"), "")
+            if turn:
+                taker: Node = graph.nodes[takers[0]]["node"]
+                key = (groups[turn].parent, (node.role, taker.type, taker.site))
+                within.setdefault(key, []).append(name)
+    for (repeat, _), names in within.items():
+        if 2 * len(names) < len(groups[repeat].turns):  # how it begins, an exception
+            for name in names:
+                home.pop(name)
+                if groups[repeat].parent:
+                    home[name] = groups[repeat].parent
+
+
+def _gather_values(
+    graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: dict[str, Group]
+) -> None:
+    """Many values that several groups take, and that nothing shown made, are one group."""
+    pinned: Collection[NodeId] = graph.graph.get("pinned", ())
+    node: Node
+    found: dict[str, list[NodeId]] = {"variable": [], "constant": []}
+    for name, node in graph.nodes(data="node"):
+        is_free = name not in home and name not in pinned and not graph.in_degree(name)
+        if node.role in found and is_free:
+            found[node.role].append(name)
+    for role, names in found.items():
+        if len(names) > _MOST_VALUES:
+            path = f"{role}s"
+            groups[path] = Group(path, "values", path, 0, "", len(names), -len(groups))
+            home.update(dict.fromkeys(names, path))
+
+
+def _ends(
+    graph: nx.MultiDiGraph, home: Mapping[NodeId, str], groups: Mapping[str, Group]
+) -> dict[NodeId, str]:
+    found: dict[NodeId, str] = {}
+    for name in graph.graph.get("pinned", ()):
+        for path in upwards(home.get(name, "")):
+            takers = (f"{home.get(taker, '')}/" for taker in graph.successors(name))
+            is_plain = groups[path].kind in ("layer", "function", "line", "backward")
+            if not is_plain or groups[path].ops <= LEAST_OPS:
+                break
+            if any(taker.startswith(f"{path}/") for taker in takers):
+                break
+            found[name] = path
+    return found
+
+
+def shared_path(paths: set[str]) -> str:
+    """The longest path that is above, or the same as, all of these."""
+    first, *others = [path.split("/") for path in sorted(paths)] or [[""]]
+    length = len(first)
+    for other in others:
+        same = 0
+        while same < min(length, len(other)) and other[same] == first[same]:
+            same += 1
+        length = same
+    return "/".join(first[:length])
+
+
+def upwards(path: str) -> Iterator[str]:
+    """The path, and those of the groups around it, outwards."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]

@@ -1,0 +1,1 @@
+"""The layered layout of one connected graph: ranks, orders, coordinates, routes."""

@@ -1,0 +1,131 @@
+"""Layers and a partition of their vertices in; what moving a column would do to crossings, out.
+
+A *column* is a set of vertices, one in each of some consecutive rows, that stay straight above one
+another. All columns stand in one order from left to right, and the order of each row follows. So
+one move of a column changes many rows at once, and its effect is known for all places together:
+every link beside it is crossed from some place on, or up to some place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tapeviz.layout.arrays import Floats, Ints
+from tapeviz.layout.layered.layers import Layers
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """``of[v]`` is the column of vertex v. The other arrays list, column after column, what
+    decides about its place; those of column c run from ``starts[c]`` to ``starts[c + 1]``.
+
+    Steps (``beside``, ``far``, ``other``): a link of the column goes to column ``other``, and in
+    the same gap another link goes from ``beside`` to ``far``. They cross when the column is right
+    of ``beside`` and ``far`` right of ``other``, or when both are left.
+    Spans (``span_from``, ``span_to``, ``sign``): a link runs from one column to the other where
+    this column is straight, and is crossed between them. With ``sign`` -1 it is crossed outside:
+    the two are ends of the column's own links, one that arrives and one that leaves in one gap.
+    """
+
+    of: Ints
+    count: int
+    beside: Ints
+    far: Ints
+    other: Ints
+    step_starts: list[int]
+    span_from: Ints
+    span_to: Ints
+    sign: Ints
+    span_starts: list[int]
+    neighbours: Ints
+    neighbour_starts: list[int]
+
+    @property
+    def size(self) -> int:
+        """The cost of asking for each column once, in columns with few links beside them."""
+        return self.count + (len(self.beside) + len(self.span_from)) // 400
+
+    def crossings_by_place(self, column: int, place: Ints) -> Floats:
+        """``cost[p]``: crossings with the column before what is now at place p; up to a constant.
+
+        ``place`` is the place of each column in the present order.
+        """
+        steps = slice(self.step_starts[column], self.step_starts[column + 1])
+        spans = slice(self.span_starts[column], self.span_starts[column + 1])
+        side = np.sign(place[self.far[steps]] - place[self.other[steps]])
+        first, last, sign = (
+            place[self.span_from[spans]],
+            place[self.span_to[spans]],
+            self.sign[spans],
+        )
+        at = np.concatenate(
+            [place[self.beside[steps]], np.minimum(first, last), np.maximum(first, last)]
+        )
+        rise = np.concatenate([side, sign, -sign])
+        return np.concatenate([[0.0], np.bincount(at, rise, self.count).cumsum()])
+
+    def neighbours_of(self, column: int) -> Ints:
+        """Columns linked to this one, once for each link."""
+        return self.neighbours[self.neighbour_starts[column] : self.neighbour_starts[column + 1]]
+
+
+def gather_columns(layers: Layers, of: Ints) -> Columns:
+    """``of`` numbers the columns from 0."""
+    count = int(of.max()) + 1
+    gap = layers.rank[layers.above]
+    upper, lower = of[layers.above], of[layers.below]
+    gaps = np.searchsorted(gap, np.arange(layers.rows + 1))
+    sloped = np.flatnonzero(upper != lower)
+    # Each sloped link from both its ends, with every link of its gap.
+    link = np.concatenate([sloped, sloped])
+    down = np.repeat([True, False], len(sloped))
+    which, beside = _ranges(gaps[gap[link]], gaps[gap[link] + 1])
+    link, down = link[which], down[which]
+    column = np.where(down, upper[link], lower[link])
+    other = np.where(down, lower[link], upper[link])
+    near = np.where(down, upper[beside], lower[beside])
+    far = np.where(down, lower[beside], upper[beside])
+    foreign = (near != column) & (far != column)
+    steps = foreign & (far != other)
+    through = down & (near != column) & (far == column)
+    # Each straight link with every sloped link of its gap.
+    sloped_gaps = np.searchsorted(gap[sloped], np.arange(layers.rows + 1))
+    straight = np.flatnonzero(upper == lower)
+    which, crossing = _ranges(sloped_gaps[gap[straight]], sloped_gaps[gap[straight] + 1])
+    crossing = sloped[crossing]
+    inside = upper[straight][which]
+    passing = (upper[crossing] != inside) & (lower[crossing] != inside)
+    step_order, step_starts = _by_column(column[steps], count)
+    span_column = np.concatenate([inside[passing], column[through]])
+    span_order, span_starts = _by_column(span_column, count)
+    sign = np.repeat([1, -1], [int(passing.sum()), int(through.sum())])
+    ends = np.concatenate([upper[sloped], lower[sloped]])
+    end_order, end_starts = _by_column(ends, count)
+    return Columns(
+        of=of,
+        count=count,
+        beside=near[steps][step_order],
+        far=far[steps][step_order],
+        other=other[steps][step_order],
+        step_starts=step_starts,
+        span_from=np.concatenate([upper[crossing][passing], near[through]])[span_order],
+        span_to=np.concatenate([lower[crossing][passing], other[through]])[span_order],
+        sign=sign[span_order],
+        span_starts=span_starts,
+        neighbours=np.concatenate([lower[sloped], upper[sloped]])[end_order],
+        neighbour_starts=end_starts,
+    )
+
+
+def _ranges(starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+    """All numbers of the ranges one after the other, and before them the range of each."""
+    sizes = stops - starts
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return which, np.arange(len(which)) + (starts - (np.cumsum(sizes) - sizes))[which]
+
+
+def _by_column(column: Ints, count: int) -> tuple[Ints, list[int]]:
+    order = np.argsort(column, kind="stable")
+    return order, np.searchsorted(column[order], np.arange(count + 1)).tolist()

@@ -1,0 +1,157 @@
+"""Ordered rows in; the position of each vertex across the flow out.
+
+A long edge's dummies move as one, so that it runs straight, except at hinges, where it may bend to
+save room. The rest is a balance between edges that want to be straight and boxes that keep their
+distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from tapeviz.layout.arrays import Floats, GraphArrays, Ints
+from tapeviz.layout.layered.balance import Fences, Springs, balance, within_fences
+from tapeviz.layout.layered.layers import Layers
+
+BOX_GAP = 28.0
+WIRE_GAP = 14.0
+"""Between two long edges side by side, px."""
+BOX_TO_WIRE = 18.0
+THIN = 2.0
+"""Half the width of a port, px: it keeps the distance of a wire."""
+HINGE = 10
+"""In every so many rows long edges may bend, where that lets boxes stand closer."""
+HINGES = 300
+"""About as many in all, so that many long edges cost no more."""
+BROKEN_WIRE = 6.0
+"""Weight of a bend inside a long edge."""
+PASSING = 3.0
+"""Weight of an edge that goes on from one op to the next: a chain of them wants to be straight."""
+LEAVING, ARRIVING = 0.9, 0.75
+"""Weights of a long edge's ends: if it must bend once, then at its lower end."""
+STRAIGHT = 3.0
+"""A spring that wants to be straight and is out by less, px, is made straight."""
+
+
+def place_across(
+    graph: GraphArrays, layers: Layers, sequence: Sequence[Ints], fixed: Floats
+) -> Floats:
+    """Centre of each vertex, px; ``sequence`` has each row's vertices from left to right;
+    ``fixed``: where the upper and the lower end of each edge must dock, px from the centre or nan.
+    """
+    before, after = np.zeros(len(layers.rank)), np.zeros(len(layers.rank))
+    before[: layers.real] = graph.across / 2
+    after[: layers.real] = graph.across / 2 + graph.beside
+    group = _wires(layers)
+    springs = _springs(graph, layers, np.nan_to_num(fixed))
+    fences = _fences(layers, sequence, before, after)
+    count = int(group.max()) + 1
+    grouped = _group_fences(fences, group)
+    start = within_fences(np.zeros(count), grouped)
+    moving = _group_springs(springs, group)
+    wanted, bend = balance(count, moving, grouped, start)
+    placed = within_fences(wanted, grouped)
+    merged = _merged(count, moving, placed, bend)
+    size = int(merged.max()) + 1
+    means = np.bincount(merged, placed, size) / np.bincount(merged, minlength=size)
+    try:
+        return within_fences(means, _group_fences(grouped, merged))[merged][group]
+    except ValueError:  # too much was joined: almost straight must do
+        return placed[group]
+
+
+def _wires(layers: Layers) -> Ints:
+    """A group for each vertex: dummies of one chain together, except at hinges."""
+    dummies = len(layers.rank) - layers.real
+    every = max(HINGE, dummies // HINGES)
+    group = np.arange(len(layers.rank))
+    count = layers.real
+    for chain in layers.chains:
+        if len(chain) > 2:
+            inner = np.array(chain[1:-1])
+            pieces = layers.rank[inner] // every
+            group[inner] = count + pieces - pieces[0]
+            count += int(pieces[-1] - pieces[0]) + 1
+    return group
+
+
+def _springs(graph: GraphArrays, layers: Layers, docks: Floats) -> Springs:
+    """One for each piece of an edge. What goes on is worth more straight than what only ends."""
+    indegree = np.bincount(graph.heads, minlength=graph.size)
+    outdegree = np.bincount(graph.tails, minlength=graph.size)
+    first: list[int] = []
+    second: list[int] = []
+    rest: list[float] = []
+    weight: list[float] = []
+    for edge, chain in enumerate(layers.chains):
+        if not graph.pull[edge]:
+            continue
+        upper, lower = chain[0], chain[-1]
+        passing = indegree[graph.tails[edge]] > 0 and outdegree[graph.heads[edge]] > 0
+        for above, below in pairwise(chain):
+            first.append(above)
+            second.append(below)
+            if above != upper and below != lower:
+                factor = BROKEN_WIRE
+            elif len(chain) == 2:
+                factor = PASSING if passing else 1.0
+            else:
+                factor = LEAVING if above == upper else ARRIVING
+            weight.append(factor * float(graph.weights[edge] * graph.pull[edge]))
+            leaves = float(docks[edge, 0]) if above == upper else 0.0
+            rest.append(leaves - (float(docks[edge, 1]) if below == lower else 0.0))
+    return Springs(
+        np.array(first, dtype=np.intp),
+        np.array(second, dtype=np.intp),
+        np.array(rest, dtype=np.float64),
+        np.array(weight, dtype=np.float64),
+    )
+
+
+def _fences(layers: Layers, sequence: Sequence[Ints], before: Floats, after: Floats) -> Fences:
+    left = np.concatenate([row[:-1] for row in sequence])
+    right = np.concatenate([row[1:] for row in sequence])
+    is_box = before > THIN
+    boxes = is_box[left].astype(int) + is_box[right]
+    gap = np.array([WIRE_GAP, BOX_TO_WIRE, BOX_GAP])[boxes]
+    return Fences(left, right, after[left] + before[right] + gap)
+
+
+def _group_fences(fences: Fences, group: Ints) -> Fences:
+    """Fences between groups, the widest of each pair."""
+    left, right = group[fences.left], group[fences.right]
+    pairs, which = np.unique(np.stack([left, right]), axis=1, return_inverse=True)
+    gap = np.zeros(pairs.shape[1])
+    np.maximum.at(gap, which.reshape(-1), fences.gap)
+    return Fences(pairs[0], pairs[1], gap)
+
+
+def _group_springs(springs: Springs, group: Ints) -> Springs:
+    first, second = group[springs.first], group[springs.second]
+    apart = first != second
+    pairs, which = np.unique(np.stack([first, second])[:, apart], axis=1, return_inverse=True)
+    weight, rest = np.zeros(pairs.shape[1]), np.zeros(pairs.shape[1])
+    np.add.at(weight, which.reshape(-1), springs.weight[apart])
+    np.add.at(rest, which.reshape(-1), (springs.rest * springs.weight)[apart])
+    return Springs(pairs[0], pairs[1], rest / weight, weight)
+
+
+def _merged(count: int, springs: Springs, wanted: Floats, bend: Floats) -> Ints:
+    """Join what straight springs connect."""
+    parent = list(range(count))
+
+    def root(v: int) -> int:
+        while parent[v] != v:
+            parent[v] = parent[parent[v]]
+            v = parent[v]
+        return v
+
+    offset = np.abs(wanted[springs.second] - wanted[springs.first])
+    straight = (bend == 0) & (springs.rest == 0) & (offset < STRAIGHT)
+    for k in np.flatnonzero(straight).tolist():
+        parent[root(int(springs.second[k]))] = root(int(springs.first[k]))
+    numbers: Ints = np.unique([root(v) for v in range(count)], return_inverse=True)[1]
+    return numbers

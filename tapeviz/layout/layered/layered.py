@@ -1,0 +1,91 @@
+"""A connected graph in; its layered picture from top to bottom out.
+
+Sugiyama's steps, each a module: cycles, rows, order in the rows, positions, docks, routes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tapeviz.layout.arrays import Floats, GraphArrays, Ints
+from tapeviz.layout.layered.acyclic import turned_down
+from tapeviz.layout.layered.coordinates import place_across
+from tapeviz.layout.layered.layers import cut_into_layers, dummies_needed
+from tapeviz.layout.layered.ordering import order_columns, rows_by
+from tapeviz.layout.layered.ports import dock
+from tapeviz.layout.layered.ranking import rank_nodes
+from tapeviz.layout.layered.routing import route, stack_rows, tracks_of
+from tapeviz.layout.layered.untangling import untangle
+from tapeviz.layout.picture import IndexedLayout, Line
+
+OUTERMOST = 1e9
+"""Beyond the numbers of all columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A graph with its rows. ``down[e]``: edge e from its upper to its lower end. ``drawn``: the
+    edges of the whole graph that are these; those that pull at nothing only said who is above whom.
+    """
+
+    graph: GraphArrays
+    drawn: Ints
+    count: int
+    turned: set[int]
+    down: list[tuple[int, int]]
+    ranks: list[int]
+
+    @property
+    def vertices(self) -> int:
+        """Nodes and the dummies that long edges will need."""
+        return self.graph.size + dummies_needed(self.ranks, self.down)
+
+
+def rank(graph: GraphArrays) -> Ranked:
+    """``graph`` must be connected and without self-loops."""
+    _, down = turned_down(graph)
+    ranks = rank_nodes(graph.size, down, graph.weights.tolist())
+    drawn = np.flatnonzero(graph.pull)
+    kept = graph.part(np.arange(graph.size), drawn) if len(drawn) < len(graph.keys) else graph
+    ends = list(zip(kept.tails.tolist(), kept.heads.tolist(), strict=True))
+    turned = {edge for edge, (tail, head) in enumerate(ends) if ranks[tail] > ranks[head]}
+    down = [end[::-1] if edge in turned else end for edge, end in enumerate(ends)]
+    return Ranked(kept, drawn, len(graph.keys), turned, down, ranks)
+
+
+def draw_layered(ranked: Ranked) -> IndexedLayout:
+    """The careful picture: seconds for some hundred nodes with thousands of dummies."""
+    graph, down, ranks = ranked.graph, ranked.down, ranked.ranks
+    layers = cut_into_layers(ranks, down)
+    fixed = _fixed_docks(ranked)
+    key = order_columns(layers)
+    if not np.isnan(fixed).all():
+        key = untangle(layers, key, fixed)
+    key[: graph.size] = np.where(graph.side, graph.side * OUTERMOST, key[: graph.size])
+    sequence = rows_by(layers, key)
+    x = place_across(graph, layers, sequence, fixed)
+    upper, lower = dock(graph, layers, x, fixed)
+    tracks = tracks_of(layers, x, upper, lower)
+    rows, delays = stack_rows(graph, layers, tracks)
+    y = rows.middle[layers.rank[: layers.real]]
+    routes: list[Line] = [[(0.0, 0.0), (0.0, 0.0)] for _ in range(ranked.count)]
+    for edge, (top, bottom) in enumerate(down):
+        ends = (
+            float(y[top] + graph.along[top] / 2),
+            float(y[bottom] - graph.along[bottom] / 2),
+        )
+        late = [delays.get((edge, i), 0) for i in range(len(tracks[edge]) - 1)]
+        line = route(ranks[top], tracks[edge], rows, ends, late)
+        routes[int(ranked.drawn[edge])] = line[::-1] if edge in ranked.turned else line
+    return IndexedLayout(x[: layers.real], y, routes)
+
+
+def _fixed_docks(ranked: Ranked) -> Floats:
+    """Where the upper and the lower end of each edge must dock, px from the box's centre."""
+    graph = ranked.graph
+    turned = np.isin(np.arange(len(graph.keys)), list(ranked.turned))
+    upper = np.where(turned, graph.head_at, graph.tail_at)
+    lower = np.where(turned, graph.tail_at, graph.head_at)
+    return np.stack([upper, lower], axis=1)

@@ -1,0 +1,92 @@
+"""An acyclic graph in; the row of each node, with the shortest edges in sum, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapeviz.layout.layered.simplex import shortest_ranks
+
+SOURCE = 0.97
+"""An op that may stand by a variable or by the reader of its result stands by the reader."""
+
+Edges = Sequence[tuple[int, int]]
+
+
+def rank_nodes(count: int, edges: Edges, weights: Sequence[float]) -> list[int]:
+    """Rows from 0, every edge going down at least one row, weighted edge length minimal.
+
+    A constant or a variable ends up right above its first reader, since nothing holds it higher.
+    Nodes that may stand in several rows at no cost go to the emptiest. The graph must be
+    connected; parallel edges are welcome, self-loops are not.
+    """
+    sources = {tail for tail, _ in edges} - {head for _, head in edges}
+    merged: dict[tuple[int, int], float] = {}
+    for edge, weight in zip(edges, weights, strict=True):
+        if edge[0] in sources:
+            weight *= SOURCE
+        merged[edge] = merged.get(edge, 0.0) + weight
+    pairs = list(merged)
+    loads = list(merged.values())
+    ranks = shortest_ranks(count, pairs, loads, longest_path(count, pairs))
+    lowest = min(ranks)
+    return _balanced([rank - lowest for rank in ranks], pairs, loads)
+
+
+def topological_order(count: int, edges: Edges) -> list[int]:
+    """Nodes in an order in which every edge points forward; ties in insertion order."""
+    out: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for tail, head in edges:
+        out[tail].append(head)
+        waiting[head] += 1
+    order = [v for v in range(count) if not waiting[v]]
+    for vertex in order:  # grows while it is walked
+        for head in out[vertex]:
+            waiting[head] -= 1
+            if not waiting[head]:
+                order.append(head)
+    return order
+
+
+def longest_path(count: int, edges: Edges) -> list[int]:
+    """Rows by longest path from the top, then every source pulled down beside its first reader."""
+    out: list[list[int]] = [[] for _ in range(count)]
+    indegree = [0] * count
+    for tail, head in edges:
+        out[tail].append(head)
+        indegree[head] += 1
+    ranks = [0] * count
+    for vertex in topological_order(count, edges):
+        below = ranks[vertex] + 1
+        for head in out[vertex]:
+            if ranks[head] < below:
+                ranks[head] = below
+    for vertex in range(count):
+        if not indegree[vertex] and out[vertex]:
+            ranks[vertex] = min(ranks[head] for head in out[vertex]) - 1
+    return ranks
+
+
+def _balanced(ranks: list[int], edges: Edges, weights: Sequence[float]) -> list[int]:
+    above: list[list[int]] = [[] for _ in ranks]
+    below: list[list[int]] = [[] for _ in ranks]
+    pull = [0.0] * len(ranks)
+    for (tail, head), weight in zip(edges, weights, strict=True):
+        below[tail].append(head)
+        above[head].append(tail)
+        pull[tail] += weight
+        pull[head] -= weight
+    filled = [0] * (max(ranks) + 1)
+    for rank in ranks:
+        filled[rank] += 1
+    for vertex, rank in enumerate(ranks):
+        if abs(pull[vertex]) > 1e-9 or not above[vertex] or not below[vertex]:
+            continue
+        first = max(ranks[v] for v in above[vertex]) + 1
+        last = min(ranks[v] for v in below[vertex]) - 1
+        best = min(range(first, last + 1), key=lambda r: (filled[r], abs(r - rank)))
+        if filled[best] < filled[rank] - 1:
+            filled[rank] -= 1
+            filled[best] += 1
+            ranks[vertex] = best
+    return ranks

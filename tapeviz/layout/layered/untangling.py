@@ -1,0 +1,85 @@
+"""Ordered columns and ends of edges at given places of boxes in; fewer crossings out.
+
+The order of rows was found as if all edges of a box met in one point. Where they dock at given
+places, what leads to these places is exchanged until it comes in their order.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from tapeviz.layout.arrays import Floats, Ints
+from tapeviz.layout.layered.crossings import count_crossings
+from tapeviz.layout.layered.layers import Layers
+
+ROUNDS = 6
+
+
+def untangle(layers: Layers, key: Floats, fixed: Floats) -> Floats:
+    """``key``: a number for each vertex, by which each row is ordered; the result is one, too.
+    ``fixed``: where the upper and the lower end of each edge dock: px from the centre."""
+    links = _Links(layers, fixed)
+    fewest = links.crossings(key)
+    pairs = [pair for pair in _pairs(layers, fixed) if key[pair[0][0]] != key[pair[1][0]]]
+    for _ in range(ROUNDS):
+        before = fewest
+        for first, second in pairs:
+            for count in (1, 2):
+                tried = key
+                for left, right in list(zip(first, second, strict=False))[:count]:
+                    tried = _exchanged(tried, float(tried[left]), float(tried[right]))
+                crossings = links.crossings(tried)
+                if crossings < fewest:
+                    key, fewest = tried, crossings
+        if fewest == before:
+            break
+    return key
+
+
+def _exchanged(key: Floats, left: float, right: float) -> Floats:
+    """With the two columns, one of them may be a long edge, in the place of each other."""
+    return np.where(key == left, right, np.where(key == right, left, key))
+
+
+class _Links:
+    """Counts crossings with the ends of links apart where edges dock at given places."""
+
+    def __init__(self, layers: Layers, fixed: Floats) -> None:
+        upper: dict[tuple[int, int], float] = {}
+        lower: dict[tuple[int, int], float] = {}
+        for chain, (leaves, arrives) in zip(layers.chains, np.nan_to_num(fixed), strict=True):
+            upper[chain[0], chain[1]] = float(leaves)
+            lower[chain[-2], chain[-1]] = float(arrives)
+        links = list(zip(layers.above.tolist(), layers.below.tolist(), strict=True))
+        self._above, self._below = layers.above, layers.below
+        self._gap = layers.rank[layers.above]
+        self._leaves = np.array([upper.get(link, 0.0) for link in links])
+        self._arrives = np.array([lower.get(link, 0.0) for link in links])
+
+    def crossings(self, key: Floats) -> int:
+        upper = _ranks(key[self._above], self._leaves)
+        lower = _ranks(key[self._below], self._arrives)
+        return count_crossings(self._gap, upper, lower)
+
+
+def _ranks(key: Floats, aside: Floats) -> Ints:
+    """Numbers in the order of the keys, then of the distances aside; equals have the same."""
+    order = np.lexsort((aside, key))
+    steps = (np.diff(key[order]) != 0) | (np.diff(aside[order]) != 0)
+    ranks = np.empty(len(key), dtype=np.intp)
+    ranks[order] = np.concatenate([[0], np.cumsum(steps)])
+    return ranks
+
+
+def _pairs(layers: Layers, fixed: Floats) -> list[tuple[list[int], list[int]]]:
+    """For two edges that dock at one side of a box: what is next on each, and its far end."""
+    docking: dict[tuple[int, int], list[list[int]]] = {}
+    for chain, ends in zip(layers.chains, fixed, strict=True):
+        for side in (0, 1):
+            if not np.isnan(ends[side]):
+                box, near, far = (0, 1, -1) if side == 0 else (-1, -2, 0)
+                beyond = list(dict.fromkeys((chain[near], chain[far])))
+                docking.setdefault((side, chain[box]), []).append(beyond)
+    return [pair for some in docking.values() for pair in combinations(some, 2)]

@@ -1,0 +1,1 @@
+"""The dock that steps through the backward pass."""

@@ -1,0 +1,368 @@
+"""The document in, its backward pass to step through out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QPushButton,
+    QTableView,
+    QWidget,
+)
+
+from ...analysis.model import CallDiagnosis
+from ...analysis.rounds.call_sites import CallSite
+from ...canvas.tips import plain_tip
+from ...document import Document
+from ...scene.text import shorten
+from ...trace.model import CallId
+from ..look import Theme
+from ..panel import Panel
+from ..widgets import IconButton, ShortCombo, plain_label
+from .cut_rows import CutRows
+from .shares import SharesModel, SharesView
+from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
+
+MOST_CALL = 34
+"""Characters of a gradient call in the picker; the tooltip has them all."""
+ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION = 330, 230, 190
+"""Px of the header, beside the picker of calls, from which these are shown."""
+ROWS = 6
+"""Steps that have room without scrolling."""
+SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
+WIDTHS = {NUMBER: 42, OP: 124, LINE: 52}
+
+
+class BackpropPanel(Panel):
+    title = "Backprop"
+    name = "backprop"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self.model = WalkModel(document, theme)
+        self.table = WalkTable(document)
+        self.table.setModel(self.model)
+        for column, width in WIDTHS.items():
+            self.table.setColumnWidth(column, width)
+        for column in (IN, FORMULA, OUT):
+            header = self.table.horizontalHeader()
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        self.note = plain_label(name="faint", wraps=True)
+        self.note.setContentsMargins(14, 4, 14, 6)
+        self.empty = plain_label(name="empty", wraps=True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setContentsMargins(24, 24, 24, 24)
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._play_on)
+        self._shown: object = None
+        self._has_play_word = True
+        self._make_buttons()
+        self.header.installEventFilter(self)
+        self.shares = SharesModel(theme)
+        self.shares_view = SharesView(self.shares)
+        self.shares_view.hide()
+        self.cuts = CutRows(self.table, self.model)
+        self.cuts.row_picked.connect(lambda row: document.set_step(self.model.step_of(row)))
+        self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.cuts)
+        self.body.addWidget(self.shares_view, 1)
+        self.body.addWidget(self.empty, 1)
+        self.body.addWidget(self.note)
+        self.table.clicked.connect(self._click)
+        self.table.setMouseTracking(True)
+        self.table.entered.connect(self._hover)
+        self.table.viewportEntered.connect(self._leave)
+        self.table.left.connect(self._leave)
+        self.table.toggle_requested.connect(self._toggle)
+        document.diagnosis_changed.connect(self._show_steps)
+        document.diagnosis_changed.connect(self._show_calls)
+        document.step_changed.connect(self._show_steps)
+        document.call_reveal_requested.connect(self._show_calls)
+        document.selection_changed.connect(self._show_selection)
+        document.status_changed.connect(self._show_note)
+        document.run_started.connect(self.pause)
+        document.mending.shared.connect(self._show_shares)
+        document.run_ended.connect(self._show_shares)
+        document.progress_changed.connect(self._offer_shares)
+        self._show_steps()
+        self._show_calls()
+
+    def _make_buttons(self) -> None:
+        document = self.document
+        self.calls = ShortCombo()
+        self.calls.setAccessibleName("Gradient call")
+        self.calls.setMaximumWidth(320)
+        self.calls.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.calls.activated.connect(self._choose_call)
+        self.buttons = {
+            "first": IconButton("first", "First step (Alt+Home)", self.theme),
+            "back": IconButton("back", "Back (Alt+Left, F9)", self.theme),
+            "forward": IconButton("forward", "Forward (Alt+Right, F10)", self.theme),
+            "last": IconButton("last", "Last step (Alt+End)", self.theme),
+            "play": IconButton("play-outline", "Play the backward pass (F8)", self.theme, "play"),
+            "selection": IconButton("target", "Walk to the selection (Alt+T)", self.theme),
+        }
+        acts = {
+            "first": document.first,
+            "back": document.back,
+            "forward": document.forward,
+            "last": document.last,
+            "play": self.toggle_play,
+            "selection": document.run_to_selection,
+        }
+        self.shares_button = QPushButton("shares")
+        self.shares_button.setObjectName("icon")
+        self.shares_button.setCheckable(True)
+        self.shares_button.setToolTip("What each target gives to each source, and their sum")
+        self.shares_button.toggled.connect(self._show_shares)
+        self.header_row.addWidget(self.calls)
+        self.header_row.addWidget(self.shares_button)
+        for name, button in self.buttons.items():
+            button.clicked.connect(acts[name])
+            button.setAccessibleName(button.toolTip().split(" (")[0])
+            self.header_row.addWidget(button)
+        self.speed = QComboBox()
+        self.speed.setAccessibleName("Speed of play")
+        self.speed.addItems([name for name, _ in SPEEDS])
+        self.speed.setCurrentIndex(1)
+        self.speed.setMinimumWidth(88)
+        self.speed.currentIndexChanged.connect(self._set_speed)
+        self.header_row.addWidget(self.speed)
+        self._set_speed(1)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self.model.set_theme(theme)
+        self.shares.set_theme(theme)
+        for button in self.buttons.values():
+            button.set_theme(theme)
+
+    def focus_target(self) -> QWidget:
+        return self.table
+
+    def wanted_room(self) -> QSize:
+        """Six rows under their headings, and the note where there is one."""
+        rows = ROWS * self.table.verticalHeader().defaultSectionSize()
+        heading = self.table.horizontalHeader().sizeHint().height()
+        note = self.note.sizeHint().height() if self.note.isVisibleTo(self) else 0
+        return QSize(0, heading + rows + note + 2 * self.table.frameWidth())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.header and event.type() == QEvent.Type.Resize:
+            self._fit_header()
+        return super().eventFilter(watched, event)
+
+    def _fit_header(self) -> None:
+        """Little room: what has a shortcut or is seldom used gives way to the steps."""
+        room = self.header.width() - (150 if self.calls.isVisibleTo(self.header) else 0)
+        self.speed.setVisible(room >= ROOM_FOR_SPEED)
+        self.buttons["selection"].setVisible(room >= ROOM_FOR_SELECTION)
+        self._has_play_word = room >= ROOM_FOR_PLAY
+        self._show_play()
+
+    # Play
+
+    @property
+    def is_playing(self) -> bool:
+        return self._timer.isActive()
+
+    def toggle_play(self) -> None:
+        if self.is_playing:
+            self.pause()
+            return
+        document = self.document
+        if not document.steps:
+            return
+        if document.step is None or document.step >= len(document.steps):
+            document.set_step(0)
+        self._timer.start()
+        self._show_play()
+
+    def pause(self) -> None:
+        self._timer.stop()
+        self._show_play()
+
+    def _play_on(self) -> None:
+        document = self.document
+        if document.background.busy & {"compose"}:
+            return  # a large graph is still drawing the step before
+        if document.step is None or document.step >= len(document.steps):
+            self.pause()
+        else:
+            document.forward()
+
+    def _set_speed(self, index: int) -> None:
+        self._timer.setInterval(SPEEDS[index][1])
+
+    def _show_play(self) -> None:
+        button = self.buttons["play"]
+        button.show_icon("pause" if self.is_playing else "play-outline")
+        word = "pause" if self.is_playing else "play"
+        button.setText(word if self._has_play_word else "")
+
+    # What is shown
+
+    def _show_steps(self) -> None:
+        document = self.document
+        steps = document.steps
+        if steps is not self._shown:
+            self._shown = steps
+            self.model.show_steps(steps)
+            digits = len(str(len(steps)))
+            self.table.setColumnWidth(NUMBER, WIDTHS[NUMBER] + 9 * max(digits - 2, 0))
+        else:
+            self.model.repaint()
+        self.empty.setText(self._empty_words())
+        self._show_shares()
+        for name, button in self.buttons.items():
+            button.setEnabled(bool(steps) or (name == "play" and self.is_playing))
+        step = document.step
+        if step:
+            row = self.model.row_of(step)
+            self.table.selectRow(row)
+            self.table.scrollTo(self.model.index(row, 0))
+        else:
+            self.table.clearSelection()
+            self.table.setCurrentIndex(QModelIndex())
+        self._show_note()
+
+    def _click(self, index: QModelIndex) -> None:
+        """A step is walked to; a turn is opened or closed."""
+        step = self.model.step_of(index.row())
+        if not self._toggle(index.row()):
+            self.document.set_step(step)
+
+    def _hover(self, index: QModelIndex) -> None:
+        document, step = self.document, self.model.step_of(index.row())
+        node = document.links.node_of_step(document.steps[step - 1])
+        document.hover(frozenset((node,)) if node else frozenset())
+
+    def _leave(self) -> None:
+        self.document.hover(frozenset())
+
+    def _toggle(self, row: int) -> bool:
+        """Opens or closes the turn in this row; False: it is a step."""
+        changed = self.model.toggle(row)
+        if changed:
+            self.table.setCurrentIndex(self.model.index(row, 0))
+        return changed
+
+    def _offer_shares(self) -> None:
+        """Several targets, or several elements of one, are added up: that can be taken apart."""
+        document = self.document
+        has_shares = document.mending.has_shares(document.trace, document.current_call)
+        if has_shares == self.shares_button.isHidden():
+            self.shares_button.setVisible(has_shares)
+            if not has_shares:
+                self.shares_button.setChecked(False)
+
+    def _show_shares(self) -> None:
+        self._offer_shares()
+        document, call = self.document, self.document.current_call
+        table = None
+        if self.shares_button.isChecked() and call is not None:
+            document.mending.ask_shares(call)
+            table = document.mending.shares.get(call.call.id)
+        self.shares.show_table(table)
+        self.shares_view.setVisible(table is not None)
+        self.table.setVisible(table is None and bool(document.steps))
+        self.empty.setVisible(table is None and not document.steps)
+        self.cuts.refresh()
+
+    def _empty_words(self) -> str:
+        document = self.document
+        if document.trace.ops and not document.is_running and not document.diagnosis.calls:
+            return "The snippet asked for no gradient: there is no backward pass to step through."
+        if not document.diagnosis.calls:
+            return "The backward pass appears here, a row a step, once a gradient was asked for."
+        return "TensorFlow ran no backward step for this call: nothing links target and source."
+
+    def _show_calls(self) -> None:
+        document = self.document
+        groups = document.diagnosis.groups
+        self.calls.setVisible(len(groups) > 1)
+        self.calls.blockSignals(True)
+        self.calls.clear()
+        current = document.current_call
+        for group in groups[:500]:
+            if isinstance(group, CallSite):
+                call = document.diagnosis.round(group, group.telling)
+                words = call_words(call, f"{len(group)} rounds")
+            else:
+                call = group
+                words = call_words(call, "")
+            self.calls.addItem(shorten(words, MOST_CALL, "end"), int(call.call.id))
+            place = self.calls.count() - 1
+            self.calls.setItemData(place, plain_tip(words), Qt.ItemDataRole.ToolTipRole)
+            if group is document.site or call is current:
+                self.calls.setCurrentIndex(place)
+                self.calls.setToolTip(plain_tip(words))
+        self.calls.blockSignals(False)
+        self._fit_header()
+
+    def _choose_call(self, index: int) -> None:
+        self.document.select_call(CallId(self.calls.itemData(index)))
+
+    def _show_selection(self) -> None:
+        self.model.mark(self.document.links.steps_of(self.document.selection.nodes))
+
+    def _show_note(self) -> None:
+        is_replayed = any(step.kind == "replayed" for step in self.document.steps[:2000])
+        words = "The pass up to the cut, computed by TensorFlow from the recording."
+        self.note.setText(words if is_replayed else "")
+        if is_replayed != self.note.isVisibleTo(self):
+            self.note.setVisible(is_replayed)
+            self.room_changed.emit()
+
+
+def call_words(call: CallDiagnosis, round_words: str) -> str:
+    """``line 9 · ∂loss / ∂w, b``; in a loop ``line 9 · 5 rounds · …``."""
+    targets = ", ".join(operand.text for operand in call.call.targets[:2])
+    sources = ", ".join(operand.text for operand in call.call.sources[:2])
+    more = ", …" if len(call.call.sources) > 2 else ""
+    parts = (f"line {call.call.line}", round_words, f"∂{targets} / ∂{sources}{more}")
+    return " · ".join(part for part in parts if part)
+
+
+class WalkTable(QTableView):
+    """Up and down walk back and forward, Enter opens or closes a turn of a loop."""
+
+    toggle_requested = Signal(int)
+    left = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self.setAccessibleName("Steps of the backward pass")
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(28)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setHighlightSections(False)
+        self.setWordWrap(False)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.left.emit()
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        acts = {
+            Qt.Key.Key_Down: self._document.forward,
+            Qt.Key.Key_Up: self._document.back,
+            Qt.Key.Key_Home: self._document.first,
+            Qt.Key.Key_End: self._document.last,
+            Qt.Key.Key_Escape: lambda: self._document.set_step(None),
+            Qt.Key.Key_Return: lambda: self.toggle_requested.emit(self.currentIndex().row()),
+        }
+        act = acts.get(Qt.Key(event.key()))
+        if act is None or event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            super().keyPressEvent(event)
+        else:
+            act()  # type: ignore[no-untyped-call]

@@ -1,0 +1,231 @@
+"""The steps of a backward pass in, the rows of a table out; no item for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from ...analysis.flow.turns import TurnRows, share_parts
+from ...analysis.model import WalkStep
+from ...canvas.tips import plain_tip
+from ...document import Document
+from ...scene.parts.numbers import gradient_text, scalar_text, shape_text
+from ...trace.model import TensorId
+from ..look import SMALL, Theme, colour, font
+from .walk_rows import Row, WalkRows
+
+COLUMNS = ("", "op", "gradient in", "formula", "gradient out", "line")
+NUMBER, OP, IN, FORMULA, OUT, LINE = range(6)
+_Index = QModelIndex | QPersistentModelIndex
+LONGEST = 26
+SHORT = 10
+"""Characters of a gradient that stands alone, and of one among several."""
+
+
+class WalkModel(QAbstractTableModel):
+    """Steps and folded turns of loops, see :class:`WalkRows`. Rows not walked yet are pale, a stop
+    is red, sums are muted."""
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__()
+        self._document = document
+        self._theme = theme
+        self._steps: Sequence[WalkStep] = ()
+        self._folded = WalkRows(())
+        self._cuts: list[int] = []
+        self._parts: Mapping[TensorId, tuple[str, float]] = {}
+        self._selected: frozenset[int] = frozenset()
+        self._fonts = {
+            "op": font("sans", 13, is_bold=True),
+            "mono": font("mono", SMALL),
+            "plain": font("sans", 13),
+        }
+        self._text = lru_cache(maxsize=4096)(self._make_text)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.layoutChanged.emit()
+
+    def show_steps(self, steps: Sequence[WalkStep]) -> None:
+        call = self._document.current_call
+        self.beginResetModel()
+        self._steps = steps
+        self._cuts = [number for number, step in enumerate(steps, 1) if step.kind == "stop"]
+        self._folded = WalkRows(steps)
+        has_turns = any(row.turns is not None for row in self._folded.rows)
+        self._parts = share_parts(self._document.trace, call) if call and has_turns else {}
+        self._text.cache_clear()
+        self.endResetModel()
+
+    def row_of(self, step: int) -> int:
+        """The row that a step (from 1) is in."""
+        return self._folded.row_of(step)
+
+    @property
+    def cut_rows(self) -> list[int]:
+        """The rows in which the backward pass ends at a cut."""
+        return [self._folded.row_of(step) for step in self._cuts]
+
+    def step_of(self, row: int) -> int:
+        """The last step (from 1) that a row stands for."""
+        return self._folded.rows[row].last + 1
+
+    def toggle(self, row: int) -> bool:
+        """Open or close a turn, or list turns that were left out; False: the row is a step."""
+        if not 0 <= row < len(self._folded.rows):
+            return False
+        self.beginResetModel()
+        changed = self._folded.toggle(row)
+        self._text.cache_clear()
+        self.endResetModel()
+        return changed
+
+    def mark(self, numbers: Sequence[int]) -> None:
+        """Steps (from 1) at the selection."""
+        if frozenset(numbers) != self._selected:
+            self._selected = frozenset(numbers)
+            self.repaint()
+
+    def repaint(self) -> None:
+        if self._steps:
+            last = self.index(len(self._folded.rows) - 1, len(COLUMNS) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._folded.rows)
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        return len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row, column = index.row(), index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return self._tone(row)
+        if role == Qt.ItemDataRole.FontRole:
+            return self._fonts[
+                "op" if column == OP else "mono" if column in (IN, FORMULA, OUT) else "plain"
+            ]
+        if role == Qt.ItemDataRole.BackgroundRole and self._is_selected(row):
+            return colour(self._theme.grid)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(self._tip(row))
+        return None
+
+    def _is_selected(self, row: int) -> bool:
+        known = self._folded.rows[row]
+        return any(step + 1 in self._selected for step in range(known.first, known.last + 1))
+
+    def _tone(self, row: int) -> Any:
+        known = self._folded.rows[row]
+        theme, step = self._theme, self._steps[known.first]
+        if step.kind == "stop":
+            return colour(theme.trouble_text)
+        walked = self._document.step
+        if walked is not None and known.first >= walked:
+            return colour(theme.text_faint)
+        if not known.is_step:
+            return colour(theme.text)
+        return colour(theme.text_muted if step.kind in ("sum", "replayed") else theme.text)
+
+    def _make_text(self, row: int, column: int) -> str:
+        known = self._folded.rows[row]
+        if known.turns is not None:
+            return self._turn_text(known, known.turns, column)
+        step = self._steps[known.first]
+        if column == NUMBER:
+            return str(known.first + 1)
+        if column == OP:
+            return step.title
+        if column == IN:
+            if step.kind == "sum":
+                return f"{len(step.upstream)} shares"
+            return self._gradients(step.upstream)
+        if column == FORMULA:
+            return step.formula
+        if column == OUT:
+            return self._gradients(step.downstream)
+        return str(step.line) if step.line else ""
+
+    def _turn_text(self, row: Row, turns: TurnRows, column: int) -> str:
+        """A whole turn, or those that are left out: how many steps, and what it gives."""
+        steps = range(row.first, row.last + 1)
+        if column == NUMBER:
+            return str(row.first + 1)
+        if column == OP:
+            if row.turn:
+                return f"turn {row.turn} of {turns.count}"
+            count = sum(row.first <= start <= row.last for start in turns.starts)
+            return f"… {count} turn{'s' if count > 1 else ''}"
+        if column == IN:
+            return self._gradients(self._steps[row.first].upstream) if row.turn else ""
+        if column == FORMULA:
+            sign = "⌄" if row.is_open else "›"
+            return f"{len(steps)} steps {sign}" if row.turn else f"show them {sign}"
+        if column == OUT:
+            return self._parts_text(steps)
+        return str(turns.line) if turns.line else ""
+
+    def _parts_text(self, steps: range) -> str:
+        """``∂W 24 %, ∂U 23 %``: the part of each source's gradient that these steps give."""
+        parts: dict[str, float] = {}
+        for step in steps:
+            for gradient in self._steps[step].gradients:
+                if gradient is not None and gradient in self._parts:
+                    source, part = self._parts[gradient]
+                    parts[source] = parts.get(source, 0.0) + part
+        return ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in parts.items())
+
+    def _gradients(self, tensors: Sequence[TensorId | None]) -> str:
+        there = [tensor for tensor in tensors if tensor is not None]
+        if not there:
+            return "–"
+        if len(there) == 1:
+            return self._gradient(there[0])
+        texts = [self._gradient(tensor, SHORT) for tensor in there[:4]]
+        return " , ".join(texts) + (" …" if len(there) > 4 else "")
+
+    def _gradient(self, tensor: TensorId, longest: int = LONGEST) -> str:
+        """Its elements if they are few, else what they all are, else its shape and norm."""
+        trace = self._document.trace
+        known = trace.tensors.get(tensor)
+        value = self._document.value_of(tensor)
+        shape = shape_text(known.shape) if known else ""
+        if value is not None and value.size > 1 and bool((value == value.flat[0]).all()):
+            only = scalar_text(value.flat[0], 8)
+            return f"zeros {shape}" if not value.flat[0] else f"{only} · ones {shape}"
+        text = gradient_text(value, trace.stats(tensor), longest)
+        if text.startswith("[") or not shape:
+            return text or "scalar"
+        return f"{shape} · {text}" if text and longest > SHORT else shape
+
+    def _tip(self, row: int) -> str:
+        known = self._folded.rows[row]
+        if not known.is_step:
+            return (
+                "A turn of a loop, the last one first. A click opens it; its part of a gradient is "
+                "that of its norm in the norms of all turns"
+            )
+        step = self._steps[known.first]
+        words = {
+            "op": "TensorFlow ran the gradient function of this op",
+            "sum": "Several ops used this value: their shares are added",
+            "stop": "The backward pass ends here",
+            "replayed": "Computed by TensorFlow from the recording, after the run",
+        }[step.kind]
+        return f"{step.title} · line {step.line}\n{words}\n{step.formula}".strip()

@@ -1,0 +1,93 @@
+"""The steps of a backward pass in, the rows of its table out: a turn of a loop is one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...analysis.flow.turns import TurnRows, find_turns
+from ...analysis.model import WalkStep
+
+SHOWN_TURNS = 3
+"""Turns at the beginning that have a row of their own from the first; so has the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``first`` to ``last``: the steps (from 0) that the row stands for.
+
+    ``turns``: the stretch that it belongs to, ``turn`` (from 1) of it; 0: several turns, left out.
+    """
+
+    first: int
+    last: int
+    turns: TurnRows | None = None
+    turn: int = 0
+    is_open: bool = False
+
+    @property
+    def is_step(self) -> bool:
+        return self.turns is None
+
+
+class WalkRows:
+    """Which rows there are, as turns are opened and closed."""
+
+    def __init__(self, steps: Sequence[WalkStep]) -> None:
+        self._count = len(steps)
+        self._stretches = find_turns(steps)
+        self._open: set[tuple[int, int]] = set()
+        self._listed: set[int] = set()
+        self.rows: list[Row] = []
+        self._row_of: list[int] = []
+        self._lay_out()
+
+    def row_of(self, step: int) -> int:
+        """The row (from 0) that a step (from 1) is in."""
+        return self._row_of[step - 1]
+
+    def toggle(self, number: int) -> bool:
+        """Open or close the turn in this row, or list the turns left out; False: it is a step."""
+        row = self.rows[number]
+        if row.turns is None:
+            return False
+        if row.turn:
+            self._open ^= {(row.turns.start, row.turn)}
+        else:
+            self._listed.add(row.turns.start)
+        self._lay_out()
+        return True
+
+    def _lay_out(self) -> None:
+        rows: list[Row] = []
+        at = 0
+        for stretch in self._stretches:
+            rows.extend(Row(step, step) for step in range(at, stretch.start))
+            rows.extend(self._rows_of(stretch))
+            at = stretch.end
+        rows.extend(Row(step, step) for step in range(at, self._count))
+        self.rows = rows
+        self._row_of = [0] * self._count
+        for number, row in enumerate(rows):
+            for step in range(row.first, row.last + 1):
+                self._row_of[step] = number
+
+    def _rows_of(self, stretch: TurnRows) -> list[Row]:
+        """Backwards: the last turn comes first."""
+        rows: list[Row] = []
+        lists_all = stretch.start in self._listed or stretch.count <= SHOWN_TURNS + 2
+        left_out = range(0) if lists_all else range(stretch.count - SHOWN_TURNS, 1, -1)
+        for turn in range(stretch.count, 0, -1):
+            steps = stretch.rows_of(turn)
+            is_open = (stretch.start, turn) in self._open
+            if turn in left_out and not is_open:
+                is_next = rows and rows[-1].turns is stretch and not rows[-1].turn
+                if is_next and not rows[-1].is_open:
+                    rows[-1] = Row(rows[-1].first, steps[-1], stretch)
+                else:
+                    rows.append(Row(steps[0], steps[-1], stretch))
+                continue
+            rows.append(Row(steps[0], steps[-1], stretch, turn, is_open))
+            if is_open:
+                rows.extend(Row(step, step) for step in steps)
+        return rows

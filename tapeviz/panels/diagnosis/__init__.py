@@ -1,0 +1,1 @@
+"""The dock with a card for each gradient asked for."""

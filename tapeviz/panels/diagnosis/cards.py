@@ -1,0 +1,161 @@
+"""Parts of a diagnosis in, the frames they stand in out: words, links, a page, tried fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from ...analysis.model import Fix
+from ...explanations import Explanation
+from ...scene.parts.numbers import array_text
+from ..look import Theme, colour, mix
+from ..widgets import link_button, plain_label
+from .diff_view import DiffView
+
+LONGEST_VALUE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What a card asks of the window: take a fix, compare it, open an example (text, name)."""
+
+    apply: Callable[[Fix], object]
+    compare: Callable[[str, Fix], object]
+    example: Callable[[str, str], object]
+
+
+def rule() -> QFrame:
+    line = QFrame()
+    line.setObjectName("rule")
+    line.setFixedHeight(1)
+    return line
+
+
+class Card(QFrame):
+    """A frame with a coloured edge; ``state``: ``trouble``, ``warning`` or ``good``."""
+
+    def __init__(self, state: str, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        edges = {"trouble": theme.trouble, "warning": theme.gradient, "good": theme.success}
+        self._edge = edges[state]
+        self._is_current = False
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(14, 12, 12, 12)
+        self.column.setSpacing(9)
+
+    def set_current(self, is_current: bool) -> None:
+        """Marks the card of the call that the graph shows."""
+        if is_current != self._is_current:
+            self._is_current = is_current
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        border = mix(theme.panel, theme.text, 0.45) if self._is_current else theme.border
+        ring = (theme.accent, 2) if self.hasFocus() else (border, 1)
+        painter.setPen(QPen(colour(ring[0]), ring[1]))
+        painter.setBrush(colour(self._theme.panel))
+        rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(rect, 6, 6)
+        painter.setClipRect(QRectF(0, 0, 3.5, self.height()))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour(self._edge))
+        painter.drawRoundedRect(QRectF(self.rect()), 6, 6)
+        painter.end()
+
+    def add_title(self, text: str, beside: QWidget | None = None) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        title = plain_label(text, "findingTitle", wraps=True)
+        title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row.addWidget(title, 1)
+        if beside is not None:
+            row.addWidget(beside, 0, Qt.AlignmentFlag.AlignTop)
+        self.column.addLayout(row)
+
+    def add_words(self, text: str, name: str = "") -> None:
+        words = plain_label(text, name, wraps=True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.column.addWidget(words)
+
+    def add_links(self, *links: tuple[str, Callable[[], object], str]) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        for text, act, tip in links:
+            button = link_button(text, tip)
+            button.clicked.connect(act)
+            row.addWidget(button)
+        row.addStretch(1)
+        self.column.addLayout(row)
+        return row
+
+    def add_explanation(self, row: QHBoxLayout, page: Explanation, asks: Asks) -> None:
+        """A link that unfolds the page about a cause, with its example."""
+        toggle = link_button("Why?", "What TensorFlow does, and why")
+        toggle.setCheckable(True)
+        row.insertWidget(row.count() - 1, toggle)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(plain_label(page.title, "fixTitle", wraps=True))
+        for paragraph in page.paragraphs:
+            column.addWidget(plain_label(paragraph, "muted", wraps=True))
+        if page.code:
+            example = link_button("Open its example", "Run a small snippet that shows it")
+            example.clicked.connect(lambda: asks.example(page.code, f"{page.kind}.py"))
+            column.addWidget(example)
+        inside.hide()
+        toggle.toggled.connect(inside.setVisible)
+        self.column.addWidget(inside)
+
+    def add_fixes(self, fixes: Sequence[Fix], title: str, asks: Asks) -> None:
+        """Edits after which the gradient came out; ``title``: of the gradient, or empty."""
+        if not fixes:
+            return
+        self.column.addWidget(rule())
+        self.column.addWidget(plain_label("Tried fixes", "heading"))
+        for fix in fixes:
+            self.column.addWidget(fix_frame(fix, title, asks, self._theme))
+
+
+def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:
+    """A fix that was run: its lines, what came out, and buttons to take or compare it."""
+    frame = QFrame()
+    frame.setObjectName("fix")
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(12, 10, 12, 10)
+    column.setSpacing(4)
+    column.addWidget(plain_label(fix.title, "fixTitle", wraps=True))
+    column.addWidget(DiffView(fix.diff, theme))
+    text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
+    if text and title:
+        column.addWidget(plain_label(f"{title} = {text}", "code", wraps=True))
+    if fix.is_estimate:
+        words = "An estimate: it computes another value, or takes another slope, than was written."
+        column.addWidget(plain_label(words, "muted", wraps=True))
+    column.addSpacing(4)
+    column.addLayout(_fix_buttons(fix, title, asks))
+    return frame
+
+
+def _fix_buttons(fix: Fix, title: str, asks: Asks) -> QHBoxLayout:
+    row = QHBoxLayout()
+    button = QPushButton("Apply")
+    button.setObjectName("primary")
+    button.setToolTip("Take the edit and run it; Ctrl+Z brings the text back")
+    button.clicked.connect(lambda: asks.apply(fix))
+    beside = link_button("Compare side by side")
+    beside.clicked.connect(lambda: asks.compare(title, fix))
+    row.addWidget(button)
+    row.addSpacing(8)
+    row.addWidget(beside)
+    row.addStretch(1)
+    return row

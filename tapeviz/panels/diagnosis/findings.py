@@ -1,0 +1,300 @@
+"""A finding in, its card out: what became of one gradient, why, and what mends it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QEnterEvent, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout
+
+from ...analysis.inside_words import runs_words, words_about_values
+from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
+from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...analysis.rounds.round_words import numbers_words, series_words
+from ...document import Document
+from ...explanations import explanation, kinds
+from ...report import bridge_heading, check_words
+from ...scene.parts.numbers import shape_text, type_text
+from ...trace.model import Array, CallId
+from ..look import Theme
+from ..rounds.sparkline import Sparkline
+from ..tensor.values import MOST_CELLS, ValueTable
+from ..widgets import STATUS_TEXTS, Badge, link_button, plain_label
+from .cards import Asks, Card, rule
+
+MOST_ROWS, MOST_COLUMNS = 8, 5
+NARROW = 140
+"""Px of a table of values up to which words have room beside it."""
+_FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
+MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
+"""Rounds that differ which a card links to."""
+
+
+class FindingCard(Card):
+    """One source of one call, or of all rounds of a call site. Clicked, it becomes the one that the
+    graph shows.
+
+    ``series``: the source's rounds; then ``call`` and ``finding`` are those of the round that tells
+    most.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        theme: Theme,
+        call: CallDiagnosis,
+        finding: Finding,
+        asks: Asks,
+        series: SourceSeries | None = None,
+    ) -> None:
+        super().__init__("good" if finding.status == "flows" else "trouble", theme)
+        self.call, self.finding, self.series = call, finding, series
+        self.site = document.diagnosis.rounds.site_of(call.call.id) if series else None
+        self._document, self._asks = document, asks
+        self.line: Sparkline | None = None
+        pill = STATUS_TEXTS[finding.status]
+        if self.site is not None and series is not None:
+            pill = pill_words(self.site, series)
+        place = next((i for i, each in enumerate(call.findings) if each is finding), 0)
+        name = document.links.name_of(call.call.sources[place])
+        self.title = f"∂{finding.target} / ∂{name}"
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(f"{self.title}: {pill}")
+        self.add_title(self.title, Badge(finding.status, pill, theme))
+        if name != finding.source:
+            self.add_words(f"written as {finding.source}", "faint")
+        if self.site is not None and series is not None:
+            self._add_rounds(self.site, series)
+        else:
+            self._add_runs()
+        if series is None or finding.status != "flows":
+            self.add_words(finding.message)
+        self._add_way(finding)
+        if series is None:
+            self._add_gradient(finding)
+        self._add_bridge(finding)
+        self.add_fixes(finding.fixes, self.title, asks)
+        if finding.not_tried:
+            words = f"Fixes were {finding.not_tried}."
+            self.column.addWidget(plain_label(words, "muted", wraps=True))
+
+    def _add_runs(self) -> None:
+        """Say which run of a compiled function the values of a gradient call in it are from."""
+        trace, call = self._document.trace, self.call.call
+        parts = runs_words(trace, call)
+        if parts:
+            words = " · ".join(parts)
+            self.add_words(words[0].upper() + words[1:], "muted")
+        told = words_about_values(trace, call)
+        if told:
+            self.add_words(told)
+
+    def shows(self, call: CallId) -> bool:
+        """Whether the card is about this call."""
+        return call == self.call.call.id or (self.site is not None and self.site.round_of(call) > 0)
+
+    def follow(self, current: CallId | None) -> None:
+        """Mark the round that is shown."""
+        if self.line is not None and self.site is not None:
+            self.line.show_round(self.site.round_of(current) if current is not None else 0)
+
+    def _add_rounds(self, site: CallSite, series: SourceSeries) -> None:
+        """What became of it over all rounds: in words, and as a line that takes clicks."""
+        diagnosis = self._document.diagnosis
+        if series.is_troubled:
+            words = series_words(diagnosis, site, series)
+            self.add_words(f"{words[0].upper()}{words[1:]}.", "fixTitle")
+        numbers = numbers_words(series)
+        if numbers:
+            self.add_words(numbers, "muted")
+        if np.isfinite(series.shown).any():
+            marked = [n for n, status in enumerate(series.statuses, 1) if status != series.usual]
+            self.line = Sparkline(series.shown, marked, self._theme.gradient, self._theme)
+            self.line.setAccessibleName(f"{self.title} by round")
+            self.line.round_picked.connect(self._show_round)
+            self.column.addWidget(self.line)
+
+    def _show_round(self, number: int) -> None:
+        if self.site is not None:
+            self._document.select_call(self.site.calls[number - 1])
+
+    def mousePressEvent(self, event: object) -> None:
+        self._show_its_call()
+
+    def _show_its_call(self) -> None:
+        current = self._document.current_call
+        if current is None or not self.shows(current.call.id):
+            self._document.select_call(self.call.call.id)
+        self._document.select_nodes(self._nodes())
+
+    def _nodes(self) -> frozenset[str]:
+        """What the card is about: both ends of the cut, else the target."""
+        links, cause = self._document.links, self.finding.cause
+        if cause is not None:
+            return links.nodes_of_cause(cause)
+        node = links.node_of_tensor(self.call.call.targets[0].tensor)
+        return frozenset((node,)) if node else frozenset()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._show_its_call()
+        else:
+            super().keyPressEvent(event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._document.hover(self._nodes())
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._document.hover(frozenset())
+        super().leaveEvent(event)
+
+    def _add_way(self, finding: Finding) -> None:
+        links: list[tuple[str, Callable[[], object], str]] = []
+        cause = finding.cause
+        if cause is not None:
+            words = "Show the cut" if finding.status == "none" else "Show where"
+            links.append((words, self._show_cut, "Zoom to where it happens"))
+        elif finding.tensor is not None:
+            links.append(("Show the flow", self._show_flow, "Step through this gradient"))
+        line = cause.line if cause and cause.line else self.call.call.line
+        if line:
+            links.append((f"Line {line}", lambda: self._show_line(line), "Go to this line"))
+        row = self.add_links(*links)
+        if self.site is not None and self.series is not None:
+            self._add_special(self.site, self.series)
+        if cause is not None and cause.kind in kinds():
+            self.add_explanation(row, explanation(cause.kind), self._asks)
+
+    def _add_special(self, site: CallSite, series: SourceSeries) -> None:
+        """A link to each round in which something begins that is not so in most rounds."""
+        rounds = series.begins_anew() if series.is_troubled else site.special
+        links = [
+            (f"Round {number}", partial(self._show_round, number), "Show this round")
+            for number in rounds[:MOST_SPECIAL]
+        ]
+        for start in range(0, len(links), SPECIAL_IN_ROW):
+            self.add_links(*links[start : start + SPECIAL_IN_ROW])
+
+    def _show_cut(self) -> None:
+        self._document.select_call(self.call.call.id)
+        if self.finding.cause is not None:
+            self._document.show_cause(self.finding.cause)
+
+    def _show_flow(self) -> None:
+        self._document.select_call(self.call.call.id)
+        nodes = {self._document.links.node_of_tensor(t) for t, _ in self.call.flow.walked}
+        self._document.reveal_requested.emit(frozenset(node for node in nodes if node))
+
+    def _show_line(self, line: int) -> None:
+        self._document.select_call(self.call.call.id)
+        self._document.go_to_line(line)
+
+    def _add_gradient(self, finding: Finding) -> None:
+        if finding.tensor is None or self._document.trace.words.get(finding.tensor) == "unknown":
+            return
+        self.column.addWidget(rule())
+        kind = type_text(finding.dtype, finding.shape)
+        self.column.addWidget(plain_label(f"Gradient · {kind}", "heading"))
+        self._add_values(finding.tensor)
+
+    def _add_bridge(self, finding: Finding) -> None:
+        value = finding.bridged_value
+        if finding.bridged is None and value is None:
+            if finding.no_bridge:
+                words = f"No gradient across the cut: {finding.no_bridge}."
+                self.column.addWidget(plain_label(words, "muted", wraps=True))
+            return
+        self.column.addWidget(rule())
+        self.column.addWidget(plain_label(bridge_heading(finding), "heading", wraps=True))
+        check = check_words(finding.check) if finding.check is not None else ""
+        if value is not None:
+            self._add_array(value, check)
+        else:
+            self._add_values(finding.bridged, check)
+
+    def _add_values(self, tensor: object, beside: str = "") -> None:
+        known = self._document.trace.tensors.get(tensor)  # type: ignore[call-overload]
+        value = self._document.value_of(tensor)  # type: ignore[arg-type]
+        if value is None or value.size > MOST_CELLS or value.size == 0:
+            self._add_summary(tensor, known)
+            if beside:
+                self.column.addWidget(plain_label(beside, "muted", wraps=True))
+            return
+        self._add_array(value, beside)
+
+    def _add_array(self, value: Array, beside: str = "") -> None:
+        """``beside``: what is known about these numbers; under them where they are wide."""
+        table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
+        shown = table[:MOST_ROWS, :MOST_COLUMNS]
+        cells = ValueTable(self._theme, True, (54, 27))
+        cells.soften()
+        cells.show_array(shown, True)
+        words = plain_label(beside, "muted", wraps=True)
+        if beside and cells.sizeHint().width() <= NARROW:
+            row = QHBoxLayout()
+            row.setSpacing(12)
+            row.addWidget(cells)
+            row.addWidget(words, 1)
+            self.column.addLayout(row)
+        else:
+            self.column.addWidget(cells)
+            if beside:
+                self.column.addWidget(words)
+        if shown.size < value.size:
+            self.column.addWidget(plain_label(f"the first of {shape_text(value.shape)}", "faint"))
+
+    def _add_summary(self, tensor: object, known: object) -> None:
+        stats = self._document.trace.stats(tensor)  # type: ignore[arg-type]
+        shape = shape_text(getattr(known, "shape", None))
+        parts = [shape] if shape else []
+        if stats is not None and stats.norm is not None:
+            parts += [f"norm {stats.norm:.4g}", f"min {stats.min:.4g}", f"max {stats.max:.4g}"]
+        button = link_button("Look at it", "Show it in the Tensor panel")
+        button.clicked.connect(lambda: self._document.select_tensor(tensor, "value"))  # type: ignore[arg-type]
+        self.column.addWidget(plain_label(" · ".join(parts), "muted", wraps=True))
+        self.column.addWidget(button)
+
+
+class ErrorCard(Card):
+    """The exception that ended the snippet."""
+
+    def __init__(self, document: Document, theme: Theme, error: ExplainedError, asks: Asks) -> None:
+        super().__init__("trouble", theme)
+        self.add_title(error.type, Badge("nonfinite", "error", theme))
+        message = without_function_nodes(error.message).strip()[:600]
+        self.add_words(error.explanation or message)
+        if error.explanation:
+            self.add_words(message, "code")
+        if error.line:
+            line = error.line
+            self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+        self.add_fixes(error.fixes, "", asks)
+
+
+class WarningCard(Card):
+    """A number that looks right and is wrong."""
+
+    def __init__(self, document: Document, theme: Theme, warned: Warned) -> None:
+        super().__init__("warning", theme)
+        self.add_words(warned.message)
+        line = warned.line
+        if line:
+            self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+
+
+def pill_words(site: CallSite, series: SourceSeries) -> str:
+    """``200 of 200 flow``, ``None in 30``."""
+    flowing = len(series.rounds_with("flows"))
+    if flowing:
+        return f"{flowing} of {len(site)} flow"
+    return f"{STATUS_TEXTS[series.usual]} in {len(series.rounds_with(series.usual))}"
+
+
+def without_function_nodes(message: str) -> str:
+    """A message of TensorFlow's runtime without the ``{{function_node …}}`` that it begins with."""
+    return _FUNCTION_NODE.sub("", message)

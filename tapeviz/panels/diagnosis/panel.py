@@ -1,0 +1,240 @@
+"""The diagnosis in, a column of cards out: one for each gradient asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+
+from ...analysis.model import CallDiagnosis
+from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...document import Document
+from ...trace.model import EMPTY_TRACE, CallId
+from ..look import Theme
+from ..outdated import Veil
+from ..panel import Panel
+from ..widgets import link_button, plain_label
+from .cards import Asks
+from .findings import ErrorCard, FindingCard, WarningCard
+
+PAGE = 20
+"""Cards made at once; the rest is made when asked for."""
+MARGIN = 8
+SETTLED = 1000
+"""Milliseconds without a change of height after which new pages count as laid out."""
+NO_GRADIENT = (
+    "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
+    "a block  with tf.GradientTape() as tape:  and call  tape.gradient(y, x)  after it."
+)
+
+
+class DiagnosisPanel(Panel):
+    """``compare_requested``: what is wrong, in words, and its fix, to be seen side by side."""
+
+    title = "Diagnosis"
+    name = "diagnosis"
+    apply_requested = Signal(object)
+    compare_requested = Signal(str, object)
+    example_requested = Signal(str, str)
+    """The text of a small example, and what to call it."""
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self.setMinimumWidth(290)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setAccessibleName("Cards of the diagnosis")
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.body.addWidget(self._scroll)
+        self._veil = Veil(document, theme, self._scroll)
+        self._sought: CallId | None = None
+        self._stop_seeking_later = QTimer(self)
+        self._stop_seeking_later.setSingleShot(True)
+        self._stop_seeking_later.setInterval(SETTLED)
+        self._stop_seeking_later.timeout.connect(self._stop_seeking)
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._seek)
+        self._scroll.verticalScrollBar().actionTriggered.connect(self._stop_seeking)
+        self._asks = Asks(
+            self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
+        )
+        self._seen: object = None
+        self._refresh_later = QTimer(self)
+        self._refresh_later.setSingleShot(True)
+        self._refresh_later.setInterval(0)
+        self._refresh_later.timeout.connect(self.refresh)
+        self.refresh()
+        document.diagnosis_changed.connect(self._refresh_later.start)
+        document.status_changed.connect(self._show_summary)
+        document.progress_changed.connect(self._show_summary)
+        document.call_reveal_requested.connect(self._show_call)
+        document.view_changed.connect(self._mark_current)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self._veil.set_theme(theme)
+        self.refresh()
+
+    def focus_target(self) -> QWidget:
+        return self._scroll
+
+    @property
+    def cards(self) -> list[QWidget]:
+        return self._cards
+
+    def refresh(self) -> None:
+        """Makes the cards anew, at most a page of them; the reader keeps his place."""
+        place = self._scroll.verticalScrollBar().value()
+        inside = QWidget()
+        inside.setObjectName("scrolled")
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(10, 2, 10, 12)
+        self._column.setSpacing(10)
+        self._more = link_button("")
+        self._more.clicked.connect(self._add_page)
+        self._summary = plain_label(name="faint", wraps=True)
+        self._column.addWidget(self._more)
+        self._column.addWidget(self._summary)
+        self._column.addStretch(1)
+        self._makers = list(self._card_makers())
+        self._made = 0
+        self._cards: list[QWidget] = []
+        self._add_page()
+        self._show_summary()
+        self._scroll.setWidget(inside)
+        QTimer.singleShot(0, self, lambda: self._keep_place(place))
+
+    def _keep_place(self, place: int) -> None:
+        """The reader stays where he was; when a run is over the drawn call comes into sight."""
+        document = self.document
+        is_new = not document.is_running and document.trace is not self._seen
+        if not document.is_running:
+            self._seen = document.trace
+        current = document.current_call
+        if is_new and current is not None and document.diagnosis.error is None:
+            self._scroll.verticalScrollBar().setValue(0)
+            self._show_call(current.call.id)
+        else:
+            self._scroll.verticalScrollBar().setValue(place)
+
+    def _card_makers(self) -> Iterator[Callable[[], QWidget]]:
+        document, diagnosis = self.document, self.document.diagnosis
+        if diagnosis.error is not None:
+            error = diagnosis.error
+            yield lambda: ErrorCard(document, self.theme, error, self._asks)
+        for group in diagnosis.groups:
+            if group.is_troubled:
+                yield from self._group_makers(group)
+        for warned in diagnosis.warnings:  # above what flows: they say what it does not count
+            yield lambda warned=warned: WarningCard(document, self.theme, warned)  # type: ignore[misc]
+        for group in diagnosis.groups:
+            if not group.is_troubled:
+                yield from self._group_makers(group)
+
+    def _group_makers(self, group: CallSite | CallDiagnosis) -> Iterator[Callable[[], QWidget]]:
+        if isinstance(group, CallSite):
+            yield from self._series_makers(group)
+            return
+        document = self.document
+        for finding in sorted(group.findings, key=lambda finding: finding.status == "flows"):
+            yield lambda finding=finding: FindingCard(  # type: ignore[misc]
+                document, self.theme, group, finding, self._asks
+            )
+
+    def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
+        """A card for each source, told by the first round in which it is in trouble."""
+        document, diagnosis = self.document, self.document.diagnosis
+        for series in sorted(site.sources, key=lambda series: not series.is_troubled):
+            call = diagnosis.round(site, series.telling)
+            finding = call.findings[series.place]
+            yield lambda call=call, finding=finding, series=series: FindingCard(  # type: ignore[misc]
+                document, self.theme, call, finding, self._asks, series
+            )
+
+    def _add_page(self) -> None:
+        for make in self._makers[self._made : self._made + PAGE]:
+            card = make()
+            self._cards.append(card)
+            self._column.insertWidget(self._column.indexOf(self._more), card)
+            self._made += 1
+        self._mark_current()
+        rest = len(self._makers) - self._made
+        self._more.setText(f"Show {min(rest, PAGE)} more of {rest}")
+        self._more.setVisible(rest > 0)
+
+    def _mark_current(self) -> None:
+        """Where there are several calls, the cards of the one in the graph are marked."""
+        current = self.document.current_call
+        is_one_of_many = len(self.document.diagnosis.groups) > 1
+        for card in self._cards:
+            if isinstance(card, FindingCard):
+                is_current = current is not None and card.shows(current.call.id)
+                card.set_current(is_one_of_many and is_current)
+                card.follow(current.call.id if current is not None else None)
+
+    def _show_call(self, call: CallId) -> None:
+        card = self._card_of(call)
+        if card is not None:
+            self._bring_into_sight(card)
+        elif self._made < len(self._makers):
+            while self._made < len(self._makers) and self._card_of(call) is None:
+                self._add_page()
+            self._sought = call  # it has no place yet: the pages are laid out bit by bit
+            self._stop_seeking_later.start()
+
+    def _seek(self) -> None:
+        """Cards were laid out, perhaps not all: the one that is sought may have moved."""
+        card = None if self._sought is None else self._card_of(self._sought)
+        if card is not None:
+            self._stop_seeking_later.start()
+            QTimer.singleShot(0, card, lambda: self._bring_into_sight(card))
+
+    def _stop_seeking(self) -> None:
+        self._sought = None
+
+    def _card_of(self, call: CallId) -> FindingCard | None:
+        cards = (card for card in self._cards if isinstance(card, FindingCard))
+        return next((card for card in cards if card.shows(call)), None)
+
+    def _bring_into_sight(self, card: QWidget) -> None:
+        """Its beginning counts: of a card higher than the panel the end may stay below."""
+        bar, room = self._scroll.verticalScrollBar(), self._scroll.viewport().height()
+        top, bottom = card.y(), card.y() + card.height()
+        if top < bar.value() or bottom - top > room:
+            bar.setValue(top - MARGIN)
+        elif bottom > bar.value() + room:
+            bar.setValue(bottom - room + MARGIN)
+
+    def _show_summary(self) -> None:
+        self._summary.setText(self._summary_text())
+
+    def _summary_text(self) -> str:
+        document, diagnosis = self.document, self.document.diagnosis
+        if document.is_running and not diagnosis.calls:
+            return "Running …"
+        if "diagnose" in document.background.busy:
+            return "Looking for the cause …"
+        if document.trace is EMPTY_TRACE:
+            return "Each gradient that the snippet asks for gets a card here."
+        calls, groups = len(diagnosis.calls), diagnosis.groups
+        asked = [
+            item.is_troubled if isinstance(item, SourceSeries) else item.status != "flows"
+            for group in groups
+            for item in (group.sources if isinstance(group, CallSite) else group.findings)
+        ]
+        if not calls and not diagnosis.error:
+            return NO_GRADIENT
+        if not calls:
+            return "It ended before a gradient was asked for."
+        parts = [_count(calls, "call"), _count(len(asked), "source")]
+        if len(groups) < calls:
+            parts.insert(1, f"from {_count(len(groups), 'place')}")
+        troubled = sum(asked)
+        parts.append(f"{troubled} without a gradient" if troubled else "every gradient flows")
+        if "fixes" in document.background.busy:
+            parts.append("trying fixes …")
+        return " · ".join(parts)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if number != 1 else ''}"

@@ -1,0 +1,158 @@
+"""The document in, how its gradients change by round, by layer and by turn out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...analysis.rounds.call_sites import CallSite
+from ...analysis.rounds.over_time import TurnShares, stories, turn_shares
+from ...document import Document
+from ..look import Theme
+from ..panel import Panel
+from ..widgets import plain_label
+from .plots import BarPlot, HeatMap, RoundPlot
+
+EMPTY = (
+    "How gradients change from round to round appears here, once a place in the snippet asks for "
+    "them several times, as in a training loop; and turn by turn, when a loop inside the tape uses "
+    "a variable again and again."
+)
+BY_ROUND, BY_LAYER, BY_TURN = "by round", "by layer", "by turn"
+
+
+class OverTimePanel(Panel):
+    """Plots on the left, what they tell in words on the right."""
+
+    title = "Over time"
+    name = "over_time"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("What is plotted")
+        self.choice.setMinimumWidth(96)
+        self.choice.activated.connect(self._show_plot)
+        self.header_row.addWidget(self.choice)
+        self.by_round = RoundPlot(theme)
+        self.by_layer = HeatMap(theme)
+        self.by_turn = BarPlot(theme)
+        for plot in (self.by_round, self.by_layer):
+            plot.round_picked.connect(document.select_round)
+        self.plots = QStackedWidget()
+        for widget in (self.by_round, self.by_layer, self.by_turn):
+            self.plots.addWidget(widget)
+        self.words = plain_label(wraps=True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.empty = plain_label(EMPTY, "empty", wraps=True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setContentsMargins(24, 24, 24, 24)
+        self._lay_out()
+        self._shares: tuple[TurnShares, ...] = ()
+        self._seen: object = None
+        self._is_stale = True
+        document.diagnosis_changed.connect(self._refresh)
+        document.view_changed.connect(self._refresh)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        beside = QScrollArea()
+        beside.setWidgetResizable(True)
+        beside.setAccessibleName("What the plots tell")
+        self.words.setAccessibleName("What the plots tell")
+        beside.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inside = QWidget()
+        inside.setObjectName("scrolled")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.addWidget(self.words)
+        column.addStretch(1)
+        beside.setWidget(inside)
+        beside.setMinimumWidth(190)
+        self.beside = beside
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.addWidget(self.plots)
+        self.split.addWidget(beside)
+        self.split.setStretchFactor(0, 3)
+        self.split.setStretchFactor(1, 2)
+        self.split.setChildrenCollapsible(False)
+        row = QHBoxLayout()
+        row.setContentsMargins(10, 4, 4, 4)
+        row.addWidget(self.split)
+        self.body.addLayout(row, 1)
+        self.body.addWidget(self.empty, 1)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        for plot in (self.by_round, self.by_layer, self.by_turn):
+            plot.set_theme(theme)
+        self._refresh()
+
+    def focus_target(self) -> QWidget:
+        return self.choice
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._is_stale:  # a tab behind another one is never painted
+            QTimer.singleShot(0, self, self._refresh)
+
+    def _refresh(self) -> None:
+        """Works only where it can be seen: turns are found in the whole backward pass."""
+        self._is_stale = self.visibleRegion().isEmpty()
+        if self._is_stale:
+            return
+        document = self.document
+        current, site = document.current_call, document.site
+        seen = (document.diagnosis, current, site, self.theme)
+        if self._seen is not None and all(
+            a is b
+            for a, b in zip(seen, self._seen, strict=True)  # type: ignore[call-overload]
+        ):
+            return
+        self._seen = seen
+        self._shares = () if current is None else turn_shares(document.trace, current)
+        has_any = site is not None or bool(self._shares)
+        self.split.setVisible(has_any)
+        self.choice.setVisible(has_any)
+        self.empty.setVisible(not has_any)
+        self._offer(site)
+        told = stories(document.diagnosis, site, document.round, self._shares)
+        self.words.setText("\n\n".join(told))
+        self.beside.setVisible(bool(told))
+        self._show_plot()
+
+    def _offer(self, site: CallSite | None) -> None:
+        """The plots that there is something for; the chosen one stays where it can."""
+        offered = [BY_ROUND] if site is not None else []
+        if site is not None and len(site.sources) > 1:
+            offered.append(BY_LAYER)
+        if self._shares:
+            offered.append(BY_TURN)
+        chosen = self.choice.currentText()
+        if [self.choice.itemText(n) for n in range(self.choice.count())] != offered:
+            self.choice.clear()
+            self.choice.addItems(offered)
+        self.choice.setCurrentIndex(max(offered.index(chosen) if chosen in offered else 0, 0))
+
+    def _show_plot(self) -> None:
+        site, number = self.document.site, self.document.round
+        chosen = self.choice.currentText()
+        if chosen == BY_TURN:
+            self.plots.setCurrentWidget(self.by_turn)
+            self.by_turn.show_shares(self._shares)
+        elif chosen == BY_LAYER and site is not None:
+            self.plots.setCurrentWidget(self.by_layer)
+            self.by_layer.show_site(site, number)
+        elif site is not None:
+            self.plots.setCurrentWidget(self.by_round)
+            self.by_round.show_site(site, number)

@@ -1,0 +1,195 @@
+"""A call site's rounds, layers or turns in, plots of them out, by pyqtgraph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+
+from ...analysis.rounds.call_sites import CallSite, Numbers
+from ...analysis.rounds.over_time import TurnShares
+from ...analysis.rounds.round_words import number_text
+from ..look import Theme, mix
+from ..tensor.plots import ThemedPlot, colour_map
+from .sparkline import scaled, spans_decades
+
+_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
+MOST_LINES = 12
+MOST_ROUNDS_DRAWN = 4_000
+LONGEST_NAME = 22
+ROOM_FOR_LEGEND = (330, 150)
+LEGEND_COLUMNS = 3
+
+
+class PlotByRound(ThemedPlot):
+    """Rounds from left to right, a line at the one that is shown; a click shows another."""
+
+    round_picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setMouseEnabled(False, False)
+        self._theme = theme
+        self._site: CallSite | None = None
+        self._here: Any = None
+        self.scene().sigMouseClicked.connect(self._pick)
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self._theme, self._site = theme, None
+
+    def show_site(self, site: CallSite, number: int) -> None:
+        """Draws the rounds of a call site, and marks one of them (from 1)."""
+        if site is not self._site:
+            self._site = site
+            self.clear()
+            self.draw(site)
+            self._here = pg.InfiniteLine(0, pen=pg.mkPen(self._theme.text, width=1.2))
+            self.addItem(self._here)
+        self._here.setValue(number)
+
+    def draw(self, site: CallSite) -> None:
+        raise NotImplementedError
+
+    def _pick(self, event: Any) -> None:
+        if self._site is not None:
+            x = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos()).x()
+            self.round_picked.emit(max(1, min(len(self._site), round(x))))
+
+
+class RoundPlot(PlotByRound):
+    """The norm of each source's gradient, and the loss."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Norms of the gradients by round")
+
+    def draw(self, site: CallSite) -> None:
+        theme = self._theme
+        series = sorted(site.sources, key=lambda series: -float(np.nansum(series.norms)))[
+            :MOST_LINES
+        ]
+        table = np.stack([*(series.norms for series in series), site.losses])
+        is_log = spans_decades(table)
+        self.setLogMode(y=is_log)
+        legend = self._new_legend()
+        rounds = np.arange(1.0, len(site) + 1)
+        pen = pg.mkPen(theme.accent, width=2)
+        if np.isfinite(site.losses).any():
+            self._line(rounds, site.losses, pen, is_log)
+            legend.addItem(pg.PlotDataItem(pen=pen), "loss")
+        for place, each in enumerate(series):
+            tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
+            pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])
+            self._line(rounds, each.norms, pen, is_log)
+            legend.addItem(pg.PlotDataItem(pen=pen), f"‖∂{shortened(each.source)}‖")
+        for number in site.special:
+            self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
+        self.setXRange(1, max(len(site), 2), padding=0.02)
+        self._leave_room(table, is_log, len(series) + 1)
+        self.getAxis("bottom").setLabel("round", color=theme.text_muted)
+
+    def _leave_room(self, table: Numbers, is_log: bool, names: int) -> None:
+        """The legend stands above the lines."""
+        shown = scaled(table) if is_log else table
+        known = shown[np.isfinite(shown)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        span = (high - low) or abs(high) or 1.0
+        above = min(0.12 + 0.1 * -(-names // LEGEND_COLUMNS), 0.6) if self._has_room else 0.04
+        self.setYRange(low - 0.04 * span, high + above * span, padding=0)
+
+    def _line(self, rounds: Numbers, numbers: Numbers, pen: Any, is_log: bool) -> None:
+        shown = np.where(numbers > 0, numbers, np.nan) if is_log else numbers
+        curve = self.plot(rounds, shown, pen=pen, connect="finite")
+        if len(rounds) > MOST_ROUNDS_DRAWN:
+            curve.setDownsampling(auto=True, method="peak")
+
+    @property
+    def _has_room(self) -> bool:
+        width, height = ROOM_FOR_LEGEND
+        return bool(self.width() >= width and self.height() >= height)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        legend = self.getPlotItem().legend if self.getPlotItem() is not None else None
+        if legend is not None:
+            legend.setVisible(self._has_room)
+
+    def _new_legend(self) -> Any:
+        item = self.getPlotItem()
+        if item.legend is not None:
+            item.legend.scene().removeItem(item.legend)
+            item.legend = None
+        legend = item.addLegend(offset=(-8, 6), labelTextColor=self._theme.text_muted)
+        legend.setLabelTextSize("11px")
+        legend.setColumnCount(LEGEND_COLUMNS)
+        legend.setVisible(self._has_room)
+        return legend
+
+
+class HeatMap(PlotByRound):
+    """Sources down: the norms, by their logarithm where they span decades."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Norms of the gradients by layer and round")
+        self.getPlotItem().getViewBox().invertY(True)
+
+    def draw(self, site: CallSite) -> None:
+        theme = self._theme
+        table = np.stack([series.norms for series in site.sources])
+        heights = scaled(table)
+        known = heights[np.isfinite(heights)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        image = pg.ImageItem(heights, axisOrder="row-major", levels=(low, max(high, low + 1e-9)))
+        image.setColorMap(colour_map(theme, True, False))
+        image.setRect(0.5, 0, len(site), len(site.sources))
+        self.addItem(image)
+        names = [(n + 0.5, shortened(series.source)) for n, series in enumerate(site.sources)]
+        step = max(1, len(names) // 14)
+        self.getAxis("left").setTicks([names[::step]])
+        ends = table[np.isfinite(heights)]
+        words = "round"
+        if ends.size:
+            words += f" · norms from {number_text(ends.min())} (pale) to {number_text(ends.max())}"
+        self.getAxis("bottom").setLabel(words, color=theme.text_muted)
+        self.setXRange(0.5, len(site) + 0.5, padding=0)
+        self.setYRange(0, len(site.sources), padding=0)
+
+
+class BarPlot(ThemedPlot):
+    """What each turn of a loop gives to a gradient, in per cent of all turns."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Shares of the gradient by turn")
+        self.setMouseEnabled(False, False)
+        self._theme = theme
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self._theme = theme
+
+    def show_shares(self, shares: Sequence[TurnShares]) -> None:
+        theme = self._theme
+        self.clear()
+        count = len(shares)
+        for place, share in enumerate(shares):
+            turns = np.arange(1, len(share.norms) + 1) + (place + 0.5) / count * 0.8 - 0.4
+            tone = mix(theme.gradient, theme.text_muted, place / max(count, 2))
+            bars = pg.BarGraphItem(
+                x=turns, height=100 * share.parts, width=0.8 / count, brush=tone, pen=None
+            )
+            self.addItem(bars)
+        most = max((len(share.norms) for share in shares), default=1)
+        self.setXRange(0.5, most + 0.5, padding=0.01)
+        self.getPlotItem().getViewBox().enableAutoRange(axis="y")
+        names = ", ".join(f"∂{share.source} (line {share.line})" for share in shares[:4])
+        self.getAxis("bottom").setLabel(f"turn · share in % of {names}", color=theme.text_muted)
+
+
+def shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]

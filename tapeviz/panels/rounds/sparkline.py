@@ -1,0 +1,129 @@
+"""Numbers by round in, a small line without axes out, with marks where a round differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ...analysis.rounds.call_sites import Numbers
+from ..look import Theme, colour
+
+HEIGHT = 34
+MARK = 3.0
+DECADES = 2.0
+"""Powers of ten between the least and the most from which a line is drawn by its logarithm."""
+
+
+def line_points(numbers: Numbers) -> Numbers:
+    """The height of each round from 0 to 1, NaN where there is no number.
+
+    Positive numbers that span decades by their logarithm.
+    """
+    heights = scaled(numbers)
+    known = heights[np.isfinite(heights)]
+    if not known.size:
+        return np.full(len(numbers), np.nan)
+    low, high = float(known.min()), float(known.max())
+    if high == low:
+        return np.where(np.isfinite(heights), 0.5, np.nan)
+    return (heights - low) / (high - low)
+
+
+def spans_decades(numbers: Numbers) -> bool:
+    known = numbers[np.isfinite(numbers) & (numbers != 0)]
+    if not known.size or (known < 0).any():
+        return False
+    return bool(np.log10(known.max()) - np.log10(known.min()) >= DECADES)
+
+
+def scaled(numbers: Numbers) -> Numbers:
+    """The numbers, or their logarithms to base ten where these tell more."""
+    if not spans_decades(numbers):
+        return numbers
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log10(numbers)
+    return np.where(np.isfinite(logs), logs, np.nan)
+
+
+class Sparkline(QWidget):
+    """``round_picked``: the round (from 1) under a click."""
+
+    round_picked = Signal(int)
+
+    def __init__(self, numbers: Numbers, marked: Sequence[int], tone: str, theme: Theme) -> None:
+        super().__init__()
+        self._heights = line_points(numbers)
+        self._marked = tuple(marked)
+        self._tone, self._theme = tone, theme
+        self._current = 0
+        self._ground = QPixmap()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip("By round; a click shows that round")
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, HEIGHT)
+
+    def show_round(self, number: int) -> None:
+        """Mark the round that is shown (0: none of these)."""
+        if number != self._current:
+            self._current = number
+            self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        share = (event.position().x() - MARK) / max(self.width() - 2 * MARK, 1)
+        rounds = len(self._heights)
+        self.round_picked.emit(max(1, min(rounds, round(share * (rounds - 1)) + 1)))
+
+    def _x(self, number: int) -> float:
+        rounds = len(self._heights)
+        return MARK + (self.width() - 2 * MARK) * (number - 1) / max(rounds - 1, 1)
+
+    def _y(self, height: float) -> float:
+        return self.height() - 5 - (self.height() - 10) * height
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, ratio = self._theme, self.devicePixelRatioF()
+        if self._ground.size() != self.size() * ratio:
+            self._ground = QPixmap(self.size() * ratio)
+            self._ground.setDevicePixelRatio(ratio)
+            self._ground.fill(Qt.GlobalColor.transparent)
+            self._paint_line(self._ground)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._current:
+            painter.setPen(QPen(colour(theme.text_faint), 1))
+            x = self._x(self._current)
+            painter.drawLine(QPointF(x, 1), QPointF(x, self.height() - 1))
+        painter.drawPixmap(0, 0, self._ground)
+        painter.end()
+
+    def _paint_line(self, ground: QPixmap) -> None:
+        painter = QPainter(ground)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour(self._tone), 1.6))
+        for stretch in _stretches(self._heights):
+            points = [QPointF(self._x(n + 1), self._y(self._heights[n])) for n in stretch]
+            if len(points) > 1:
+                painter.drawPolyline(QPolygonF(points))
+            else:
+                painter.drawPoint(points[0])
+        painter.setPen(QPen(colour(self._theme.trouble), MARK))
+        marked = np.array(self._marked, np.int64)
+        for run in np.split(marked, np.flatnonzero(np.diff(marked) > 1) + 1):
+            if run.size:
+                y = self.height() - 3.0
+                left, right = self._x(int(run[0])), self._x(int(run[-1]))
+                painter.drawLine(QPointF(left, y), QPointF(max(right, left + 0.1), y))
+        painter.end()
+
+
+def _stretches(heights: Numbers) -> list[range]:
+    """Where the line is not broken."""
+    known = np.flatnonzero(np.isfinite(heights))
+    parts = np.split(known, np.flatnonzero(np.diff(known) > 1) + 1)
+    return [range(int(part[0]), int(part[-1]) + 1) for part in parts if part.size]

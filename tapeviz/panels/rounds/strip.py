@@ -1,0 +1,124 @@
+"""The call site that is shown in, a strip above the graph to choose its round from out.
+
+For gradients that were asked for in a compiled function: which of its calls to look into.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+
+from ...analysis.inside_words import short_words
+from ...analysis.rounds.call_sites import CallSite
+from ...analysis.rounds.round_words import STATUS_WORDS, number_text
+from ...document import Document
+from ...document.insides import ShownRun
+from ..look import Theme
+from ..widgets import IconButton, ShortLabel, plain_label
+from .slider import RoundSlider, trouble_words
+
+MOST_NORMS = 3
+
+
+class RoundStrip(QFrame):
+    """Is there when the call that is drawn is one of several rounds, or was made in a compiled
+    function that was called several times."""
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("rounds")
+        self._document = document
+        self.back = IconButton("left", "", theme)
+        self.forward = IconButton("right", "", theme)
+        self.back.clicked.connect(lambda: document.select_round(document.round - 1))
+        self.forward.clicked.connect(lambda: document.select_round(document.round + 1))
+        self.number = plain_label(name="roundNumber")
+        self.total = plain_label(name="muted")
+        self.trouble = plain_label(name="roundTrouble")
+        self.numbers = ShortLabel("muted")
+        self.numbers.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.slider = RoundSlider(theme)
+        self.slider.valueChanged.connect(document.select_round)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        row.addWidget(self.back)
+        row.addWidget(self.number)
+        row.addWidget(self.total)
+        row.addWidget(self.forward)
+        row.addSpacing(8)
+        row.addWidget(self.trouble)
+        row.addWidget(self.numbers, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 12, 4)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.slider)
+        for signal in (
+            document.diagnosis_changed,
+            document.view_changed,
+            document.comparing.changed,
+            document.insides.changed,
+        ):
+            signal.connect(self._show)
+        self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        self.slider.set_theme(theme)
+        self.back.set_theme(theme)
+        self.forward.set_theme(theme)
+
+    def _show(self) -> None:
+        document = self._document
+        site, run, number = document.site, document.insides.shown, document.round
+        if document.comparing.both is not None:
+            self.hide()
+        elif site is not None:
+            line = f" · line {site.line}" if site.line else ""
+            self._show_number("round", number, len(site), line)
+            self.trouble.setText(trouble_words(site, number))
+            self.numbers.setText(numbers_of_round(site, number))
+            self.slider.show_site(site, number)
+        elif run is not None and run.count > 1 and not document.is_running:
+            waiting = "" if number == run.number else " · looking into it …"
+            about = f" · {run.name} (compiled){waiting}"
+            self._show_number("call", number, run.count, about)
+            self._show_run(number, run)
+        else:
+            self.hide()
+
+    def _show_number(self, noun: str, number: int, count: int, about: str) -> None:
+        self.number.setText(f"{noun} {number}")
+        self.total.setText(f"of {count}{about}")
+        self.back.setEnabled(number > 1)
+        self.forward.setEnabled(number < count)
+        for button, which, key in (
+            (self.back, f"The {noun} before", "Alt+PgUp"),
+            (self.forward, f"The next {noun}", "Alt+PgDown"),
+        ):
+            button.setToolTip(f"{which} ({key})")
+            button.setAccessibleName(which)
+        self.slider.setAccessibleName(noun.capitalize())
+        self.slider.setAccessibleDescription(f"{noun} {number} of {count}{about}")
+        self.show()
+
+    def _show_run(self, number: int, run: ShownRun) -> None:
+        """Which call of a compiled function: what it returned, and whether it is known inside."""
+        returned = self._document.insides.returned()
+        known = returned[number - 1]
+        self.trouble.setText(short_words(run.op.inside) if number == run.number else "")
+        self.numbers.setText("" if known != known else f"returned {number_text(known)}")
+        self.slider.show_calls(returned, number)
+
+
+def numbers_of_round(site: CallSite, number: int) -> str:
+    """``loss 0.0413   ‖∂w‖ 2.1e-05   ‖∂b‖ 0.004``."""
+    loss = site.losses[number - 1]
+    parts = [f"loss {number_text(loss)}"] if loss == loss else []
+    for series in site.sources[:MOST_NORMS]:
+        status, norm = series.statuses[number - 1], series.norms[number - 1]
+        if status is not None:
+            told = number_text(norm) if norm == norm else STATUS_WORDS[status]
+            parts.append(f"‖∂{series.source}‖ {told}")
+    if len(site.sources) > MOST_NORMS:
+        parts.append("…")
+    return "   ".join(parts)

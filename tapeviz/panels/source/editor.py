@@ -1,0 +1,368 @@
+"""Keys and marks in, a Python text out: the editor with its margin."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+
+from ...canvas.tips import show_tip
+from ..look import CODE, Theme, colour, font, mix
+from . import editing
+from .gutters import BadgeGutter, Margin
+from .highlighter import Highlighter
+from .line_marks import LineMark
+
+SIZES = range(8, 33)
+COLUMNS = range(44, 89)
+"""Characters of a line that the panel makes room for."""
+NEAR_TEXT = 12
+"""Px from a letter within which the pointer is over it."""
+BADGE_WIDTH = 46
+"""Px for the badges of the next run, so that the text has the same room after it."""
+
+
+class Span(NamedTuple):
+    """A stretch of the text; lines from 1, columns from 0, in characters."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Editor(QPlainTextEdit):
+    """``line_reached``: the cursor came to another line, by the user's doing."""
+
+    line_reached = Signal(int)
+    name_hovered = Signal(str)
+    """The name under the pointer, empty where there is none."""
+    pasted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName("Source")
+        self.setAccessibleDescription("Escape, then Tab leaves the editor")
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTabChangesFocus(False)
+        self.setMouseTracking(True)
+        self.setPlaceholderText("Paste a snippet that calls tape.gradient, and press Ctrl+Enter.")
+        self.theme = theme
+        self.marks: Sequence[LineMark] = ()
+        self.are_outdated = False
+        """The marks are those of another text: they are drawn pale."""
+        self._by_line: dict[int, list[LineMark]] = {}
+        self._left_out: Sequence[tuple[int, int, str]] = ()
+        self._is_left_by_tab = False
+        """Escape was pressed last: the next Tab goes on to the next control."""
+        self._lit: Sequence[Span] = ()
+        self._name = ""
+        self.line = 0
+        self._size = CODE
+        self.margin = Margin(self)
+        self.badges = BadgeGutter(self)
+        self._highlighter = Highlighter(self.document(), theme)
+        self.document().setDocumentMargin(4)
+        self.blockCountChanged.connect(self._fit_gutters)
+        self.updateRequest.connect(self._follow_scroll)
+        self.cursorPositionChanged.connect(self._notice_line)
+        self.set_size(CODE)
+
+    # Look
+
+    def set_theme(self, theme: Theme) -> None:
+        self.theme = theme
+        self._highlighter.set_theme(theme)
+        self._show_extra()
+        self._repaint()
+
+    def set_size(self, size: int) -> None:
+        """The font's height in px, within bounds."""
+        self._size = max(SIZES.start, min(size, SIZES.stop - 1))
+        # The stylesheet speaks for all widgets; only a sheet of its own changes this one's size.
+        self.setStyleSheet(f"font-size: {self._size}px;")
+        self.setFont(font("mono", self._size))
+        self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
+        self._fit_gutters()
+
+    @property
+    def is_going_on(self) -> bool:
+        """Only the colours of a long text change."""
+        return self._highlighter.is_going_on
+
+    @property
+    def size_px(self) -> int:
+        return self._size
+
+    def zoom(self, steps: int) -> None:
+        self.set_size(self._size + steps)
+
+    def set_marks(self, marks: Sequence[LineMark], are_outdated: bool = False) -> None:
+        if marks != self.marks or are_outdated != self.are_outdated:
+            self.marks, self.are_outdated = marks, are_outdated
+            self._by_line = defaultdict(list)
+            for mark in marks:
+                self._by_line[mark.line].append(mark)
+            self._fit_gutters()
+            self._repaint()
+
+    def set_left_out(self, parts: Sequence[tuple[int, int, str]]) -> None:
+        """Parts of a page that do not run (first line, last line, why): they are greyed."""
+        if parts != self._left_out:
+            self._left_out = parts
+            self._show_extra()
+
+    def light_up(self, spans: Sequence[Span]) -> None:
+        """Puts these stretches of the text on a ground of their own."""
+        if spans != self._lit:
+            self._lit = spans
+            self._show_extra()
+
+    def _show_extra(self) -> None:
+        """Formats that lie over the highlighter's."""
+        extra = []
+        ground = mix(self.theme.panel, self.theme.accent, 0.24)
+        for span in self._lit:
+            lit = self._cursor_at(span.line, span.column)
+            end = self._cursor_at(span.end_line, span.end_column)
+            lit.setPosition(end.position(), QTextCursor.MoveMode.KeepAnchor)
+            extra.append(selection(lit, ground=ground))
+        for first, last, _ in self._left_out:
+            cursor = QTextCursor(self.document().findBlockByNumber(first - 1))
+            block = self.document().findBlockByNumber(last - 1)
+            cursor.setPosition(
+                block.position() + block.length() - 1, QTextCursor.MoveMode.KeepAnchor
+            )
+            extra.append(selection(cursor, text=self.theme.text_faint))
+        self.setExtraSelections(extra)
+
+    def _cursor_at(self, line: int, column: int) -> QTextCursor:
+        """A cursor before a character; Qt counts those beyond 16 bits twice."""
+        block = self.document().findBlockByNumber(line - 1)
+        units = len(block.text()[:column].encode("utf-16-le")) // 2
+        cursor = QTextCursor(block)
+        cursor.setPosition(block.position() + min(units, block.length() - 1))
+        return cursor
+
+    def marks_at(self, line: int) -> Sequence[LineMark]:
+        return self._by_line.get(line, ())
+
+    def fill_of(self, line: int) -> str:
+        """The colour of a line: of its last mark that has a tint, else the cursor's."""
+        theme = self.theme
+        fills = {
+            "trouble": theme.trouble_fill,
+            "call": theme.accent_fill,
+            "step": theme.gradient_fill,
+            "linked": mix(theme.panel, theme.accent, 0.09),
+            "left-out": mix(theme.panel, theme.text, 0.05),
+        }
+        tints = [mark.tint for mark in self.marks_at(line) if mark.tint]
+        if tints:
+            return mix(theme.panel, fills[tints[-1]], 0.4 if self.are_outdated else 1)
+        return mix(theme.panel, theme.text, 0.04) if line == self.line else ""
+
+    def _repaint(self) -> None:
+        for widget in (self.viewport(), self.margin, self.badges):
+            widget.update()
+
+    # Gutters
+
+    def _fit_gutters(self) -> None:
+        left, right = self.margin.wanted_width(), self.badges.wanted_width()
+        self.setViewportMargins(left, 0, right, 0)
+        self._place_gutters()
+
+    def _place_gutters(self) -> None:
+        view = self.viewport().geometry()
+        for gutter, x in (
+            (self.margin, self.contentsRect().left()),
+            (self.badges, view.right() + 1),
+        ):
+            gutter.setGeometry(QRect(x, view.top(), gutter.wanted_width(), view.height()))
+
+    def wanted_width(self) -> int:
+        """Px in which the longest line has room, gutters and scroll bar too."""
+        lines = self.document().toPlainText().split("\n")
+        columns = max(len(line.expandtabs(4)) for line in lines)
+        columns = max(COLUMNS.start, min(columns + 1, COLUMNS.stop - 1))
+        text = QFontMetricsF(self.font()).horizontalAdvance("0") * columns
+        beside = self.margin.wanted_width() + max(self.badges.wanted_width(), BADGE_WIDTH)
+        bar = self.verticalScrollBar().sizeHint().width()
+        return math.ceil(text + 2 * self.document().documentMargin()) + beside + bar
+
+    def _follow_scroll(self, rect: QRect, dy: int) -> None:
+        for gutter in (self.margin, self.badges):
+            if dy:
+                gutter.scroll(0, dy)
+            else:
+                gutter.update(0, rect.y(), gutter.width(), rect.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_gutters()
+
+    def visible_lines(self) -> list[tuple[QTextBlock, QRectF]]:
+        """The blocks in sight, each with its rectangle in the viewport."""
+        found = []
+        block = self.firstVisibleBlock()
+        while block.isValid():
+            rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
+            if rect.top() > self.viewport().height():
+                break
+            found.append((block, rect))
+            block = block.next()
+        return found
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        for block, rect in self.visible_lines():
+            fill = self.fill_of(block.blockNumber() + 1)
+            if fill:
+                row = QRectF(0, rect.top(), self.viewport().width(), rect.height())
+                painter.fillRect(row, colour(fill))
+        painter.end()
+        super().paintEvent(event)
+
+    def tip_at(self, y: float) -> str:
+        """What the marks of the line at this height mean."""
+        for block, rect in self.visible_lines():
+            if rect.top() <= y < rect.bottom():
+                tips = [mark.tip for mark in self.marks_at(block.blockNumber() + 1) if mark.tip]
+                return "\n".join(dict.fromkeys(tips))
+        return ""
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        at = event.position().toPoint()
+        cursor = self.cursorForPosition(at)
+        is_over_text = abs(self.cursorRect(cursor).center().x() - at.x()) < NEAR_TEXT
+        cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+        name = cursor.selectedText()
+        self._hover(name if is_over_text and name.isidentifier() else "")
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover("")
+        super().leaveEvent(event)
+
+    def _hover(self, name: str) -> None:
+        if name != self._name:
+            self._name = name
+            self.name_hovered.emit(name)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            show_tip(event.globalPos(), self.tip_at(event.pos().y()), self)
+            return True
+        return super().viewportEvent(event)
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_tab = event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+        if is_tab and self._is_left_by_tab:
+            self._is_left_by_tab = False
+            self.setTabChangesFocus(True)
+            self.focusNextPrevChild(event.key() == Qt.Key.Key_Tab)
+            self.setTabChangesFocus(False)
+            return
+        self._is_left_by_tab = event.key() == Qt.Key.Key_Escape
+        change = self._change_for(event)
+        if change is None:
+            super().keyPressEvent(event)
+        else:
+            change(self.textCursor())
+            self.ensureCursorVisible()
+
+    def _change_for(self, event: QKeyEvent) -> Callable[[QTextCursor], None] | None:
+        key, modifiers = event.key(), event.modifiers()
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            return None
+        if key == Qt.Key.Key_Tab:
+            return editing.indent
+        if key == Qt.Key.Key_Backtab:
+            return editing.unindent
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return self._break_line
+        if key == Qt.Key.Key_Backspace and editing.is_in_indentation(self.textCursor()):
+            return editing.unindent
+        return None
+
+    def _break_line(self, cursor: QTextCursor) -> None:
+        editing.break_line(cursor)
+        self.setTextCursor(cursor)
+
+    def toggle_comment(self) -> None:
+        editing.toggle_comment(self.textCursor())
+
+    def go_to(self, line: int) -> None:
+        """Puts the cursor on a line and brings it into sight."""
+        block = self.document().findBlockByNumber(line - 1)
+        if block.isValid():
+            self.setTextCursor(QTextCursor(block))
+            self.centerCursor()
+
+    def show_line(self, line: int) -> None:
+        """Brings a line into sight and leaves the cursor where it is."""
+        block = self.document().findBlockByNumber(line - 1)
+        if not block.isValid():
+            return
+        rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
+        if rect.top() < 0 or rect.bottom() > self.viewport().height():
+            half = self.viewport().height() / max(rect.height(), 1) / 2
+            self.verticalScrollBar().setValue(max(0, line - 1 - int(half)))
+
+    def replace_text(self, text: str) -> None:
+        """Puts ``text`` in place of the whole text, in one step that can be undone."""
+        editing.replace_text(self.document(), text)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasUrls() and not source.hasText():
+            return
+        super().insertFromMimeData(source)
+        if "\n" in source.text():
+            self.pasted.emit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+        else:
+            super().wheelEvent(event)
+
+    def _notice_line(self) -> None:
+        line = self.textCursor().blockNumber() + 1
+        if line != self.line:
+            self.line = line
+            self._repaint()
+            if self.hasFocus():
+                self.line_reached.emit(line)
+
+
+def selection(cursor: QTextCursor, text: str = "", ground: str = "") -> QTextEdit.ExtraSelection:
+    """A stretch of the text in another colour, or on another ground."""
+    form = QTextCharFormat()
+    if text:
+        form.setForeground(colour(text))
+    if ground:
+        form.setBackground(colour(ground))
+    made = QTextEdit.ExtraSelection()
+    made.cursor, made.format = cursor, form
+    return made

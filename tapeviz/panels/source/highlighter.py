@@ -1,0 +1,146 @@
+"""Python text in, its colours out: pygments reads, Qt paints."""
+
+from __future__ import annotations
+
+from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
+
+from ..look import Theme, colour
+
+LONGEST = 30_000
+"""Characters up to which the whole text is read again at each edit; above, line by line."""
+AT_ONCE = 100
+"""Lines of a long text that are coloured in one go; the others follow, so many at a time."""
+Span = tuple[int, int, object]
+
+_ROLES = (
+    (Comment, "code_comment"),
+    (String, "code_string"),
+    (Number, "code_number"),
+    (Keyword, "code_keyword"),
+    (Operator.Word, "code_keyword"),
+    (Name.Builtin.Pseudo, "code_keyword"),
+    (Name.Decorator, "code_keyword"),
+)
+
+
+def read_spans(text: str) -> list[list[Span]]:
+    """For each line its (start, length, token type), for the types that have a colour."""
+    lines: list[list[Span]] = [[]]
+    column = 0
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    for _, token, value in lexer.get_tokens_unprocessed(text):
+        role = role_of(token)
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+                column = 0
+            if role and part:
+                lines[-1].append((column, _units(part), token))
+            column += _units(part)
+    return lines
+
+
+def role_of(token: object) -> str:
+    """The theme's name for a token type; ``""`` for plain text."""
+    return next((role for parent, role in _ROLES if token in parent), "")
+
+
+def _units(text: str) -> int:
+    """Length in UTF-16 units, in which Qt counts."""
+    return len(text) + sum(ord(char) > 0xFFFF for char in text)
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Colours a document; the state of a block is 1 when a string goes on after it.
+
+    A long text is coloured from the top down while the window goes on answering.
+    """
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        super().__init__(document)
+        self._lines: list[list[Span]] = []
+        self._texts: list[str] = []
+        self._formats: dict[str, QTextCharFormat] = {}
+        self._left = AT_ONCE
+        self._waiting_from = self._blocks = 0
+        self._is_waiting = False
+        self.is_going_on = False
+        """Lines that waited get their colours: the text is the same, whatever Qt signals."""
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._go_on)
+        document.blockCountChanged.connect(self._follow_lines)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._formats = {}
+        for _, role in _ROLES:
+            made = QTextCharFormat()
+            made.setForeground(colour(getattr(theme, role)))
+            self._formats[role] = made
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        if self.document().characterCount() > LONGEST and not self._may_go_on():
+            return
+        spans, goes_on = self._spans(text)
+        for start, length, token in spans:
+            self.setFormat(start, length, self._formats[role_of(token)])
+        self.setCurrentBlockState(int(goes_on))
+
+    def _may_go_on(self) -> bool:
+        """False when this line of a long text has to wait for its turn."""
+        self._left -= 1
+        self._timer.start()
+        if self._left >= 0:
+            return True
+        line = self.currentBlock().blockNumber()
+        self._waiting_from = min(self._waiting_from, line) if self._is_waiting else line
+        self._is_waiting = True
+        return False
+
+    def _go_on(self) -> None:
+        """Colour the next lines that wait."""
+        self._left = AT_ONCE
+        if not self._is_waiting:
+            return
+        block = self.document().findBlockByNumber(self._waiting_from)
+        self.is_going_on = True
+        while block.isValid() and self._left > 0:
+            self.rehighlightBlock(block)
+            block = block.next()
+        self.is_going_on = False
+        self._is_waiting = block.isValid()
+        self._waiting_from = block.blockNumber()
+
+    def _follow_lines(self, count: int) -> None:
+        """Lines that wait move up when others above them go."""
+        self._waiting_from = max(0, self._waiting_from - max(0, self._blocks - count))
+        self._blocks = count
+
+    def _spans(self, text: str) -> tuple[list[Span], bool]:
+        document = self.document()
+        if document.characterCount() > LONGEST:
+            return read_spans(text)[0], False
+        number = self.currentBlock().blockNumber()
+        is_known = len(self._texts) == document.blockCount() and self._texts[number] == text
+        if not is_known:
+            self._texts = _block_texts(document)
+            self._lines = read_spans("\n".join(self._texts))
+        if number >= len(self._lines):
+            return [], False
+        following = self._lines[number + 1] if number + 1 < len(self._lines) else []
+        goes_on = bool(following) and following[0][0] == 0 and following[0][2] in Token.String
+        return self._lines[number], goes_on
+
+
+def _block_texts(document: QTextDocument) -> list[str]:
+    """The lines as Qt keeps them; its plain text has spaces in place of non-breaking ones."""
+    texts = []
+    block = document.firstBlock()
+    while block.isValid():
+        texts.append(block.text())
+        block = block.next()
+    return texts

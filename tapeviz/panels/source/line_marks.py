@@ -1,0 +1,159 @@
+"""The document in, the marks that stand at the lines of its text out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ...analysis.inside_words import runs_words
+from ...analysis.model import CallDiagnosis, Diagnosis, Finding, Status
+from ...analysis.rounds.call_sites import CallSite
+from ...analysis.rounds.round_words import series_words, troubled_rounds
+from ...document import Document
+from ...trace.model import Trace
+
+Tint = Literal["", "linked", "trouble", "call", "step", "left-out"]
+BADGES: dict[Status, str] = {"none": "None", "zero": "zero", "nonfinite": "NaN", "flows": "✓"}
+WORST: tuple[Status, ...] = ("none", "nonfinite", "zero", "flows")
+
+
+@dataclass(frozen=True, slots=True)
+class LineMark:
+    """``tint``: of the whole line; ``bar``: a red bar at its left edge; ``badge``: at its right;
+    ``sign``: beside its number (``source``, ``target``, ``step``, ``error``)."""
+
+    line: int
+    tint: Tint = ""
+    has_bar: bool = False
+    badge: str = ""
+    is_good: bool = False
+    sign: str = ""
+    tip: str = ""
+
+
+def marks_of(document: Document) -> tuple[LineMark, ...]:
+    """All marks, those that matter most last; lines edited since the run have none."""
+    marks = [
+        *_linked_marks(document),
+        *_operand_marks(document),
+        *_group_marks(document.diagnosis, document.trace),
+        *_error_marks(document),
+        *_step_marks(document),
+    ]
+    moved = []
+    for mark in marks:
+        line = document.text.line_now(mark.line)
+        if line:
+            moved.append(LineMark(line, *_rest(mark)))
+    return (*_left_out_marks(document), *moved)
+
+
+def _left_out_marks(document: Document) -> Iterator[LineMark]:
+    """Lines of a page that do not run; these are lines of the text of now."""
+    for first, last, why in document.text.left_out():
+        for line in range(first, last + 1):
+            yield LineMark(line, "left-out", tip=f"Left out: {why}")
+
+
+def _rest(mark: LineMark) -> tuple[Tint, bool, str, bool, str, str]:
+    return mark.tint, mark.has_bar, mark.badge, mark.is_good, mark.sign, mark.tip
+
+
+def _linked_marks(document: Document) -> Iterator[LineMark]:
+    """The lines of what is pointed at, else of what is selected."""
+    nodes = document.hovered or document.selection.nodes
+    lines = {frame.line for frame in document.links.spans_of(nodes)}
+    for line in lines or {document.selection.line}:
+        yield LineMark(line, "linked")
+
+
+def _operand_marks(document: Document) -> list[LineMark]:
+    call = document.current_call
+    if call is None:
+        return []
+    marks = []
+    for tensors, sign in ((call.flow.sources, "source"), (call.flow.targets, "target")):
+        for tensor in list(tensors)[:50]:
+            line = document.links.line_of_operand(tensor)
+            marks.append(LineMark(line, sign=sign, tip=f"{sign} of the gradient"))
+    return marks
+
+
+_latest: list[tuple[Diagnosis, tuple[LineMark, ...]]] = []
+"""The marks of the diagnosis shown last: they stay while the round or the step changes."""
+
+
+def _group_marks(diagnosis: Diagnosis, trace: Trace) -> tuple[LineMark, ...]:
+    for known, marks in _latest:
+        if known is diagnosis:
+            return marks
+    made = tuple(
+        mark
+        for group in diagnosis.groups
+        for mark in (
+            _site_marks(diagnosis, group)
+            if isinstance(group, CallSite)
+            else _call_marks(group, trace)
+        )
+    )
+    _latest[:] = [(diagnosis, made)]
+    return made
+
+
+def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
+    """The marks of all rounds of a call site, each told once."""
+    told = []
+    worst: Status = "flows"
+    for series in site.sources:
+        for number, finding in troubled_rounds(diagnosis, site, series):
+            worst = min(worst, finding.status, key=WORST.index)
+            for mark in _cause_marks(diagnosis.round(site, number), finding):
+                yield replace(mark, tip=f"{mark.tip} (round {number})")
+        told.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
+    if worst == "flows":
+        badge = f"{len(site)} flow"
+    else:
+        rounds = {n for series in site.sources for n in series.rounds_with(worst)}
+        badge = f"{BADGES[worst]} {len(rounds)}/{len(site)}"
+    yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(told[:8]))
+
+
+def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
+    marks = [mark for finding in call.findings for mark in _cause_marks(call, finding)]
+    statuses = {finding.status for finding in call.findings}
+    worst = next((status for status in WORST if status in statuses), None)
+    if worst is not None:
+        tip = f"{call.call.method}: " + ", ".join(
+            f"∂{f.target}/∂{f.source} {BADGES[f.status]}" for f in call.findings[:8]
+        )
+        runs = runs_words(trace, call.call)
+        tip += f"\n{' · '.join(runs)}" if runs else ""
+        mark = LineMark(call.call.line, "call", False, BADGES[worst], worst == "flows", tip=tip)
+        marks.append(mark)
+    return marks
+
+
+def _cause_marks(call: CallDiagnosis, finding: Finding) -> Iterator[LineMark]:
+    for cause in (finding.cause, *finding.others):
+        if cause is not None and cause.line:
+            is_cut = finding.status == "none"
+            happens = "stops" if is_cut else f"becomes {BADGES[finding.status]}"
+            tip = f"{cause.kind}: the gradient for {finding.source} {happens} here"
+            badge = "✂" if is_cut else BADGES[finding.status]
+            badge = "" if cause.line == call.call.line else badge
+            yield LineMark(cause.line, "trouble", True, badge, tip=tip)
+
+
+def _error_marks(document: Document) -> list[LineMark]:
+    error, failure = document.diagnosis.error, document.trace.failure
+    line = error.line if error else failure.line if failure else 0
+    message = error.message if error else failure.message if failure else ""
+    return [LineMark(line, "trouble", True, "✕", sign="error", tip=message[:400])] if line else []
+
+
+def _step_marks(document: Document) -> list[LineMark]:
+    if not document.step:
+        return []
+    step = document.steps[document.step - 1]
+    return [LineMark(step.line, "step", sign="step", tip=f"step {document.step}: {step.title}")]

@@ -1,0 +1,139 @@
+"""The document in, its text to edit out, with the marks of the run and the list of repairs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QWidget
+
+from ...analysis.model import Diagnosis
+from ...document import Document
+from ...trace.model import StackFrame
+from ..look import Theme
+from ..panel import Panel
+from ..widgets import plain_label
+from .editor import Editor, Span
+from .line_marks import marks_of
+from .repair_strip import RepairStrip
+
+
+class SourcePanel(Panel):
+    title = "Source"
+    name = "source"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self.file_label = plain_label(name="faint")
+        self.header_row.addWidget(self.file_label)
+        self.editor = Editor(theme)
+        self._told: object = None
+        self.repair_strip = RepairStrip(document, theme)
+        self.repair_strip.undo.clicked.connect(self._undo_repairs)
+        self.body.addWidget(self.editor, 1)
+        self.body.addWidget(self.repair_strip)
+        self.editor.textChanged.connect(self._take_text)
+        self.editor.pasted.connect(document.repair_text)
+        self.editor.line_reached.connect(document.select_line)
+        document.text.changed.connect(self._show_text)
+        document.text.repairs_changed.connect(self._take_repairs)
+        for signal in (
+            document.diagnosis_changed,
+            document.arrangement_changed,
+            document.trace_changed,
+            document.step_changed,
+            document.view_changed,
+            document.run_started,
+            document.run_ended,
+        ):
+            signal.connect(self._show_marks)
+        document.selection_changed.connect(self._show_selection)
+        document.hover_changed.connect(self._show_links)
+        self.editor.name_hovered.connect(self._hover)
+        document.diagnosis_changed.connect(self._show_story)
+        document.line_requested.connect(self.editor.go_to)
+        document.run_started.connect(self.room_changed)
+        self._show_text()
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self.editor.set_theme(theme)
+        self.repair_strip.set_theme(theme)
+
+    def focus_target(self) -> QWidget:
+        return self.editor
+
+    def wanted_room(self) -> QSize:
+        return QSize(self.editor.wanted_width(), 0)
+
+    def edit_text(self, text: str) -> None:
+        """Replaces the text as if the user had typed it: one step that can be undone."""
+        self.editor.replace_text(text)
+
+    def _take_text(self) -> None:
+        if not self.editor.is_going_on:
+            self.document.text.edit(self.editor.toPlainText())
+
+    def _show_text(self) -> None:
+        document = self.document
+        if self.editor.toPlainText() != document.text.source:
+            self.editor.setPlainText(document.text.source)
+            self.room_changed.emit()
+        dot = " •" if document.text.is_unsaved else ""
+        self.file_label.setText(document.text.filename + dot)
+        self._show_marks()
+
+    def _show_marks(self) -> None:
+        self.editor.set_marks(marks_of(self.document), self.document.is_outdated)
+        self.editor.set_left_out(self.document.text.left_out())
+
+    def _show_links(self) -> None:
+        """The sub-expressions of what is pointed at, else of what is selected elsewhere."""
+        document = self.document
+        is_ours = self.editor.hasFocus() and not document.hovered
+        nodes = frozenset() if is_ours else document.hovered or document.selection.nodes
+        spans = (self._span_now(frame) for frame in document.links.spans_of(nodes))
+        self.editor.light_up([span for span in spans if span is not None])
+        self._show_marks()
+
+    def _span_now(self, frame: StackFrame) -> Span | None:
+        line, end = map(self.document.text.line_now, (frame.line, frame.end_line))
+        is_known = line and end and frame.column >= 0
+        return Span(line, frame.column, end, frame.end_column) if is_known else None
+
+    def _hover(self, name: str) -> None:
+        document = self.document
+        document.hover(document.links.nodes_named(name) if name else frozenset())
+
+    def _show_story(self) -> None:
+        """After a run the line of its error, or of its first cut, comes into sight."""
+        document, line = self.document, first_line(self.document.diagnosis)
+        if line and not document.is_running and document.trace is not self._told:
+            self._told = document.trace
+            now = document.text.line_now(line)
+            if now:
+                self.editor.show_line(now)
+
+    def _show_selection(self) -> None:
+        self._show_links()
+        line = self.document.text.line_now(self.document.selection.line)
+        if line and not self.editor.hasFocus():
+            self.editor.show_line(line)
+
+    def _take_repairs(self) -> None:
+        repairs = self.document.text.repairs
+        if repairs is not None and repairs.text != self.document.text.source:
+            self.editor.replace_text(repairs.text)
+        self._show_marks()
+        self.room_changed.emit()
+
+    def _undo_repairs(self) -> None:
+        self.editor.undo()
+        self.document.text.forget_repairs()
+        self.editor.setFocus()
+
+
+def first_line(diagnosis: Diagnosis) -> int:
+    """The line of the error, else of the first cause, 0 without either."""
+    if diagnosis.error is not None:
+        return diagnosis.error.line
+    findings = (finding for call in diagnosis.calls for finding in call.findings)
+    return next((f.cause.line for f in findings if f.cause is not None and f.cause.line), 0)

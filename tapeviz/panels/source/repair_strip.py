@@ -1,0 +1,103 @@
+"""What was mended in a pasted page, and left out of it, in; a slim bar that says so out."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
+
+from ...document import Document
+from ...document.pipeline import Repairs
+from ..look import Theme
+from ..widgets import IconButton, link_button, plain_label
+
+LIST_HEIGHT = 124
+MOST = 200
+"""Repairs that are listed."""
+
+
+class RepairStrip(QFrame):
+    """Hidden when nothing was mended or left out, or when the user closed it."""
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("strip")
+        self._document = document
+        self._closed: Repairs | None = None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 5, 6, 5)
+        column.setSpacing(2)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        self.words = plain_label(wraps=True)
+        self.undo = link_button("Undo", "Back to the text as it was pasted (Ctrl+Z)")
+        self.details = link_button("Details")
+        self.details.setCheckable(True)
+        self.close_button = IconButton("close", "Hide", theme)
+        self.close_button.clicked.connect(self._close)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.undo)
+        row.addWidget(self.details)
+        row.addWidget(self.close_button)
+        self.list = QPlainTextEdit()
+        self.list.setObjectName("listed")
+        self.list.setReadOnly(True)
+        self.list.setTabChangesFocus(True)
+        self.list.setAccessibleName("What was left out and mended")
+        self.list.setFixedHeight(LIST_HEIGHT)
+        self.list.hide()
+        self.details.toggled.connect(self.list.setVisible)
+        column.addLayout(row)
+        column.addWidget(self.list)
+        document.text.repairs_changed.connect(self._open)
+        document.text.changed.connect(self._show)
+        self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        self.close_button.set_theme(theme)
+
+    def _open(self) -> None:
+        self.details.setChecked(False)
+        self._show()
+
+    def _close(self) -> None:
+        self._closed = self._document.text.repairs
+        self.hide()
+
+    def _show(self) -> None:
+        repairs, left_out = self._document.text.repairs, self._document.text.left_out()
+        is_told = repairs is not None and bool(repairs.repairs or left_out or repairs.error)
+        if repairs is None or not is_told or repairs is self._closed:
+            self.hide()
+            return
+        count = len(repairs.repairs)
+        done = f"Repaired {count} thing{'s' if count != 1 else ''}" if count else ""
+        skipped = left_out_words(left_out, repairs.blocks)
+        self.words.setText(". ".join(part for part in (skipped, done, repairs.error) if part))
+        self.list.setPlainText("\n".join(listed(repairs, left_out)))
+        self.undo.setVisible(bool(count))
+        self.details.setVisible(bool(count or left_out))
+        state = "trouble" if repairs.error else ""
+        if self.property("state") != state:
+            self.setProperty("state", state)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        self.show()
+
+
+def left_out_words(parts: tuple[tuple[int, int, str], ...], blocks: int) -> str:
+    """``5 of 6 blocks run · line 102 left out: a bracket is open``; several are only counted."""
+    if not parts:
+        return ""
+    told = f"{len(parts)} parts left out" if len(parts) > 1 else part_words(*parts[0])
+    return f"{blocks - len(parts)} of {blocks} blocks run · {told}"
+
+
+def part_words(first: int, last: int, why: str) -> str:
+    where = f"line {first}" if first == last else f"lines {first}–{last}"
+    return f"{where} left out: {why}"
+
+
+def listed(repairs: Repairs, left_out: tuple[tuple[int, int, str], ...]) -> list[str]:
+    """All that was left out and the first repairs, a line for each."""
+    mended = [f"line {line}: {what}" if line else what for line, what in repairs.repairs]
+    more = [f"… and {len(mended) - MOST} more"] if len(mended) > MOST else []
+    return [*(part_words(*part) for part in left_out), *mended[:MOST], *more]

@@ -1,0 +1,1 @@
+"""The dock that shows the values of the selected tensor."""

@@ -1,0 +1,378 @@
+"""The selected tensor in, its values to look at out: numbers, picture, histogram."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...analysis.inside_words import DOUBT_WORDS, call_around, doubt_about, inside_words
+from ...document import Document
+from ...errors import TapevizError
+from ...scene.parts.numbers import shape_text
+from ...trace.model import Array, Stats, TensorId
+from ..look import Theme
+from ..panel import Panel
+from ..widgets import ShortCombo, ShortLabel, link_button, plain_label
+from .images import COLOUR, OVER, Form, as_colours, channel_of, choices, form_of
+from .plots import ArrayPlot, Histogram
+from .slices import Slices
+from .values import MOST_CELLS, ValueTable
+
+MOST_ROWS = 24
+LONGEST_COPY = 200_000
+
+
+class TensorPanel(Panel):
+    title = "Tensor"
+    name = "tensor"
+
+    def __init__(self, document: Document, theme: Theme) -> None:
+        super().__init__(document, theme)
+        self._array: Array | None = None
+        self._shown: TensorId | None = None
+        self._painted: tuple[Any, ...] = ()
+        self._is_painted_as_gradient = False
+        self._make_header()
+        self.slices = Slices()
+        self.slices.changed.connect(self._show_slice)
+        self._form = Form((), ())
+        self._image: Array | None = None
+        self.cells = ValueTable(theme, False, (64, 40))
+        self.cells.stretch()
+        self.picture: ArrayPlot | None = None
+        self.histogram: Histogram | None = None
+        self.words = plain_label(name="empty", wraps=True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.words)
+        self.pages.addWidget(self.cells)
+        self._row = QHBoxLayout()
+        self._row.setContentsMargins(14, 6, 14, 8)
+        self._row.setSpacing(24)
+        left = QVBoxLayout()
+        left.addWidget(self.slices)
+        left.addWidget(self.pages, 1)
+        self._row.addLayout(left, 3)
+        told = QVBoxLayout()
+        told.setContentsMargins(15, 0, 14, 0)
+        told.setSpacing(1)
+        told.addWidget(self.about)
+        told.addWidget(self.stats)
+        self.body.addLayout(told)
+        self.body.addLayout(self._row, 1)
+        for signal in (
+            document.selection_changed,
+            document.diagnosis_changed,
+            document.trace_changed,
+            document.step_changed,
+        ):
+            signal.connect(self._show)
+        document.tensor_fetched.connect(self._take_fetched)
+        document.background.failed.connect(self._take_failure)
+        self._show()
+
+    def _make_header(self) -> None:
+        self.about = ShortLabel("fixTitle")
+        self.stats = plain_label(name="muted", wraps=True)
+        self.sides = QButtonGroup(self)
+        self.value_button = self._side_button("value", "The forward value")
+        self.gradient_button = self._side_button("gradient", "The gradient that reached it")
+        self.copy_button = link_button("Copy as NumPy", "The values shown, as Python code")
+        self.copy_button.clicked.connect(self.copy_array)
+        self.header_row.addWidget(self.value_button)
+        self.header_row.addWidget(self.gradient_button)
+        self.channels = ShortCombo()
+        self.channels.setAccessibleName("Channel")
+        self.channels.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.channels.setMaximumWidth(170)
+        self.channels.activated.connect(self._show_slice)
+        self.channels.hide()
+        self.header_row.addWidget(self.channels)
+        self.header_row.addStretch(1)
+        self.header_row.addWidget(self.copy_button)
+
+    def _side_button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName("icon")
+        button.setCheckable(True)
+        button.setToolTip(tip)
+        side: Any = text
+        button.clicked.connect(lambda: self.document.set_side(side))
+        self.sides.addButton(button)
+        return button
+
+    def set_theme(self, theme: Theme) -> None:
+        super().set_theme(theme)
+        self.cells.set_theme(theme)
+        for plot in (self.picture, self.histogram):
+            if plot is not None:
+                plot.set_theme(theme)
+        self._painted = ()
+        self._show_slice()
+
+    def focus_target(self) -> QWidget:
+        return self.value_button
+
+    # What is looked at
+
+    @property
+    def is_gradient(self) -> bool:
+        return self.document.selection.side == "gradient"
+
+    def _show(self) -> None:
+        document, selection = self.document, self.document.selection
+        if selection.tensor is None and self._show_result():
+            return
+        gradient = document.links.gradient_of(selection.tensor)
+        bridged = document.links.bridged_of(selection.tensor) if gradient is None else None
+        gradient = gradient or bridged
+        tensor = gradient if self.is_gradient else selection.tensor
+        self.value_button.setChecked(not self.is_gradient)
+        self.gradient_button.setChecked(self.is_gradient)
+        self.value_button.setEnabled(selection.tensor is not None)
+        self.gradient_button.setEnabled(gradient is not None or self.is_gradient)
+        across = ", across the cut" if bridged and self.is_gradient else ""
+        self.about.setText(self._about(selection.tensor) + across)
+        if tensor is None:
+            self._show_words(self._missing_words(selection.tensor), "")
+            return
+        self._look_at(tensor)
+
+    def _show_result(self) -> bool:
+        """With nothing selected: the gradient that was asked for, or what it would be."""
+        call = self.document.current_call
+        findings = (
+            sorted(call.findings, key=lambda finding: finding.status == "flows") if call else []
+        )
+        finding = next(iter(findings), None)  # of the first card
+        tensor = (finding.tensor or finding.bridged) if finding else None
+        if finding is None or tensor is None:
+            return False
+        across = "" if finding.tensor else " across the cut"
+        self.about.setText(f"∂{finding.target} / ∂{finding.source}{across}{self._round_words()}")
+        self.gradient_button.setChecked(True)
+        for button in (self.value_button, self.gradient_button):
+            button.setEnabled(False)
+        self._look_at(tensor, is_gradient=True)
+        return True
+
+    def _look_at(self, tensor: TensorId, is_gradient: bool | None = None) -> None:
+        document = self.document
+        self._is_painted_as_gradient = self.is_gradient if is_gradient is None else is_gradient
+        self._shown = tensor
+        value = document.value_of(tensor)
+        known = document.trace.tensors.get(tensor)
+        stats = document.trace.stats(tensor)
+        if value is None:
+            dtype = known.dtype if known else ""
+            summary = describe(dtype, known.shape if known else None, stats)
+            if document.trace.words.get(tensor) == "unknown":
+                self._show_words(self._unknown_words(tensor), summary)
+                return
+            if document.fetch(tensor):
+                self._show_words("Fetching the values …", summary)
+            else:
+                self._show_words("The values stayed in the run’s process, which is gone.", summary)
+            return
+        summary = describe(known.dtype if known else "", value.shape, stats)
+        words = DOUBT_WORDS.get(doubt_about(document.trace, tensor), "")
+        if words:
+            self.about.setText(", ".join(filter(None, (self.about.text(), words))))
+        self.about.setToolTip(words)
+        self._show_array(value, summary)
+
+    def _unknown_words(self, tensor: TensorId) -> str:
+        """Why a value inside of a compiled call is not known."""
+        trace = self.document.trace
+        call = call_around(trace, tensor)
+        if call is None or call.inside is None or call.inside.has_run:
+            words = DOUBT_WORDS["unknown"]
+            return f"{words[0].upper()}{words[1:]}."
+        return inside_words(trace, call)
+
+    def _about(self, tensor: TensorId | None) -> str:
+        document = self.document
+        node = document.links.node_of_tensor(tensor)
+        if node is None:
+            return ""
+        title = document.links.nodes[node].title
+        step = f" (step {document.step})" if document.step else ""
+        return f"of {title}{step}{self._round_words()}"
+
+    def _round_words(self) -> str:
+        return f" · round {self.document.round}" if self.document.site is not None else ""
+
+    def _missing_words(self, tensor: TensorId | None) -> str:
+        if tensor is None:
+            return "Click a node, a line or a step to look at its values."
+        return "No gradient reached this tensor in the call that is shown."
+
+    def _take_failure(self, kind: str, error: object) -> None:
+        """The run's process cannot give the values: say so instead of waiting for them."""
+        tensor = self._shown
+        is_waited_for = tensor is not None and self.document.value_of(tensor) is None
+        if kind != "fetch" or not isinstance(error, TapevizError) or not is_waited_for:
+            return
+        known = self.document.trace.tensors.get(tensor) if tensor is not None else None
+        stats = self.document.trace.stats(tensor) if tensor is not None else None
+        summary = describe(known.dtype, known.shape, stats) if known is not None else ""
+        self._show_words(f"The values cannot be had: {error}.", summary)
+
+    def _take_fetched(self, tensor: int) -> None:
+        if tensor == self._shown:
+            self._show()
+
+    def _show_words(self, words: str, summary: str) -> None:
+        self._array = None
+        self._painted = ()
+        self.words.setText(words)
+        self.stats.setText(summary)
+        self.pages.setCurrentWidget(self.words)
+        self.slices.hide()
+        self.channels.hide()
+        self.copy_button.setEnabled(False)
+        if self.histogram is not None:
+            self.histogram.hide()
+
+    def _show_array(self, array: Array, summary: str) -> None:
+        self.stats.setText(summary)
+        self.copy_button.setEnabled(True)
+        self._array = array
+        is_large = array.size > MOST_CELLS and array.dtype.kind in "biufc"
+        self._form = form_of(array.shape) if is_large else Form((), array.shape)
+        self.slices.fit(self._form.leading)
+        self._offer_channels()
+        self._show_slice()
+
+    def _offer_channels(self) -> None:
+        """What the gradient was taken with respect to is the image that it can be laid over."""
+        subject = self._subject()
+        image = self.document.value_of(subject) if subject is not None else None
+        is_like = image is not None and self._array is not None and image.shape == self._array.shape
+        self._image = image if is_like else None
+        known = choices(self._form, self._is_painted_as_gradient, self._image is not None)
+        if known != [self.channels.itemText(i) for i in range(self.channels.count())]:
+            chosen = self.channels.currentText()
+            self.channels.clear()
+            self.channels.addItems(known)
+            self.channels.setCurrentIndex(max(0, self.channels.findText(chosen)))
+        self.channels.setVisible(len(known) > 1)
+
+    def _subject(self) -> TensorId | None:
+        """The tensor whose gradient is shown; None where a value is."""
+        if not self._is_painted_as_gradient:
+            return None
+        if self.document.selection.tensor is not None:
+            return self.document.selection.tensor
+        call = self.document.current_call
+        pairs = zip(call.call.sources, call.findings, strict=False) if call is not None else ()
+        first = min(pairs, key=lambda pair: pair[1].status == "flows", default=None)
+        return first[0].tensor if first is not None else None
+
+    def _show_slice(self) -> None:
+        array = self._array
+        if array is None:
+            return
+        choice = self.channels.currentText()
+        wanted = (array, self.slices.index, choice, self.theme, self._is_painted_as_gradient)
+        if (
+            len(self._painted) == 5
+            and all(a is b or a == b for a, b in zip(wanted[1:], self._painted[1:], strict=True))
+            and self._painted[0] is array
+        ):
+            return
+        self._painted = wanted
+        part = self._form.fit(array)[self.slices.index]
+        if part.size == 0:
+            self.words.setText("It has no elements.")
+            self.pages.setCurrentWidget(self.words)
+        elif array.dtype.kind not in "biufc" or _fits_cells(part):
+            self._show_cells(part)
+        else:
+            self._show_picture(part)
+        self._show_histogram(array)
+
+    def _show_cells(self, part: Array) -> None:
+        table = part if part.ndim < 3 else part.reshape(-1, part.shape[-1])
+        self.cells.show_array(table[:200] if table.ndim else table, self._is_painted_as_gradient)
+        self.pages.setCurrentWidget(self.cells)
+
+    def _show_picture(self, part: Array) -> None:
+        if self.picture is None:
+            self.picture = ArrayPlot(self.theme)
+            self.pages.addWidget(self.picture)
+        choice, theme = self.channels.currentText(), self.theme
+        if choice == COLOUR:
+            self.picture.show_colours(part, as_colours(part))
+        elif choice == OVER and self._image is not None:
+            image = self._form.fit(self._image)[self.slices.index]
+            self.picture.show_over(channel_of(part, OVER), as_colours(image), theme)
+        else:
+            is_image = bool(self._form.channels)
+            matrix = channel_of(part, choice) if is_image else part
+            self.picture.show_array(matrix, theme, self._is_painted_as_gradient, not is_image)
+        self.pages.setCurrentWidget(self.picture)
+
+    def _show_histogram(self, array: Array) -> None:
+        is_worth = array.dtype.kind in "biufc" and array.size > 3 and not _is_uniform(array)
+        if is_worth and self.histogram is None:
+            self.histogram = Histogram(self.theme)
+            self._row.addWidget(self.histogram, 2)
+        if self.histogram is not None:
+            self.histogram.setVisible(is_worth)
+            if is_worth:
+                self.histogram.show_array(array, self.theme, self._is_painted_as_gradient)
+
+    def copy_array(self) -> None:
+        """Puts the values on the clipboard as ``np.array(…)``."""
+        if self._array is not None:
+            QGuiApplication.clipboard().setText(as_code(self._array))
+
+
+def _is_uniform(array: Array) -> bool:
+    return bool((array == array.flat[0]).all())
+
+
+def _fits_cells(part: Array) -> bool:
+    return (
+        part.size <= MOST_CELLS
+        and part.size // max(part.shape[-1] if part.ndim else 1, 1) <= (MOST_ROWS)
+        and (not part.ndim or part.shape[-1] <= (2 * MOST_ROWS if part.ndim > 1 else MOST_ROWS))
+    )
+
+
+def as_code(array: Array) -> str:
+    """Python that makes the same array, to the last bit; huge ones lose their middle."""
+    if array.size > LONGEST_COPY:
+        text = np.array_repr(array)
+    else:
+        with np.printoptions(threshold=array.size + 1, floatmode="unique"):
+            text = np.array_repr(array, max_line_width=100)
+    for name in ("array(", "nan", "inf"):
+        text = text.replace(name, f"np.{name}")
+    return text.replace("dtype=", "dtype=np.") if "dtype=" in text else text
+
+
+def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | None) -> str:
+    """``float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite``."""
+    parts = [dtype, shape_text(shape) or "scalar"]
+    if stats is not None:
+        has_range = shape is None or math.prod(size or 0 for size in shape) > 1
+        if has_range and stats.min is not None and stats.max is not None and stats.mean is not None:
+            parts += [f"min {stats.min:.4g}", f"max {stats.max:.4g}", f"mean {stats.mean:.3g}"]
+        wrong = [f"{n} {name}" for n, name in ((stats.nan, "NaN"), (stats.inf, "Inf")) if n]
+        parts.append(", ".join(wrong) or "finite")
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Questions about a finished run: gradients across its cuts, checks of them, and second runs."""

@@ -1,0 +1,116 @@
+"""A gradient across a cut in, how far it is from central finite differences out.
+
+The source is moved a little to both sides along some directions, and the recorded ops run again
+(:mod:`.sweep`): no gradient function has a part in it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import private
+from ..encode import Encoder
+from ..values import array_of
+from . import tensor_ops
+from .sweep import CannotSweep, Sweep
+
+_ELEMENTS = 12
+"""So many elements are moved one by one; of a larger source three random directions."""
+_DIRECTIONS = 3
+_STEPS = (1e-6, 1e-4, 1e-3)
+_NARROW_STEPS = (1e-2, 3e-2, 2e-3)
+_AGREES, _NARROW_AGREES = 1e-4, 2e-2
+_SECONDS = 0.7
+
+
+def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """The answer to ``check``: the line of one ``check`` event.
+
+    ``call``, ``source``; ``gradient``: the tensor to be checked; ``seeds``: of each target its id
+    and that of its weights (0: ones); ``since``, ``until``: the first and the last op that count;
+    ``op``: the custom gradient that gave it, if it is not that of the whole call. ``within``: told
+    again in the event.
+    """
+    event: dict[str, Any] = {"e": "check"}
+    event |= {name: request[name] for name in ("call", "source", "op", "within") if name in request}
+    try:
+        with private.quiet_eager_mode(), np.errstate(all="ignore"):
+            event |= _Check(encoder, request).verdict()
+    except CannotSweep as reason:
+        event["words"] = str(reason)
+    except Exception as error:  # of an op that behaves otherwise alone: no verdict, no harm
+        event["words"] = f"the recorded ops could not be run again ({type(error).__name__})"
+    return {"events": [json.dumps(event)]}, [encoder.tensors.take_blob()]
+
+
+class _Check:
+    def __init__(self, encoder: Encoder, request: Mapping[str, Any]) -> None:
+        source, span = request["source"], (request.get("since", 1), request["until"])
+        self._seeds = request["seeds"]
+        targets = [target for target, _ in self._seeds]
+        self._sweep = Sweep(encoder, source, targets, span, time.monotonic() + _SECONDS)
+        self._gradient = array_of(self._sweep.kept(request["gradient"]))
+        if self._gradient.dtype.kind not in "fV" and str(self._gradient.dtype) != "bfloat16":
+            raise CannotSweep("only real numbers are moved")
+        self._gradient = self._gradient.astype(np.float64)
+        self._start = float(np.max(np.abs(self._where()), initial=0.0)) or 1.0
+
+    def verdict(self) -> dict[str, Any]:
+        """``error``: the largest difference, relative to the largest derivative."""
+        directions = list(self._directions())
+        told = np.array([float(np.vdot(direction, self._gradient)) for direction in directions])
+        self._total(np.zeros_like(directions[0]))  # shows which dtypes can be had
+        best, is_settled = np.inf, True
+        for step in _NARROW_STEPS if self._sweep.is_narrow else _STEPS:
+            size = step * self._start
+            ahead, behind = np.transpose(list(self._sides(directions, size)))
+            measured = (ahead + behind) / 2
+            scale = max(np.abs(told).max(), np.abs(measured).max())
+            error = float(np.abs(measured - told).max() / scale) if scale else 0.0
+            best = min(best, error) if np.isfinite(error) else best
+            is_settled = bool(np.abs(ahead - behind).max() <= 0.05 * scale)
+            if best <= (_NARROW_AGREES if self._sweep.is_narrow else _AGREES):
+                return {"error": best, "agrees": True}
+        if not is_settled or not np.isfinite(best):
+            return {"words": "finite differences do not settle here: it is a kink or an edge"}
+        return {"error": best}
+
+    def _sides(self, directions: list[Any], size: float) -> Iterator[tuple[float, float]]:
+        """The slopes ahead and behind along each direction."""
+        here = self._total(np.zeros_like(directions[0]))
+        for direction in directions:
+            ahead, behind = self._total(size * direction), self._total(-size * direction)
+            yield (ahead - here) / size, (here - behind) / size
+
+    def _directions(self) -> Iterator[Any]:
+        shape, size = self._gradient.shape, self._gradient.size
+        if size <= _ELEMENTS:
+            for place in range(size):
+                yield np.eye(1, size, place).reshape(shape)
+            return
+        numbers = np.random.default_rng(0)
+        for _ in range(_DIRECTIONS):
+            direction = numbers.normal(size=shape)
+            yield direction / np.linalg.norm(direction)
+
+    def _total(self, delta: Any) -> float:
+        """The weighted sum of the targets, which is what the gradient is of."""
+        value_of = self._sweep.run(tensor_ops.constant(delta))
+        total = 0.0
+        for target, given in self._seeds:
+            value = array_of(tensor_ops.wider(value_of(target))).astype(np.float64)
+            weights = array_of(self._sweep.kept(given)).astype(np.float64) if given else 1.0
+            total += float(np.sum(value * weights))
+        return total
+
+    def _where(self) -> Any:
+        """The source's value, as far as it is known without running anything."""
+        tensor = self._sweep.kept(self._sweep.source)
+        if private.is_opaque(tensor._datatype_enum()):
+            return np.ones(1)
+        return array_of(tensor).astype(np.float64)

@@ -1,0 +1,244 @@
+"""A backward program over a finished recording in; TensorFlow's gradients across its cuts out.
+
+Only TensorFlow's own gradient functions are called, over the tensors that were kept; what lies
+between ops (state, a tape's end) is bridged by the instructions of the program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import private
+from ..encode import Encoder, listed
+from ..history import KeptOp
+from . import tensor_ops
+from .assigns import Assign, NoGradient, split
+from .estimates import STOPS, Flat, Picks, estimate
+
+Key = int | str
+_RESULT_LIMIT = 10_000
+_UNSEEN = "it ran inside a compiled function or a graph"
+# The gradient functions that are given None, not zeros, for these outputs
+# (FunctionsAcceptingNoneForIndicesMap in tensorflow/c/eager/tape.h, 2.15–2.21).
+_NONE_WELCOME = {
+    "SoftmaxCrossEntropyWithLogits": {1},
+    "SparseSoftmaxCrossEntropyWithLogits": {1},
+    "FusedBatchNorm": {1, 2, 3, 4},
+}
+
+
+def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """The answer to ``replay``: event lines, the last of them ``replay``, and their bytes.
+
+    ``seeds``: of each target its key and the id of its gradient (0: ones); with a third number
+    the gradient is one at that element, counted flat, and zero elsewhere. ``program``:
+    ``["op", id]`` (``"inner"``: as it ran inside a custom gradient), ``["move", from, to]``,
+    ``["assign", op id, from, value id, prior key]``.
+    ``wanted``: the keys whose gradients are the results. ``brief``: tell of steps only that failed.
+    ``how``: ``beyond`` goes through ``tf.stop_gradient``, ``estimate`` also through ops without a
+    slope (:mod:`.estimates`). ``share``, ``within``: told again in the event.
+    """
+    how = request.get("how", "")
+    with private.quiet_eager_mode():
+        walk = _Walk(encoder, is_brief=bool(request.get("brief")) or bool(how), how=how)
+        for seed in request["seeds"]:
+            walk.seed(*seed)
+        for instruction in request["program"]:
+            walk.follow(instruction)
+        lines, results = walk.lines, walk.results(request["wanted"])
+    event = {
+        "e": "replay",
+        "call": request.get("call", 0),
+        "steps": walk.steps,
+        "results": results,
+        "how": how,
+        "share": request.get("share", ()),
+        "within": request.get("within", 0),
+    }
+    return {"events": [*lines, json.dumps(event)]}, [encoder.tensors.take_blob()]
+
+
+class _Walk:
+    """One backward pass: the gradients gathered so far at each tensor or version of a variable."""
+
+    def __init__(self, encoder: Encoder, *, is_brief: bool = False, how: str = "") -> None:
+        self.lines: list[str] = []
+        self.steps: list[dict[str, Any]] = []
+        self._encoder = encoder
+        self._is_brief = is_brief
+        self._how = how
+        self._tensors = encoder.tensors
+        self._gradients: dict[Key, list[Any]] = {}
+        self._ids: dict[int, int] = {}
+        """The id in the recording of each tensor that was made again."""
+
+    def seed(self, key: Key, given: int, element: int | None = None) -> None:
+        """The gradient that the pass starts with."""
+        gradient = self._kept(given) if given else self._ones(key)
+        if element is not None:
+            gradient = private.one_at(element, gradient)
+        if gradient is not None:
+            self._add(key, gradient)
+
+    def follow(self, instruction: Sequence[Any]) -> None:
+        """One instruction of the program; its failure is words in its step."""
+        verb, *operands = instruction
+        if verb == "move":
+            origin, goal = operands
+            gradient = self._sum(origin)
+            if gradient is not None:
+                self._add(goal, gradient)
+            return
+        step = {"op": operands[0], "upstream": [], "downstream": []}
+        try:
+            if verb in ("op", "inner"):
+                upstream, downstream = self._through_op(*operands, is_inner=verb == "inner")
+            else:
+                upstream, downstream = self._through_assign(*operands)
+            if upstream is None or self._is_brief:
+                return
+            step["upstream"] = [self._name(gradient) for gradient in upstream]
+            step["downstream"] = [self._name(gradient) for gradient in downstream]
+        except Exception as error:
+            step["error"] = _words(error)
+        self.steps.append(step)
+
+    def results(self, wanted: Sequence[Key]) -> dict[str, int]:
+        """A dense tensor for each key that a gradient reached."""
+        found = {}
+        for key in wanted:
+            gradient = self._sum(key)
+            if gradient is None or isinstance(gradient, Picks):
+                continue
+            tensor = self._encoder.dense(gradient)
+            found[str(key)] = self._name(tensor)
+            self._tensors.send_value(tensor, self.lines, _RESULT_LIMIT)
+        return found
+
+    def _through_op(self, number: int, *, is_inner: bool = False) -> tuple[Any, Any]:
+        op = self._encoder.history.op(number) if is_inner else self._op(number)
+        if op is None:
+            raise NoGradient(_UNSEEN)
+        upstream = [self._sum(identity) for identity in op.outputs]
+        if all(gradient is None for gradient in upstream):
+            return None, None
+        downstream = self._estimated(op, upstream) if self._is_estimated(op) else None
+        if downstream is None:
+            downstream = self._own(op, upstream)
+        for identity, gradient in zip(op.inputs, downstream, strict=False):
+            if gradient is not None:
+                self._add(identity, gradient)
+        return upstream, downstream
+
+    def _own(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any]:
+        """The result of TensorFlow's own gradient function."""
+        if any(isinstance(gradient, Picks) for gradient in upstream):
+            raise NoGradient("the gradient of a position cannot go on from here")
+        if self._how == "estimate" and not self._leave_positions(op, upstream):
+            return ()
+        welcome = _NONE_WELCOME.get(op.type, set())
+        for index, identity in enumerate(op.outputs):
+            if upstream[index] is None and index not in welcome:
+                upstream[index] = private.zeros_like(self._kept(identity))
+        return listed(self._call(op, upstream))
+
+    def _leave_positions(self, op: KeptOp, upstream: list[Any]) -> bool:
+        """Drop the gradients of positions where an op gives numbers and their positions."""
+        reals = [tensor_ops.is_real(self._kept(identity)) for identity in op.outputs]
+        if any(reals):
+            for place, is_real in enumerate(reals):
+                upstream[place] = upstream[place] if is_real else None
+        return any(gradient is not None for gradient in upstream)
+
+    def _is_estimated(self, op: KeptOp) -> bool:
+        return op.backward is None and (
+            self._how == "estimate" or (bool(self._how) and op.type in STOPS)
+        )
+
+    def _estimated(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any] | None:
+        if upstream[0] is None:
+            return None
+        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
+        inputs, outputs = (
+            [self._kept(tensor) for tensor in ids] for ids in (op.inputs, op.outputs)
+        )
+        given = upstream[0] if isinstance(upstream[0], Picks) else self._encoder.dense(upstream[0])
+        try:
+            return estimate(Flat(op.type, attrs, inputs, outputs), given)
+        except ValueError:
+            return None  # it has no form for these shapes: TensorFlow's own answer holds
+
+    def _call(self, op: KeptOp, upstream: list[Any]) -> Any:
+        if op.backward is not None:
+            return op.backward(*upstream)
+        inputs = [self._kept(identity) for identity in op.inputs]
+        outputs = [self._kept(identity) for identity in op.outputs]
+        return private.gradient_function(
+            op.type, op.attrs, len(inputs), inputs, outputs, upstream, (), op.scope
+        )
+
+    def _through_assign(self, number: int, origin: Key, value: int, prior: Key) -> tuple[Any, Any]:
+        gradient = self._sum(origin)
+        if gradient is None:
+            return None, None
+        op = self._op(number)
+        operands = [self._kept(identity) for identity in op.inputs[1:]]
+        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
+        gradient = self._encoder.dense(gradient)
+        parts = split(Assign(op.type, operands, attrs), gradient)
+        value = value or op.inputs[-1]
+        if parts.value is not None and value:
+            self._add(value, parts.value)
+        if parts.prior is not None and prior:
+            self._add(prior, parts.prior)
+        return [gradient], [parts.prior, *[None] * (len(op.inputs) - 2), parts.value]
+
+    def _op(self, number: int) -> KeptOp:
+        """The op, or the entry of ``record_operation`` that tapes know its outputs by."""
+        history = self._encoder.history
+        op = history.op(number)
+        if op is None:
+            raise NoGradient(_UNSEEN)
+        entry = history.op(history.producer(op.outputs[0])) if op.outputs else None
+        return entry if entry is not None and entry.backward is not None else op
+
+    def _ones(self, key: Key) -> Any:
+        handle = int(key.lstrip("v").partition(":")[0]) if isinstance(key, str) else key
+        return private.ones_like(self._kept(handle))
+
+    def _kept(self, identity: int) -> Any:
+        tensor = self._tensors.tensor(identity)
+        if tensor is None:
+            raise NoGradient("a tensor that it needs was too large to be kept")
+        self._ids[tensor._id] = identity
+        return tensor
+
+    def _add(self, key: Key, gradient: Any) -> None:
+        self._gradients.setdefault(key, []).append(gradient)
+
+    def _sum(self, key: Key) -> Any:
+        """The sum of what arrived, as a tape makes it: one ``AddN``."""
+        gradients = self._gradients.get(key)
+        if not gradients:
+            return None
+        if len(gradients) > 1:
+            numbers = [gradient for gradient in gradients if not isinstance(gradient, Picks)]
+            gradients[:] = [private.aggregate(numbers)] if numbers else gradients[:1]
+        return gradients[0]
+
+    def _name(self, gradient: Any) -> int:
+        if gradient is None:
+            return 0
+        tensor = self._encoder.dense(gradient)
+        identity: int = self._ids.get(tensor._id, private.id_of(tensor))
+        if identity not in self._tensors.seen:
+            self._tensors.see(identity, tensor, self.lines)
+        return identity
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, LookupError) and error.args:
+        return str(error.args[0])
+    return str(error) or type(error).__name__

@@ -1,0 +1,212 @@
+"""A source moved a little in, what the recorded ops make of it out: the forward pass run again.
+
+Only ops that depend on the source run, in the order of the recording; all else is what was kept.
+They run in float64 where the op has a kernel for it, so that a difference tells a derivative.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .. import private
+from ..encode import Encoder
+from ..history import KeptOp
+from ..rerun.definitions import CASES, CONDITIONALS
+from . import tensor_ops
+from .assigns import Assign, after, is_write
+
+_MOST_OPS = 20_000
+_READ = "ReadVariableOp"
+_ANEW = frozenset({"AssignVariableOp", "VarHandleOp", "DestroyResourceOp"})
+# Ops that hand values to Python, which must not be called a second time.
+_PYTHON = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+
+
+# Ops of a state of their own that draw numbers; of the second kind only whole ones come out.
+_DRAWING = frozenset(
+    {"RandomGamma", "StatelessRandomGammaV2", "RandomPoisson", "RandomPoissonV2"}
+    | {"ParameterizedTruncatedNormal", "StatefulRandomBinomial", "RandomShuffle"}
+)
+_DRAWING_WHOLE = frozenset({"Multinomial", "StatelessMultinomial", "RandomUniformInt"})
+
+
+class CannotSweep(Exception):
+    """Why the pass cannot be run again, in words."""
+
+
+class Sweep:
+    """The ops that lead from one source to the targets. Raises :class:`CannotSweep`.
+
+    ``span``: the first and last op of the recording that count; ``deadline``: of
+    ``time.monotonic``.
+    ``is_narrow``: some op ran in the dtype of the recording, for it has no float64.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        source: int,
+        targets: Sequence[int],
+        span: tuple[int, int],
+        deadline: float,
+    ) -> None:
+        self.is_narrow = False
+        self.source = source
+        self.states: frozenset[int] = frozenset()
+        """Handles whose variables are followed."""
+        self._tensors = encoder.tensors
+        self._deadline = deadline
+        self._narrow: set[int] = set()
+        self._attrs: dict[int, Any] = {}
+        ops = list(itertools.islice(encoder.history.between(*span), _MOST_OPS + 1))
+        if len(ops) > _MOST_OPS:
+            raise CannotSweep("the recording is too long to be run again")
+        self._plan = _leading_to(targets, list(self._dependent(ops)))
+
+    def run(self, delta: Any) -> Callable[[int], Any]:
+        """Run forward with the source moved by ``delta``; return a function from id to value."""
+        walk = _Pass(self, delta)
+        for place, op in enumerate(self._plan):
+            if time.monotonic() > self._deadline:
+                raise CannotSweep("running the recorded ops again takes too long")
+            walk.step(place, op)
+        return walk.value
+
+    def kept(self, identity: int) -> Any:
+        tensor = self._tensors.tensor(identity)
+        if tensor is None:
+            raise CannotSweep("a tensor that it needs was too large to be kept")
+        return tensor
+
+    def outputs(self, place: int, op: KeptOp, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The op on other inputs: in float64, else in the dtypes of the recording."""
+        if place not in self._narrow:
+            try:
+                return self._in_float64(place, op, inputs)
+            except private.Refused:
+                self._narrow.add(place)
+                self.is_narrow = True
+        given = [
+            tensor
+            if private.is_opaque(tensor._datatype_enum())
+            else tensor_ops.cast_like(tensor, self.kept(i))
+            for i, tensor in zip(op.inputs, inputs, strict=True)
+        ]
+        try:
+            return private.run_op(op.type, given, op.attrs, len(op.outputs))
+        except private.Refused as error:
+            raise CannotSweep(f"{op.type} cannot be run again") from error
+
+    def _in_float64(self, place: int, op: KeptOp, inputs: Sequence[Any]) -> Sequence[Any]:
+        if place not in self._attrs:
+            self._attrs[place] = private.wider_attrs(op.type, op.attrs)
+        given = [tensor_ops.wider(tensor) for tensor in inputs]
+        return private.run_op(op.type, given, self._attrs[place], len(op.outputs))
+
+    def _dependent(self, ops: Sequence[KeptOp]) -> Iterator[KeptOp]:
+        """The ops that depend on the source, and all that write to a variable that does."""
+        is_variable = private.is_resource(self.kept(self.source)._datatype_enum())
+        moved, ever = {self.source}, {self.source} if is_variable else set()
+        states: set[int] = set()
+        for op in ops:
+            handle = op.inputs[0] if op.inputs else 0
+            if is_write(op.type):
+                if not moved.isdisjoint(op.inputs[1:]):
+                    states.add(handle)
+                elif op.type in _ANEW:
+                    states.discard(handle)
+            elif self._leads_on(op, moved, states):
+                moved.update(op.outputs)
+            ever |= states
+        self.states = frozenset(ever)
+        for op in ops:
+            if self.source in op.outputs:
+                continue
+            if not moved.isdisjoint(op.inputs) or not ever.isdisjoint(op.inputs):
+                yield op
+
+    def _leads_on(self, op: KeptOp, moved: set[int], states: set[int]) -> bool:
+        if moved.isdisjoint(op.inputs) and states.isdisjoint(op.inputs):
+            return False
+        return not (op.type in _DRAWING_WHOLE or self.source in op.outputs)
+
+
+def _leading_to(targets: Sequence[int], ops: Sequence[KeptOp]) -> list[KeptOp]:
+    """Without the ops that nothing of the targets was made from."""
+    needed = set(targets)
+    found = []
+    for op in reversed(ops):
+        if not needed.isdisjoint(op.outputs) or (is_write(op.type) and op.inputs[0] in needed):
+            found.append(op)
+            needed.update(op.inputs)
+    return found[::-1]
+
+
+class _Pass:
+    """One run of the plan."""
+
+    def __init__(self, sweep: Sweep, delta: Any) -> None:
+        self._sweep = sweep
+        self._delta = delta
+        self._values: dict[int, Any] = {}
+        self._states: dict[int, Any] = {}
+        self._variables: list[Any] = []  # alive while their handles are used
+        start = sweep.kept(sweep.source)
+        if not private.is_opaque(start._datatype_enum()):
+            self._values[sweep.source] = tensor_ops.wider(start) + delta
+
+    def value(self, identity: int) -> Any:
+        """A moved tensor, or else the one that was kept; of a handle the state."""
+        if identity in self._states:
+            return self._states[identity]
+        known = self._values.get(identity)
+        return self._sweep.kept(identity) if known is None else known
+
+    def step(self, place: int, op: KeptOp) -> None:
+        if op.type == _READ:
+            self._values[op.outputs[0]] = self._read(op.inputs[0], op.outputs[0])
+        elif is_write(op.type):
+            self._write(op)
+        elif op.type.startswith("__"):
+            raise CannotSweep("a compiled function stands on the way that cannot be run op by op")
+        elif op.type in CONDITIONALS | CASES:  # of one that was opened: what the branch taken gave
+            self._values[op.outputs[0]] = self.value(op.inputs[0])
+        elif op.type in _PYTHON:
+            raise CannotSweep("a Python function stands on the way, and is not called again")
+        elif op.type in _DRAWING:
+            raise CannotSweep("random numbers that depend on it cannot be drawn again")
+        elif op.type not in _ANEW and op.outputs:
+            inputs = [self._input(identity) for identity in op.inputs]
+            results = self._sweep.outputs(place, op, inputs)
+            self._values.update(zip(op.outputs, results, strict=False))
+
+    def _read(self, handle: int, output: int) -> Any:
+        """The source's own move is seen by each read of it, as a tape adds up over its reads."""
+        state = self._states.get(handle)
+        if state is None:
+            state = self._states[handle] = tensor_ops.wider(self._sweep.kept(output))
+        return tensor_ops.wider(state) + self._delta if handle == self._sweep.source else state
+
+    def _write(self, op: KeptOp) -> None:
+        handle = op.inputs[0]
+        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
+        operands = [tensor_ops.wider(self.value(identity)) for identity in op.inputs[1:]]
+        now = after(Assign(op.type, operands, attrs), self._states.get(handle))
+        if now is None:
+            raise CannotSweep(f"{op.type} writes what cannot be computed again")
+        self._states[handle] = now
+
+    def _input(self, identity: int) -> Any:
+        if identity not in self._sweep.states:
+            return self.value(identity)
+        state = self._states.get(identity)
+        if state is None:
+            raise CannotSweep("what a variable held then is not known")
+        if identity == self._sweep.source:
+            state = state + self._delta
+        variable = tensor_ops.variable_of(state)
+        self._variables.append(variable)
+        return private.handle_of(variable)

@@ -1,0 +1,55 @@
+"""Frames above the snippet hidden from warnings and log lines: a script has none there."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+from .. import private
+from ..installed import Installed
+
+_BEYOND = sys.maxsize // 2
+"""A ``stacklevel`` that no stack reaches."""
+
+
+def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> None:
+    """Hide the function whose code is ``boundary``, and what called it, code in ``files``."""
+    name, line = _place_beyond()
+
+    def showing(show: Callable[..., Any]) -> Callable[..., Any]:
+        def showwarnmsg(msg: Any) -> Any:
+            if msg.filename in files:
+                msg.filename, msg.lineno = name, line
+            return show(msg)
+
+        return showwarnmsg
+
+    # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
+    installed.replace(warnings, "_showwarnmsg", showing)
+    installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, find))
+
+
+def _place_beyond() -> tuple[str, int]:
+    """What Python names as the place of a warning with a ``stacklevel`` beyond the stack."""
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        warnings.warn("", stacklevel=_BEYOND)
+    return shown[0].filename, shown[0].lineno
+
+
+def _caller(boundary: CodeType, find: Callable[..., Any]) -> Callable[..., Any]:
+    def caller(offset: int = 3) -> tuple[CodeType | None, FrameType | None]:
+        code, frame = find(offset + 1)
+        inner: FrameType | None = sys._getframe()
+        while inner is not None:
+            if inner.f_code is boundary:
+                return None, None
+            if inner is frame:
+                break
+            inner = inner.f_back
+        return code, frame
+
+    return caller

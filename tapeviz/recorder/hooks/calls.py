@@ -1,0 +1,148 @@
+"""``gradient``, ``jacobian`` and their like in; a ``call`` and its ``result`` out."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from .. import private
+from ..installed import Installed
+from ..recording import RecordingContext, caller
+from .tapes import TapeRegistry
+
+_METHODS = {
+    "gradient": ("target", "sources"),
+    "jacobian": ("target", "sources"),
+    "batch_jacobian": ("target", "source"),
+}
+
+
+class Calls:
+    """Numbers the calls, and tells what each was given and gave."""
+
+    def __init__(self, recording: RecordingContext) -> None:
+        self._recording = recording
+        self._next = itertools.count(1)
+
+    def begin(self, method: str, tape: int, operands: dict[str, Any], frame: FrameType) -> int:
+        """A call begins; its number."""
+        recording = self._recording
+        number = next(self._next)
+        if "jacobian" in method:
+            recording.jacobians.add(number)
+        fields: dict[str, Any] = {"e": "call", "id": number, "method": method, "tape": tape}
+        tensors: list[Any] = []
+        with recording.shielded("the operands of a call"):
+            fields["targets"] = self.operands(operands.get("targets"), tensors)
+            fields["sources"] = self.operands(operands.get("sources"), tensors)
+            given = operands.get("output_gradients")
+            if given is not None:
+                fields["output_gradients"] = self.operands(given, tensors)
+            unconnected = operands.get("unconnected_gradients")
+            fields["unconnected"] = str(getattr(unconnected, "value", unconnected or "none"))
+        fields.setdefault("targets", [])
+        fields.setdefault("sources", [])
+        fields["site"] = recording.here(frame)
+        fields["direct"] = recording.is_direct(frame)
+        recording.tell(fields, tensors)
+        return number
+
+    def operands(self, structure: Any, tensors: list[Any]) -> list[dict[str, Any]]:
+        """Each leaf of a structure, in flat order; the tensors they stand for are added."""
+        found = []
+        for path, leaf in private.flatten_with_paths(structure):
+            operand: dict[str, Any] = {"tensor": 0}
+            if path:
+                operand["keys"] = [key if isinstance(key, int) else str(key) for key in path]
+            tensor = self._recording.tensor_of(leaf)
+            if tensor is not None:
+                operand["tensor"] = self._recording.id(tensor)
+                tensors.append(tensor)
+            if tensor is None:
+                operand |= {"kind": "other", "type": type(leaf).__name__}
+            elif tensor is private.handle_of(leaf):
+                operand["kind"] = "variable"
+                operand["name"] = private.variable_name(leaf)
+            found.append(operand)
+        return found
+
+    def end(self, number: int, result: Any) -> None:
+        """The call came back with this structure."""
+        with self._recording.shielded("the result of a call"):
+            gradients = [leaf for _, leaf in private.flatten_with_paths(result)]
+            recording = self._recording
+            recording.append((recording.encoder.result, number, gradients))
+
+    def fail(self, number: int, error: BaseException) -> None:
+        words = f"{type(error).__name__}: {error}"
+        self._recording.tell({"e": "result", "call": number, "error": words})
+
+    def run(self, number: int | None, compute: Callable[[], Any]) -> Any:
+        """Return ``compute()``; report it as the outcome of call ``number``, if there is one."""
+        if number is None:
+            return compute()
+        with self._inside(number):
+            try:
+                result = compute()
+            except BaseException as error:
+                self.fail(number, error)
+                raise
+        self.end(number, result)
+        return result
+
+    @contextlib.contextmanager
+    def _inside(self, number: int) -> Iterator[None]:
+        """Ops that run now belong to the call."""
+        local = self._recording.local
+        before = local.state
+        local.state = (number, before[1], before[2])
+        try:
+            yield
+        finally:
+            local.state = (before[0], local.state[1], before[2])
+
+    def is_nested(self) -> bool:
+        """Whether a jacobian is being computed, which calls ``gradient`` itself."""
+        return self._recording.local.state[0] in self._recording.jacobians
+
+
+def install(
+    recording: RecordingContext, installed: Installed, tapes: TapeRegistry, calls: Calls
+) -> None:
+    for name, (target, sources) in _METHODS.items():
+
+        def wrap(method: Callable[..., Any], names: tuple[str, str] = (target, sources)) -> Any:
+            return _calling(recording, tapes, calls, method, names)
+
+        installed.replace(private.GradientTape, name, wrap)
+
+
+def _calling(
+    recording: RecordingContext,
+    tapes: TapeRegistry,
+    calls: Calls,
+    method: Callable[..., Any],
+    names: tuple[str, str],
+) -> Callable[..., Any]:
+    signature = inspect.signature(method)
+
+    @recording.guarded
+    def begin(tape: Any, args: Any, named: Any, frame: FrameType) -> int | None:
+        try:
+            given = signature.bind(tape, *args, **named).arguments
+        except TypeError:  # wrong arguments: TensorFlow will say so
+            return None
+        operands = {**given, "targets": given[names[0]], "sources": given[names[1]]}
+        return calls.begin(method.__name__, tapes.number(tape), operands, frame)
+
+    def calling(self: Any, *args: Any, **named: Any) -> Any:
+        if recording.local.hidden or calls.is_nested():
+            return method(self, *args, **named)
+        number = begin(self, args, named, caller())
+        return calls.run(number, lambda: method(self, *args, **named))
+
+    return calling

@@ -1,0 +1,72 @@
+"""Ops that are put into a graph in, rows of the log out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .. import private
+from ..attributes import readable
+from ..encode import of_thread
+from ..recording import RecordingContext
+
+_BRANCHES = {
+    "If": ("then_branch", "else_branch"),
+    "StatelessIf": ("then_branch", "else_branch"),
+    "While": ("body", "cond"),
+    "StatelessWhile": ("body", "cond"),
+}
+_CASES = frozenset({"Case", "StatelessCase"})
+# Of a function's graph these say nothing: its inputs are told with its end.
+_FORMAL = frozenset({"Placeholder", "NoOp"})
+
+
+def put_into_graph(
+    recording: RecordingContext, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any
+) -> None:
+    """Log an op that was added to a graph: its tensors have negative ids and no values."""
+    call = recording.local.state[0]
+    if call in recording.jacobians or (op_type in _FORMAL and isinstance(graph, private.FuncGraph)):
+        return
+    ids = [recording.tell_symbolic(tensor) for tensor in inputs]
+    given = [recording.tell_symbolic(tensor) for tensor in outputs]
+    op = outputs[0].op if outputs else graph.get_operations()[-1]
+    kind = op_type.decode() if isinstance(op_type, bytes) else op_type
+    fields: dict[str, Any] = {
+        "e": "op",
+        "type": kind,
+        "inputs": ids,
+        "outputs": given,
+        "site": recording.here(sys._getframe(2)),
+        "graph": recording.symbols.graph(graph),
+        "attrs": readable(attrs) if attrs else {},
+    }
+    if op.type == kind:
+        fields["name"] = op.name
+        fields["scope"] = op.name.rpartition("/")[0]
+    fields |= of_thread(recording.local.state)
+    if kind in _CASES and attrs:
+        choices = dict(zip(attrs[::2], attrs[1::2], strict=False))["branches"].list.func
+        branches = [recording.bodies.get(choice.name) for choice in choices]
+        recording.runs[fields["graph"], op.name] = branches
+    if kind in _BRANCHES:
+        branches = _branches(recording, kind, attrs)
+        recording.runs[fields["graph"], op.name] = branches
+        told = [recording.symbols.graph(branch) for branch in branches if branch is not None]
+        if kind.endswith("While"):
+            del told[1:]
+        recording.append((recording.encoder.runs, told, fields["graph"]))
+    recording.append((recording.encoder.graph_op, fields))
+    if isinstance(graph, private.FuncGraph) and not call:
+        recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))
+        recording.traced_names.look_around(recording, sys._getframe(2))
+    if kind == "Const" and attrs:
+        array = private.constant_array(attrs)
+        recording.append((recording.encoder.constant, given[0], array))
+
+
+def _branches(recording: RecordingContext, op_type: str, attrs: Any) -> list[Any]:
+    """The graphs of a conditional's branches, or of a loop's body and condition."""
+    named = dict(zip(attrs[::2], attrs[1::2], strict=False))
+    names = (named[branch].func.name for branch in _BRANCHES[op_type])
+    return [recording.bodies.get(name) for name in names]

@@ -1,0 +1,276 @@
+"""Eager calls of traced functions in; what it takes to run any of them once more out.
+
+Arguments and results are kept as NumPy views of TensorFlow's own memory: nothing is copied, and the
+tensors themselves can die as they do in a plain run. What variables held is read at checkpoints:
+before calls 1, 2, 4, 8 … of a function, after a write from outside of functions, when many bytes
+came together, and every fifth of a second, so that few calls have to run again. All this stays
+within a budget of bytes; beyond it calls between the first and the last are forgotten, and it is
+known which.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import private
+from ..numbering import own_ops
+from ..private import FIRST_ID
+
+_MOST_CALLS = 20_000
+_SLOW_READ = 0.02
+_LARGE = 1 << 20
+"""Bytes below which a read that took long was only interrupted."""
+_SECONDS_BETWEEN = 0.2
+_ALWAYS_ALLOWED = 0.1
+"""Seconds of reading that no run is too short for."""
+_SHARE_OF_READS = 0.02
+"""Reads beyond those before calls 1, 2, 4 … take at most this part of the time of the run."""
+
+
+class Handle(NamedTuple):
+    """A resource among a call's arguments, which is not held itself.
+
+    ``dtype``: the enum of what the variable behind it holds; 0: it is no variable.
+    """
+
+    id: int
+    dtype: int
+    shape: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class KeptCall:
+    """One eager call. ``number``: from 1, among those of its graph; ``sequence``: among all calls.
+
+    ``inputs``: arrays, :class:`Handle`, or a tensor that NumPy cannot show; ``outputs``: the same,
+    ``None`` if the call raised; ``sources``: what it took from elsewhere; ``taken``, ``given``: the
+    ids of its arguments and results; ``op``: the number of the eager op, 0 until it is encoded.
+    """
+
+    graph: Any
+    function: Any
+    number: int
+    sequence: int
+    inputs: Sequence[Any]
+    taken: Sequence[int]
+    outputs: Sequence[Any] | None = None
+    given: Sequence[int] = ()
+    sources: Sequence[Any] = ()
+    op: int = 0
+    nbytes: int = 0
+
+
+@dataclass(slots=True)
+class _Traced:
+    """The calls of one graph so far."""
+
+    captured: frozenset[int]
+    """Ids of tensors that the function holds anyway."""
+    calls: dict[int, KeptCall] = field(default_factory=dict)
+    count: int = 0
+    ids: list[int] = field(default_factory=list)
+    """Ids of the last call's arguments; the arguments are in ``inputs``."""
+    inputs: list[Any] = field(default_factory=list)
+    handles: dict[int, Any] = field(default_factory=dict)
+    dropped: array[int] = field(default_factory=lambda: array("q"))
+    fresh_bytes: int = 0
+    fresh_calls: int = 0
+    last_read: float = 0.0
+
+
+class KeptCalls:
+    """The calls of one run, within ``budget`` bytes.
+
+    ``written``: ids of handles that an eager op wrote to since their variable was last read here.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.timeline: dict[int, KeptCall] = {}
+        """By sequence number; what is missing was forgotten."""
+        self.states: dict[int, list[tuple[int, Any]]] = {}
+        """For each handle its variable's state before calls: ``(sequence, array)``, in order."""
+        self.written: set[int] = set()
+        self._budget = budget
+        self._traced: dict[Any, _Traced] = {}
+        self._sequence = 0
+        self._bytes = 0
+        self._spare: deque[KeptCall] = deque()
+        self._slow: set[int] = set()
+        self._state_bytes = 0
+        self._by_time: list[int] = []
+        """Sequence numbers of checkpoints that may be given up."""
+        self._pause = _SECONDS_BETWEEN
+        self._began = time.monotonic()
+        self._reading = 0.0
+
+    def begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
+        """Keep the arguments of a call that is about to run, and the state if it is time to."""
+        traced = self._traced.get(graph)
+        if traced is None:
+            traced = self._traced[graph] = _Traced(captured=private.captured_ids(graph))
+        traced.count += 1
+        self._sequence += 1
+        size = 0
+        if len(traced.ids) != len(arguments):
+            traced.ids, traced.inputs = [-1] * len(arguments), [None] * len(arguments)
+        for place, argument in enumerate(arguments):
+            identity = argument._id or FIRST_ID
+            if traced.ids[place] != identity:
+                held = traced.inputs[place] = _held(argument)
+                size += 0 if identity in traced.captured else _size(held)
+                if type(held) is Handle:
+                    traced.handles.pop(traced.ids[place], None)
+                    traced.handles[identity] = argument
+                traced.ids[place] = identity
+        held, taken = tuple(traced.inputs), tuple(traced.ids)
+        call = KeptCall(graph, function, traced.count, self._sequence, held, taken)
+        self._checkpoint(traced, call.number)
+        self._add(traced, call, size)
+        return call
+
+    def end(self, call: KeptCall, outputs: Sequence[Any], sources: Sequence[Any] = ()) -> None:
+        """Keep what a call gave, and what it took from elsewhere."""
+        held = call.outputs = tuple(map(_held, outputs))
+        call.given = tuple([output._id or FIRST_ID for output in outputs])
+        call.sources = tuple(map(_held, sources))
+        self._grow(call, sum(map(_size, held)) + sum(map(_size, call.sources)))
+
+    def count(self, graph: Any) -> int:
+        """How many calls a graph had."""
+        traced = self._traced.get(graph)
+        return traced.count if traced is not None else 0
+
+    def graphs(self) -> list[Any]:
+        """The graphs that were called, in the order of their first calls."""
+        return list(self._traced)
+
+    def call(self, graph: Any, number: int) -> KeptCall | None:
+        """A call by its number; ``None`` if there is none, or it was forgotten."""
+        traced = self._traced.get(graph)
+        return traced.calls.get(number) if traced is not None else None
+
+    def ran_by(self, op: int) -> KeptCall | None:
+        """The call that was the eager op of this number; ``None`` if it was forgotten."""
+        return next((call for call in self.timeline.values() if call.op == op), None)
+
+    def forgotten(self, graph: Any, since: int, until: int) -> bool:
+        """Whether a call of the graph with a sequence number in this range was forgotten."""
+        traced = self._traced.get(graph)
+        return traced is not None and any(since <= moment < until for moment in traced.dropped)
+
+    def _checkpoint(self, traced: _Traced, number: int) -> None:
+        """Read what the variables hold: all of them, or those that changed behind our back."""
+        now = time.monotonic()
+        is_power = number & (number - 1) == 0
+        has_much = 8 * traced.fresh_bytes > self._budget or 8 * traced.fresh_calls > _MOST_CALLS
+        is_time = now - traced.last_read > self._pause
+        is_due = is_power or has_much or is_time
+        if not is_due and self.written.isdisjoint(traced.handles):
+            return
+        written = self.written.intersection(traced.handles)
+        allowed = max(_ALWAYS_ALLOWED, _SHARE_OF_READS * (now - self._began))
+        if not is_power and self._reading > allowed:
+            for identity in written:
+                self._remember(identity, None)
+            return
+        if is_due:
+            traced.fresh_bytes, traced.fresh_calls, traced.last_read = 0, 0, now
+            if not is_power and not has_much and not written:
+                self._by_time.append(self._sequence)
+        for identity in traced.handles if is_due else written:
+            self._read(identity, traced.handles[identity])
+        if 2 * self._state_bytes > self._budget:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Give up every second checkpoint that was only made because time had passed."""
+        given_up = set(self._by_time[::2])
+        self._by_time = self._by_time[1::2]
+        self._pause *= 2
+        for states in self.states.values():
+            left = [state for state in states if state[0] not in given_up]
+            shared = {id(held) for _, held in left}
+            gone = {id(held): held for _, held in states if id(held) not in shared}
+            size = sum(map(_size, gone.values()))
+            states[:] = left
+            self._state_bytes -= size
+            self._bytes -= size
+
+    def _read(self, identity: int, handle: Any) -> None:
+        size = private.size_behind(handle)
+        if identity in self._slow or self._bytes + size > self._budget:
+            if identity in self.written:
+                self._remember(identity, None)
+            return
+        began = time.monotonic()
+        with own_ops():
+            state = private.read_handle(handle)
+        took = time.monotonic() - began
+        self._reading += took
+        if took > _SLOW_READ and size > _LARGE and identity in self.states:
+            self._slow.add(identity)  # a copy was made: of an embedding, after a sparse update
+        held = None if state is None else state._numpy_internal()
+        if held is None or held.nbytes != size:
+            return  # it has no value yet
+        known = self.states.get(identity)
+        if known and _is_same_memory(known[-1][1], held):
+            held = known[-1][1]
+        else:
+            self._bytes += size
+            self._state_bytes += size
+        self._remember(identity, held)
+        self.written.discard(identity)
+
+    def _remember(self, identity: int, state: Any) -> None:
+        """The state before the call that begins now; ``None``: it changed and was not read."""
+        states = self.states.setdefault(identity, [])
+        if state is not None or (states and states[-1][1] is not None):
+            states.append((self._sequence, state))
+
+    def _add(self, traced: _Traced, call: KeptCall, size: int) -> None:
+        before = traced.calls.get(call.number - 1)
+        if before is not None and before.number & (before.number - 1):
+            self._spare.append(before)  # neither the last any more, nor one at a checkpoint
+        traced.calls[call.number] = self.timeline[call.sequence] = call
+        traced.fresh_calls += 1
+        traced.fresh_bytes += size
+        self._grow(call, size)
+
+    def _grow(self, call: KeptCall, size: int) -> None:
+        call.nbytes += size
+        self._bytes += size
+        while self._spare and (self._bytes > self._budget or len(self.timeline) > _MOST_CALLS):
+            self._forget(self._spare.popleft())
+
+    def _forget(self, call: KeptCall) -> None:
+        traced = self._traced[call.graph]
+        del traced.calls[call.number], self.timeline[call.sequence]
+        traced.dropped.append(call.sequence)
+        self._bytes -= call.nbytes
+
+
+def _held(tensor: Any) -> Any:
+    number = tensor._datatype_enum()
+    if private.is_resource(number):
+        return Handle(private.id_of(tensor), *private.behind(tensor))
+    if private.is_opaque(number):
+        return tensor
+    return tensor._numpy_internal()
+
+
+def _size(held: Any) -> int:
+    return int(getattr(held, "nbytes", 64))
+
+
+def _is_same_memory(first: Any, other: Any) -> bool:
+    """Whether two states are views of the same tensor: nothing was written in between."""
+    if not isinstance(first, np.ndarray) or not isinstance(other, np.ndarray):
+        return False
+    return first.ctypes.data == other.ctypes.data and first.nbytes == other.nbytes

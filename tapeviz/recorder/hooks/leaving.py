@@ -1,0 +1,171 @@
+"""Values taken out of TensorFlow by the snippet in, ``left`` events out.
+
+What NumPy takes through the buffer protocol (``np.sin(tensor)``) passes by unseen here; such calls
+are found in the snippet's text (see ``instrument``).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from .. import private
+from ..installed import Installed, is_ours
+from ..recording import RecordingContext, caller
+
+_WAYS = {
+    "numpy": "numpy",
+    "__float__": "float",
+    "__int__": "int",
+    "__complex__": "complex",
+    "__bool__": "bool",
+    "__index__": "index",
+    "__array__": "array",
+    "__format__": "format",
+    "item": "item",
+    "tolist": "tolist",
+}
+# A variable gives its value by methods of the same names, which ask its tensor in turn.
+_RELAYS = frozenset((*_WAYS, "_numpy"))
+_PREDICT = "predict"
+# Methods of Keras that give the snippet arrays and numbers; some take tensors apart, too.
+_HANDING_OUT = frozenset(
+    {"get_weights", "predict_on_batch", "evaluate", "test_on_batch", "train_on_batch"}
+)
+_TAKING_IN = (_PREDICT, "evaluate")
+_FRAMES_TO_SNIPPET = 8
+
+
+def install(recording: RecordingContext, installed: Installed) -> None:
+    for name, how in _WAYS.items():
+        if hasattr(private.EagerMethods, name):
+
+            def wrap(take: Callable[..., Any], how: str = how) -> Callable[..., Any]:
+                return _leaving(recording, take, how)
+
+            installed.replace(private.EagerMethods, name, wrap)
+    installed.replace(
+        private.script_functions, private.NUMPY_FUNCTION, lambda run: _handing_over(recording, run)
+    )
+    model = private.keras_model()
+    if model is not None:
+        predicted: list[Any] = []
+        installed.replace(
+            private.owner_of(model, "predict_step"),
+            "predict_step",
+            lambda step: private.do_not_convert(_remembering(predicted, step)),
+        )
+        for method in _TAKING_IN:
+            answer = partial(_answering, recording, predicted, method)
+            installed.replace(private.owner_of(model, method), method, answer)
+
+
+def tell_left(
+    recording: RecordingContext, tensor: Any, how: str, frame: FrameType, value: Any
+) -> None:
+    """A tensor's value became the Python object ``value``."""
+    site = recording.here(frame)
+    fields = {"e": "left", "tensor": recording.id(tensor), "how": how, "site": site}
+    recording.tell({**fields, "object": id(value)}, [tensor])
+
+
+def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) -> Callable[..., Any]:
+    @recording.guarded
+    def left(tensor: Any, value: Any) -> None:
+        frame, asked = _taker(caller(2), how)
+        if frame is None:
+            return
+        if recording.is_snippet(frame) or frame.f_globals.get("__name__", "").startswith("numpy"):
+            tell_left(recording, tensor, asked, frame, value)
+        elif (method := _handing_out(recording, frame)) is not None:
+            tell_left(recording, tensor, method, frame, value)
+
+    def leave(self: Any, *args: Any, **named: Any) -> Any:
+        value = take(self, *args, **named)
+        if not recording.local.hidden:
+            left(self, value)
+        return value
+
+    return leave
+
+
+def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
+    """Who took the value, and how: past a variable's methods, which ask its tensor in turn."""
+    while frame is not None and frame.f_code.co_name in _RELAYS:
+        name = frame.f_globals.get("__name__", "")
+        if not (is_ours(name) or name.startswith(("tensorflow.", "keras.", "tf_keras."))):
+            break
+        how = _WAYS.get(frame.f_code.co_name, how)
+        frame = frame.f_back
+    return frame, how
+
+
+def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | None:
+    """The method of Keras that the snippet called for arrays, if this is inside one."""
+    for _ in range(_FRAMES_TO_SNIPPET):
+        if frame is None or recording.is_snippet(frame):
+            return None
+        if frame.f_code.co_name in _HANDING_OUT:
+            return frame.f_code.co_name
+        frame = frame.f_back
+    return None
+
+
+def _handing_over(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:
+    """``tf.numpy_function``: its Python function gets arrays, TensorFlow what that returns."""
+
+    @recording.guarded
+    def left(inputs: Any, value: Any, frame: FrameType) -> None:
+        for _, item in private.flatten_with_paths(inputs):
+            tensor = recording.tensor_of(item)
+            if isinstance(tensor, private.EagerTensor):
+                tell_left(recording, tensor, "numpy_function", frame, value)
+
+    def handing_over(func: Any, inp: Any, *args: Any, **named: Any) -> Any:
+        value = run(func, inp, *args, **named)
+        if not recording.local.hidden:
+            left(inp, value, caller())
+        return value
+
+    return handing_over
+
+
+def _remembering(predicted: list[Any], step: Callable[..., Any]) -> Callable[..., Any]:
+    """``predict_step``: what it gives are the tensors that ``predict`` turns into arrays."""
+
+    def predict_step(*args: Any, **named: Any) -> Any:
+        result = step(*args, **named)
+        predicted.append(result)
+        return result
+
+    return predict_step
+
+
+def _answering(
+    recording: RecordingContext, predicted: list[Any], method: str, run: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``predict`` and ``evaluate``: they make arrays of what they get, and of what they give."""
+    traced: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+
+    @recording.guarded
+    def left(given: Any, value: Any, frame: FrameType) -> None:
+        for _, item in private.flatten_with_paths(given):
+            tensor = recording.tensor_of(item)
+            if tensor is not None:
+                tell_left(recording, tensor, method, frame, value)
+
+    def answering(self: Any, *args: Any, **named: Any) -> Any:
+        predicted.clear()
+        value = run(self, *args, **named)
+        # The step is compiled: later calls come from the same tensors of its graph.
+        results = predicted[:] or traced.get(self, [])
+        if not recording.local.hidden and recording.is_snippet(caller()):
+            left([list(args), *named.values(), *results], value, caller())
+        traced[self] = results
+        predicted.clear()
+        return value
+
+    return answering

@@ -1,0 +1,195 @@
+"""Values bound to the snippet's names in, ``bind`` events out."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from .. import private
+from ..installed import Installed, clean
+from ..recording import RecordingContext
+from .instrument import BIND, CAUGHT, MADE, TAKEN
+from .leaving import tell_left
+from .tapes import TapeRegistry
+
+_MOST_ELEMENTS = 100
+_MOST_PER_NAME = 1_000
+_SCALARS = frozenset((bool, int, float))
+_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def install(recording: RecordingContext, installed: Installed, tapes: TapeRegistry) -> None:
+    """Put the hooks of the instrumented snippet among the builtins."""
+    names = Names(recording, tapes)
+    hooks = {BIND: names.bind, CAUGHT: names.caught, TAKEN: names.taken, MADE: names.made}
+    for name, hook in hooks.items():
+        setattr(builtins, name, hook)
+        # The snippet's functions may be called after its end (atexit, threads): they find this.
+        installed.callback(setattr, builtins, name, _pass)
+
+
+def _pass(*values: Any) -> Any:
+    return values[-1] if values else None
+
+
+class Names:
+    """The hooks that the instrumented snippet calls."""
+
+    def __init__(self, recording: RecordingContext, tapes: TapeRegistry) -> None:
+        self._recording = recording
+        self._tapes = tapes
+        self._append, self._here = recording.append, recording.sites.here
+        self._local = recording.local
+        self._counts: dict[str, int] = {}
+        self._taken: dict[int, list[Any]] = {}
+
+    def bind(self, name: str, value: Any) -> Any:
+        """Report that ``name`` now means ``value``, which is returned. Hot, and never raises."""
+        try:
+            kind = type(value)
+            if kind is private.EagerTensor:
+                if not self._local.hidden:
+                    self._append((None, name, value, self._here(sys._getframe(1))))
+            elif kind not in _UNINTERESTING and not self._local.hidden:
+                self._bound(name, value, kind, sys._getframe(1))
+        except RecursionError:
+            pass  # the snippet is about to meet it itself
+        except Exception:
+            self._recording.log.complain("a name")
+        return value
+
+    def taken(self, call: int, value: Any) -> Any:
+        """NumPy is about to get ``value``, which is returned."""
+        try:
+            if isinstance(value, (list, tuple)):
+                for _, item in _elements(value, depth=2):
+                    self.taken(call, item)
+            elif type(value) is private.EagerTensor:
+                self._taken.setdefault(call, []).append(value)
+            elif type(value) not in _UNINTERESTING and not isinstance(value, _NUMBERS):
+                self._taken.setdefault(call, []).extend(self._value_of(value))
+        except Exception:
+            self._recording.log.complain("an argument of NumPy")
+        return value
+
+    def made(self, call: int, how: str, value: Any) -> Any:
+        """NumPy made ``value``, which is returned, of what it was given."""
+        if self._taken:
+            for tensor in self._taken.pop(call, ()):
+                with self._recording.shielded("a result of NumPy"):
+                    if not self._local.hidden:
+                        tell_left(self._recording, tensor, how, sys._getframe(1), value)
+        return value
+
+    def _value_of(self, value: Any) -> list[Any]:
+        """A variable's handle stands for the value that NumPy reads from it."""
+        tensor = self._recording.tensor_of(value)
+        return [] if tensor is None else [tensor]
+
+    def caught(self) -> None:
+        """The snippet is about to look at an exception: it shall not find our frames in it."""
+        try:
+            clean(sys.exc_info()[1])
+        except RecursionError:
+            pass
+        except Exception:
+            self._recording.log.complain("an exception's traceback")
+
+    def _bound(self, name: str, value: Any, kind: type, frame: FrameType) -> None:
+        if kind in _SCALARS and self._counts.get(name, 0) > _MOST_PER_NAME:
+            return
+        about, tensors = self._about(value)
+        if about is None:
+            return
+        if "tensors" not in about and "tape" not in about:
+            self._counts[name] = self._counts.get(name, 0) + 1
+            if self._counts[name] > _MOST_PER_NAME:
+                return
+        site = self._here(frame)
+        self._recording.tell({"e": "bind", "name": name, "site": site, **about}, tensors)
+
+    def _about(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
+        recording = self._recording
+        if isinstance(value, _NUMBERS):
+            return {"value": type(value).__name__, "object": id(value)}, []
+        if isinstance(value, private.GradientTape):
+            return {"value": type(value).__name__, "tape": self._tapes.number(value)}, []
+        tensor = self._tensor(value)
+        if tensor is not None:
+            return {"tensors": [[recording.id(tensor), []]]}, [tensor]
+        if isinstance(value, (list, tuple, dict)):
+            return self._about_container(value)
+        kind = type(value).__name__
+        if _is_model(value):
+            return {"value": f"keras {_is_model(value)}", "object": id(value)}, []
+        if "Dataset" in kind or "Iterator" in kind or "Metric" in kind:
+            return {"value": kind, "object": id(value)}, []
+        return None, []
+
+    def _about_container(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
+        found = [(key, self._tensor(item)) for key, item in _elements(value, depth=2)]
+        tensors = [tensor for _, tensor in found if tensor is not None]
+        if tensors:
+            pairs = [
+                [self._recording.id(tensor), key] for key, tensor in found if tensor is not None
+            ]
+            return {"tensors": pairs}, tensors
+        if (
+            value
+            and not isinstance(value, dict)
+            and all(isinstance(item, _NUMBERS) for item in value[:_MOST_ELEMENTS])
+        ):
+            return {"value": type(value).__name__, "object": id(value)}, []
+        return None, []
+
+    def _tensor(self, value: Any) -> Any:
+        if type(value) in _UNINTERESTING:
+            return None
+        if isinstance(value, private.IndexedSlices):
+            value = value.values
+        return self._recording.tensor_of(value)
+
+
+def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
+    """The elements of a container, each with the keys that lead to it."""
+    for key, item in itertools.islice(_pairs(value), _MOST_ELEMENTS):
+        plain = key if isinstance(key, int) else str(key)
+        if isinstance(item, (list, tuple, dict)) and depth > 1:
+            for inner, leaf in _elements(item, depth - 1):
+                yield [plain, *inner], leaf
+        else:
+            yield [plain], item
+
+
+def _pairs(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Keys and elements; what a subclass of the snippet's does on iteration is not called."""
+    kind = type(value)
+    if kind.__module__.startswith(("tensorflow", "keras", "tf_keras")):
+        return iter(value.items() if isinstance(value, dict) else enumerate(value))
+    if issubclass(kind, dict):
+        return iter(list(dict.items(value)))
+    return iter(
+        enumerate(list.__iter__(value) if issubclass(kind, list) else tuple.__iter__(value))
+    )
+
+
+def _is_model(value: Any) -> str:
+    """``model`` or ``layer`` for Keras objects and ``tf.Module`` with weights."""
+    for kind in type(value).__mro__:
+        if kind.__module__.startswith(("keras", "tf_keras", "tensorflow.python.keras")):
+            if kind.__name__ == "Model":
+                return "model"
+            if kind.__name__ == "Layer":
+                return "layer"
+    return ""
+
+
+_UNINTERESTING = frozenset(
+    (str, bytes, type(None), type, type(lambda: 0), type(len), type(sys), set, frozenset, range)
+)

@@ -1,0 +1,148 @@
+"""Ops as TensorFlow runs them in, rows of the log out. The hot path of the recorder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import private
+from ..installed import Installed
+from ..recording import RecordingContext
+from . import threads
+from .graph_ops import put_into_graph
+
+# Between this callback and the snippet stand at least the generated op function and one wrapper.
+_DEPTH = 2
+# So many rows are encoded in one go while the snippet waits: two threads that want the interpreter
+# at once slow each other more.
+_MANY = 3_000
+
+
+def install(recording: RecordingContext, installed: Installed) -> None:
+    """See every op of this thread, and variable reads that C++ would do by itself."""
+    callback = make_callback(recording)
+    with recording.shielded("ops"):
+        private.add_op_callback(callback)
+        installed.undo(private.remove_op_callback, callback)
+    threads.install(recording, installed, callback)
+    installed.replace(private.pywrap, private.FAST_PATH, lambda run: _fast_path(recording, run))
+    for name, paused in ((private.STOP_TAPES, True), (private.RESTART_TAPES, False)):
+        installed.replace(private.pywrap, name, _pausing(recording, paused))
+
+
+def make_callback(recording: RecordingContext) -> Callable[..., None]:
+    """The callback that TensorFlow calls after each op."""
+    append, here, local = recording.append, recording.sites.here, recording.local
+    scopes, getframe = private.thread_data(), sys._getframe
+    rows, log = recording.log.rows, recording.log
+    writes, written = private.WRITES_OF_VARIABLES, recording.kept_calls.written
+
+    def ran(
+        op_type: Any,
+        inputs: Sequence[Any],
+        attrs: Any,
+        outputs: Sequence[Any],
+        op_name: Any = None,
+        graph: Any = None,
+    ) -> None:
+        if graph is None:
+            if not local.hidden:
+                append(
+                    (
+                        op_type,
+                        inputs,
+                        attrs,
+                        tuple(outputs),  # a TensorArray forgets elements of this very list
+                        here(getframe(_DEPTH)),
+                        scopes.scope_name,
+                        local.state,
+                    )
+                )
+                if op_type in writes:
+                    written.add(private.id_of(inputs[0]))
+                if len(rows) > _MANY:
+                    log.catch_up()
+        elif not local.hidden:
+            try:
+                put_into_graph(recording, op_type, inputs, attrs, outputs, graph)
+            except Exception:
+                recording.log.complain("an op of a graph")
+
+    return ran
+
+
+def _fast_path(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:
+    """``TFE_Py_FastPathExecute``, but variables are read before it, where the callback sees it."""
+    ordinary: set[type] = {
+        *(private.EagerTensor, private.Context, str, int, float, bool, bytes, type(None)),
+        *(np.float32, np.float64, np.int32, np.int64, np.bool_, private.DType),
+    }
+    are_ordinary, not_ok = ordinary.issuperset, private.NotOk
+
+    def execute(*args: Any) -> Any:
+        if not are_ordinary(map(type, args)) and any(map(_is_to_be_replaced, args)):
+            args = replaced(args) or args
+        try:
+            return run(*args)
+        except not_ok:
+            refused(args)
+            raise
+
+    def replaced(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        try:
+            return tuple([_replaced(run, args[0], arg) for arg in args])
+        except not_ok:  # a variable without a value, say: TensorFlow shall tell it its own way
+            return None
+        except Exception:
+            recording.log.complain("reading a variable")
+            return None
+
+    @recording.guarded
+    def refused(args: tuple[Any, ...]) -> None:
+        if recording.local.hidden:
+            return
+        fields = {"type": args[1], "error": str(sys.exc_info()[1])}
+        fields |= {"site": recording.here(sys._getframe(3)), "call": recording.local.state[0]}
+        inputs = [arg for arg in args[3:] if isinstance(arg, private.EagerTensor)]
+        recording.append((recording.encoder.failed_op, fields, inputs))
+
+    return execute
+
+
+def _is_to_be_replaced(arg: Any) -> bool:
+    kind = type(arg)
+    if kind is list or kind is tuple:
+        return any(private.is_plain_variable(type(item)) for item in arg)
+    return kind is np.ndarray or private.is_plain_variable(kind)
+
+
+def _replaced(run: Callable[..., Any], ctx: Any, arg: Any) -> Any:
+    """A variable's value for the variable; a copy for an array that the snippet may yet change.
+
+    C++ lets a tensor share an aligned array's memory, and ours is read later.
+    """
+    kind = type(arg)
+    if private.is_plain_variable(kind):
+        return private.read(run, ctx, arg)
+    if kind is np.ndarray:
+        return arg.copy()
+    if _is_to_be_replaced(arg):
+        return kind([_replaced(run, ctx, item) for item in arg])
+    return arg
+
+
+def _pausing(recording: RecordingContext, paused: bool) -> Callable[..., Any]:
+    """Recording stops, or goes on, on this thread."""
+
+    def wrapped(turn: Callable[..., Any]) -> Callable[..., Any]:
+        def turned(*args: Any) -> Any:
+            call, _, thread = recording.local.state
+            recording.local.state = (call, paused, thread)
+            return turn(*args)
+
+        return turned
+
+    return wrapped

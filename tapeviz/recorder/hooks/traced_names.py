@@ -1,0 +1,112 @@
+"""Code that AutoGraph made of the snippet's functions in, ``bind`` events of its local names out.
+
+AutoGraph reads a function's text and makes its own code of it, in which the snippet's bindings are
+not reported (see ``instrument``). Its names are the same, though: they are looked up in the frame
+when an op is put into the graph, and once more when the function returns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from .. import private
+from ..installed import Installed
+
+if TYPE_CHECKING:
+    from ..recording import RecordingContext
+
+_FRAMES_TO_SNIPPET = 40
+# Names that AutoGraph itself binds.
+_OF_AUTOGRAPH = frozenset({"retval_", "do_return", "fscope", "itr", "value"})
+
+
+def install(recording: RecordingContext, installed: Installed) -> None:
+    installed.replace(private.FunctionScope, "ret", lambda ret: _returning(recording, ret))
+
+
+def note_generated_code(folder: str, installed: Installed) -> None:
+    """Put a link into ``folder`` for each file that AutoGraph writes its code to.
+
+    The code has the snippet's text in it. AutoGraph removes its files at exit, which a process
+    that is killed never reaches (``load_source`` in autograph/pyct/loader.py, 2.15 to 2.21:
+    ``tempfile.NamedTemporaryFile(delete=False)``); the links tell which are left. The files stay
+    where they are in a plain run: tracebacks name them.
+    """
+
+    def with_links(module: Any) -> Any:
+        return _LinkedFiles(folder, module.NamedTemporaryFile)
+
+    if folder:
+        installed.replace(private.autograph_loader, private.GENERATED_FILES, with_links)
+
+
+class _LinkedFiles:
+    """What ``load_source`` uses of the module ``tempfile``."""
+
+    __slots__ = ("_folder", "_make")
+
+    def __init__(self, folder: str, make: Callable[..., Any]) -> None:
+        self._folder = folder
+        self._make = make
+
+    def NamedTemporaryFile(self, *args: Any, **named: Any) -> Any:
+        file = self._make(*args, **named)
+        with contextlib.suppress(OSError):
+            os.symlink(file.name, os.path.join(self._folder, os.path.basename(file.name)))
+        return file
+
+
+class TracedNames:
+    """The names of a graph's tensors that were told already."""
+
+    def __init__(self) -> None:
+        self.made_at: dict[int, int] = {}
+        """Where each tensor of a graph was made: the number of the place."""
+        self._told: dict[str, int] = {}
+
+    def look_around(self, recording: RecordingContext, frame: FrameType | None) -> None:
+        """Tell the names bound in the innermost generated function around ``frame``."""
+        lines = private.autograph_lines()
+        for _ in range(_FRAMES_TO_SNIPPET if lines else 0):
+            if frame is None:
+                return
+            origin = lines.get((frame.f_code.co_filename, frame.f_lineno))
+            if origin is not None and origin[0] == recording.filename:
+                self.look(recording, frame)
+                return
+            frame = frame.f_back
+
+    def look(self, recording: RecordingContext, frame: FrameType) -> None:
+        """Tell the names that this frame bound to tensors since it was looked at."""
+        for name, value in list(frame.f_locals.items()):
+            if not isinstance(value, private.Tensor) or name in _OF_AUTOGRAPH:
+                continue
+            identity = recording.id(value)
+            if identity >= 0 or self._told.get(name) == identity:
+                continue
+            self._told[name] = identity
+            site = self.made_at.get(identity, 0)
+            fields = {"e": "bind", "name": name, "site": site, "tensors": [[identity, []]]}
+            recording.tell(fields, [value])
+
+
+def _returning(recording: RecordingContext, ret: Callable[..., Any]) -> Callable[..., Any]:
+    """``FunctionScope.ret``: the last that generated code calls before it returns."""
+
+    @recording.guarded
+    def leaving(frame: FrameType) -> None:
+        recording.traced_names.look(recording, frame)
+
+    def returning(self: Any, value: Any, did_return: Any) -> Any:
+        if not recording.local.hidden and not recording.local.state[0]:
+            frame = sys._getframe(1)
+            if frame.f_code.co_filename in {file for file, _ in private.autograph_lines()}:
+                leaving(frame)
+        return ret(self, value, did_return)
+
+    return returning

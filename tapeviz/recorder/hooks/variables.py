@@ -1,0 +1,74 @@
+"""``tf.Variable`` objects as they are made in, ``variable`` events out. None of them is held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from .. import private
+from ..installed import Installed
+from ..recording import RecordingContext, caller
+
+_FRAMES_TO_KERAS = 16
+
+
+def install(recording: RecordingContext, installed: Installed) -> None:
+    installed.replace(private.BaseVariable, "__init__", lambda init: _making(recording, init))
+
+
+def _making(recording: RecordingContext, init: Callable[..., Any]) -> Callable[..., Any]:
+    @recording.guarded
+    def made(variable: Any, frame: FrameType) -> None:
+        handle = variable._handle
+        if handle is None or isinstance(variable, private.UnreadVariable):
+            return
+        shape = variable._shape
+        fields = {
+            "e": "variable",
+            "id": recording.id(handle),
+            "name": variable._handle_name.removesuffix(":0"),
+            "dtype": variable._dtype.name,
+            "shape": None if shape.rank is None else shape.as_list(),
+            "trainable": bool(variable._trainable),
+            "site": recording.here(frame),
+            "path": _keras_path(frame),
+        }
+        if _is_of_metric(frame):
+            fields["owner"] = "metric"
+        initial = variable._initial_value
+        if isinstance(initial, private.Tensor):
+            fields["initial"] = recording.id(initial)
+            recording.tell(fields, [handle, initial])
+        else:
+            recording.tell(fields, [handle])
+
+    def __init__(self: Any, *args: Any, **named: Any) -> None:
+        init(self, *args, **named)
+        if not recording.local.hidden:
+            made(self, caller())
+
+    return __init__
+
+
+def _keras_path(frame: FrameType | None) -> str:
+    """The path of the Keras 3 variable (``dense/kernel``) that is making this one, if one is."""
+    for _ in range(_FRAMES_TO_KERAS):
+        if frame is None:
+            return ""
+        if frame.f_code.co_name == "_initialize" and "keras" in frame.f_code.co_filename:
+            return str(getattr(frame.f_locals.get("self"), "_path", ""))
+        frame = frame.f_back
+    return ""
+
+
+def _is_of_metric(frame: FrameType | None) -> bool:
+    """Whether a Keras metric is making the variable, to keep its state in."""
+    for _ in range(_FRAMES_TO_KERAS):
+        if frame is None:
+            return False
+        path = frame.f_code.co_filename.replace("\\", "/")
+        if "/metrics/" in path and "keras" in path:
+            return True
+        frame = frame.f_back
+    return False

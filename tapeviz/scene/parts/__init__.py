@@ -1,0 +1,1 @@
+"""The parts that a scene is made of: boxes, frames, marks, and the outlines that they share."""

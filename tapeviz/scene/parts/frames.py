@@ -1,0 +1,233 @@
+"""Frames and their rectangles in; what is drawn of them, and where they are clicked, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import networkx as nx
+
+from ...analysis.inside_words import inside_words, run_words, short_words
+from ...graph.model import Frame
+from ...graph.words import joined
+from ...layout.model import Layout, Point, Rect
+from ...trace.model import Trace
+from ..model import FrameBox
+from ..primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
+from ..text import cap_height, fit, text_width
+from ..theme import Theme
+from .geometry import line, rounded
+
+TITLE_SIZE = 12.0
+NOTE_SIZE = 11.0
+RADIUS = 12.0
+_HEADER_MIDDLE = 18.0
+_MARGIN = 14.0
+_BUTTON = 20.0
+_SHEET = 4.0
+_MOST_OTHERS = 3
+_RUN = 84.0
+"""Room for ``call 17 of 50``."""
+_BESIDE = 6.0
+
+FrameButton = Literal["back", "forward", "fold"]
+
+
+def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[FrameBox, ...]:
+    """Outer frames first."""
+    frames: tuple[Frame, ...] = graph.graph.get("frames", ())
+    carried = _carried(graph, layout) if frames else {}
+    return tuple(
+        FrameBox(
+            frame.path,
+            layout.frames[frame.path],
+            frame.title,
+            frame.line,
+            frame.turn,
+            frame.count,
+            joined((_note(frame), *_run(frame, trace))),
+            "\n".join(filter(None, (_tooltip(frame), _run_tooltip(frame, trace)))),
+            tuple(carried.get(frame.path, ())),
+        )
+        for frame in frames
+        if frame.path in layout.frames
+    )
+
+
+def _run(frame: Frame, trace: Trace) -> tuple[str, ...]:
+    """Which call of a compiled function this is, and whether its values are in doubt."""
+    op = trace.ops.get(frame.entry) if frame.entry is not None else None
+    return (run_words(trace, op), short_words(op.inside)) if op is not None and op.runs else ()
+
+
+def _run_tooltip(frame: Frame, trace: Trace) -> str:
+    op = trace.ops.get(frame.entry) if frame.entry is not None else None
+    return inside_words(trace, op) if op is not None else ""
+
+
+def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str, Point]]]:
+    """For each frame the names of what its turns hand on, beside the ways back, where no box is in
+    their way."""
+    found: dict[str, list[tuple[str, Point]]] = {}
+    named: set[str] = set()
+    for source, target, key, edge in graph.edges(keys=True, data="edge"):
+        points = layout.routes.get((source, target, key), ())
+        name = graph.nodes[source]["node"].name
+        if not edge.is_carried or not name or source in named or len(points) < 4:
+            continue
+        (x, low), (other, high) = points[2], points[3]
+        around = [path for path, rect in layout.frames.items() if _holds(rect, x, (low + high) / 2)]
+        if x != other or not around:
+            continue
+        named.add(source)
+        frame = min(around, key=lambda path: layout.frames[path].width)
+        width = text_width(_goes_on(name), "sans", NOTE_SIZE)
+        for left in (x - _BESIDE - width, x + _BESIDE):
+            words = Rect(left + width / 2, (low + high) / 2, width + _BESIDE, _BUTTON)
+            is_inside = layout.frames[frame].left < left < layout.frames[frame].right - width
+            if is_inside and not any(_meet(words, rect) for rect in layout.rects.values()):
+                found.setdefault(frame, []).append((_goes_on(name), (left, words.y)))
+                break
+    return found
+
+
+def _goes_on(name: str) -> str:
+    return f"{name} goes on"
+
+
+def _holds(rect: Rect, x: float, y: float) -> bool:
+    return rect.left < x < rect.right and rect.top < y < rect.bottom
+
+
+def _meet(words: Rect, box: Rect) -> bool:
+    return (
+        words.left < box.right
+        and box.left < words.right
+        and words.top < box.bottom
+        and box.top < words.bottom
+    )
+
+
+def _note(frame: Frame) -> str:
+    words = f"line {frame.line}" if frame.line and not frame.title.startswith("line ") else ""
+    if frame.others:
+        some = ", ".join(map(str, frame.others[:_MOST_OTHERS]))
+        more = ", …" if len(frame.others) > _MOST_OTHERS else ""
+        words += f"{' · ' if words else ''}{some}{more} differ"
+    return words
+
+
+def _tooltip(frame: Frame) -> str:
+    words = f"{frame.title}: one of {frame.count} turns" if frame.count else frame.title
+    if frame.others:
+        numbers = ", ".join(map(str, frame.others[:40])) + (", …" if len(frame.others) > 40 else "")
+        words += f"\nof another shape: turn {numbers}"
+    return words
+
+
+def _picker(frame: FrameBox | Frame) -> str:
+    return f"turn {frame.turn} of {frame.count}" if frame.count else ""
+
+
+def frame_width(frame: Frame) -> tuple[float, float]:
+    """Px that the words on the left and the buttons on the right of a header need."""
+    title = text_width(frame.title, "mono", TITLE_SIZE)
+    note = text_width(_note(frame), "sans", NOTE_SIZE) + (_RUN if frame.entry is not None else 0.0)
+    picker = text_width(_picker(frame), "sans", NOTE_SIZE) + 2 * _BUTTON if frame.count else 0.0
+    return title + (note + _MARGIN if note else 0.0) + _MARGIN + 4, picker + _BUTTON + _MARGIN
+
+
+def frame_buttons(frame: FrameBox) -> dict[FrameButton, Rect]:
+    """Where the frame is clicked: ``−`` folds it, ``‹`` and ``›`` change the turn."""
+    y = frame.rect.top + _HEADER_MIDDLE
+    x = frame.rect.right - _MARGIN / 2 - _BUTTON / 2
+    buttons: dict[FrameButton, Rect] = {"fold": Rect(x, y, _BUTTON, _BUTTON)}
+    if frame.count:
+        words = text_width(_picker(frame), "sans", NOTE_SIZE)
+        x -= _BUTTON + 6
+        buttons["forward"] = Rect(x, y, _BUTTON, _BUTTON)
+        buttons["back"] = Rect(x - words - _BUTTON, y, _BUTTON, _BUTTON)
+    return buttons
+
+
+def button_at(frames: tuple[FrameBox, ...], point: Point) -> tuple[FrameBox, FrameButton] | None:
+    """The button of a frame at a point of the scene; the innermost frame's first."""
+    x, y = point
+    for frame in reversed(frames):
+        for name, rect in frame_buttons(frame).items():
+            if rect.left <= x <= rect.right and rect.top <= y <= rect.bottom:
+                return frame, name
+    return None
+
+
+def frame_group(frame: FrameBox, theme: Theme) -> PrimitiveGroup:
+    """The border: a stack of sheets for a repeat. Wires lie over it."""
+    return PrimitiveGroup("frame", frame.path, tuple(_border(frame, theme)), frame.tooltip)
+
+
+def header_group(frame: FrameBox, theme: Theme) -> PrimitiveGroup:
+    """Title, line, picker and minus; they lie over the wires that come in there."""
+    return PrimitiveGroup("frame-header", frame.path, tuple(_header(frame, theme)), frame.tooltip)
+
+
+def _border(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
+    rect = frame.rect
+    style = Style(theme.group_fill, theme.group_stroke, 1.25)
+    if frame.count:
+        for level in (2, 1):
+            sheet = Rect(rect.x + _SHEET * level, rect.y - _SHEET * level, rect.width, rect.height)
+            yield Path("frame-sheet", rounded(sheet, RADIUS), style)
+    yield Path("frame", rounded(rect, RADIUS), style)
+
+
+def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
+    rect = frame.rect
+    baseline = rect.top + _HEADER_MIDDLE
+    buttons = frame_buttons(frame)
+    first = buttons.get("back", buttons["fold"])
+    x = rect.left + _MARGIN
+    room = first.left - x - _MARGIN
+    title = fit(frame.title, "mono", TITLE_SIZE, room)
+    y = baseline + cap_height("mono", TITLE_SIZE) / 2
+    yield _ground(x, baseline, text_width(title, "mono", TITLE_SIZE), theme)
+    yield TextRun("frame-title", x, y, title, "mono", TITLE_SIZE, theme.text, 600)
+    x += text_width(title, "mono", TITLE_SIZE) + _MARGIN
+    note = fit(frame.note, "sans", NOTE_SIZE, first.left - x - 4, "end") if frame.note else ""
+    y = baseline + cap_height("sans", NOTE_SIZE) / 2
+    if len(note) > 1:
+        yield _ground(x, baseline, text_width(note, "sans", NOTE_SIZE), theme)
+        yield TextRun("frame-note", x, y, note, "sans", NOTE_SIZE, theme.text_muted)
+    if frame.count:
+        yield from _picker_primitives(frame, theme, buttons["back"], buttons["forward"], y)
+    middle = buttons["fold"]
+    minus = line((middle.x - 4, middle.y), (middle.x + 4, middle.y))
+    yield Path("frame-fold", minus, Style(None, theme.text_muted, 1.6))
+    for words, (left, across) in frame.carried:
+        y = across + cap_height("sans", NOTE_SIZE) / 2
+        yield _ground(left, across, text_width(words, "sans", NOTE_SIZE), theme)
+        yield TextRun("frame-carried", left, y, words, "sans", NOTE_SIZE, theme.text_muted)
+
+
+def _ground(x: float, y: float, width: float, theme: Theme) -> Path:
+    """Behind words, so that a wire goes on beneath them."""
+    ground = Rect(x + width / 2, y, width + 8, _BUTTON)
+    return Path("plate", rounded(ground, 6.0), Style(theme.group_fill))
+
+
+def _picker_primitives(
+    frame: FrameBox, theme: Theme, back: Rect, forward: Rect, y: float
+) -> Iterator[Primitive]:
+    left, right = back.left, forward.right
+    pill = Rect((left + right) / 2, back.y, right - left, back.height)
+    yield Path("frame-picker", rounded(pill, pill.height / 2), Style(theme.accent_fill))
+    words = _picker(frame)
+    colour = theme.accent_text
+    yield TextRun("frame-turn", pill.x, y, words, "sans", NOTE_SIZE, colour, 500, "middle")
+    for button, tip, on in ((back, -2.5, frame.turn > 1), (forward, 2.5, frame.turn < frame.count)):
+        chevron = line(
+            (button.x - tip, button.y - 4),
+            (button.x + tip, button.y),
+            (button.x - tip, button.y + 4),
+        )
+        stroke = Style(None, colour if on else theme.text_muted, 1.6)
+        yield Path("frame-button", chevron, stroke)

@@ -1,0 +1,100 @@
+"""Values in, the short text that stands for them in a box out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...trace.model import Array, Stats
+from ..text import clean, shorten
+
+SCALAR_LENGTH = 10
+"""Longer numbers are rounded to six digits; the tooltip has them in full."""
+CHIP_LENGTH = 18
+
+
+def scalar_text(value: Any, length: int = SCALAR_LENGTH) -> str:
+    """One element, as TensorFlow prints it: ``2709.0``, ``1.2e-05``, ``True``.
+
+    The shortest digits that give back the same float of its dtype; six digits if they are many.
+    """
+    if isinstance(value, str | bytes):
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        return f"'{shorten(text, length + 2, 'end')}'"
+    text = str(value)
+    if len(text) <= length:
+        return text
+    if isinstance(value, complex | np.complexfloating):
+        return f"{value:.3g}".strip("()")
+    if isinstance(value, bool | np.bool_):
+        return text
+    try:
+        return f"{value:.6g}"
+    except (TypeError, ValueError):
+        return shorten(clean(text), length)
+
+
+def array_text(array: Array, limit: int = CHIP_LENGTH) -> str:
+    """All elements, compact (``[[0,0],[0,1]]``), or ``""`` if that exceeds ``limit`` characters."""
+    if array.ndim == 0:
+        return scalar_text(array[()])
+    if array.size > limit:
+        return ""
+    text = _nested(array)
+    return text if len(text) <= limit else ""
+
+
+def rounded_text(array: Array, limit: int = CHIP_LENGTH) -> str:
+    """Like :func:`array_text`, with as many digits of each float as ``limit`` has room for.
+
+    At least two digits: ``""`` if even these exceed it.
+    """
+    text = array_text(array, limit)
+    if text or array.ndim == 0 or array.dtype.kind != "f" or array.size > limit:
+        return text
+    texts = (_nested(array, f"{{:.{digits}g}}".format) for digits in (5, 4, 3, 2))
+    return next((text for text in texts if len(text) <= limit), "")
+
+
+def _nested(array: Array, write: Callable[[Any], str] | None = None) -> str:
+    if array.ndim == 0:
+        return (write or _compact)(array[()])
+    return "[" + ",".join(_nested(part, write) for part in array) + "]"
+
+
+def _compact(value: Any) -> str:
+    """An element in a list: a whole float loses its zero, as NumPy prints it (``1.``→``1``)."""
+    text = scalar_text(value, 6)
+    return text[:-2] if text.endswith(".0") else text
+
+
+def shape_text(shape: Sequence[int | None] | None) -> str:
+    """``2×3``; unknown sizes as ``?``; ``""`` for a scalar."""
+    if shape is None:
+        return "?"
+    return "×".join("?" if size is None else str(size) for size in shape)
+
+
+def type_text(dtype: str, shape: Sequence[int | None] | None) -> str:
+    """``float32 2×3``."""
+    return f"{dtype} {shape_text(shape)}".rstrip()
+
+
+def gradient_text(array: Array | None, stats: Stats | None, limit: int = 20) -> str:
+    """A gradient in a few characters: its elements if they are few, else what they all are
+    (``all 0.25``), else its Euclidean norm (``norm 52.4``)."""
+    if array is not None and array.dtype.kind in "biufc":
+        if array.size == 1:
+            return scalar_text(array.flat[0])
+        short = array_text(array, limit)
+        if short:
+            return short
+        if array.size and bool((array == array.flat[0]).all()):
+            return f"all {scalar_text(array.flat[0], 8)}"
+    if stats is None:
+        return ""
+    if stats.nonfinite:
+        return "NaN" if stats.nan else "Inf"
+    return "" if stats.norm is None else f"norm {stats.norm:.3g}"

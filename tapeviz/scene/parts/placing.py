@@ -1,0 +1,85 @@
+"""A wire and the boxes around it in, a clear point on it out: room for scissors and labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...layout.model import Point, Rect
+from ..model import Wire
+from .geometry import curve, flattened, point_along
+
+_SHARES = (0.36, 0.44, 0.5, 0.28, 0.58, 0.66, 0.22, 0.74, 0.82, 0.16)
+_SPACING = 4.0
+
+
+def clear_point(
+    wire: Wire,
+    rects: NDArray[np.float64],
+    taken: Sequence[tuple[float, float, float, float]],
+    half: tuple[float, float],
+    shares: Sequence[float] = _SHARES,
+) -> Point:
+    """The first point on the wire where something ``2·half`` in size covers no box and nothing
+    ``taken``; else the point where it is farthest from covering one.
+
+    ``rects`` and ``taken``: (left, top, right, bottom).
+    """
+    path = flattened(curve(wire.points, wire.axis))
+    obstacles = np.vstack([_near(path, rects, half), np.array(taken, np.float64).reshape(-1, 4)])
+    best, best_room = path[0], -np.inf
+    for share in shares:
+        point = point_along(path, share)
+        room = _room(point, obstacles, half)
+        if room >= 0:
+            return point
+        if room > best_room:
+            best, best_room = point, room
+    return best
+
+
+def dense(path: Sequence[Point], within: Rect) -> NDArray[np.float64]:
+    """Points every few px along a polyline, of its parts that may lie ``within``; (n, 2)."""
+    points = np.array(path, dtype=np.float64).reshape(-1, 2)
+    low, high = np.minimum(points[:-1], points[1:]), np.maximum(points[:-1], points[1:])
+    is_near = ((high >= (within.left, within.top)) & (low <= (within.right, within.bottom))).all(
+        axis=1
+    )
+    pieces = [np.empty((0, 2))]
+    for place in np.flatnonzero(is_near).tolist():
+        start, end = points[place], points[place + 1]
+        count = min(400, int(math.dist(start, end) / _SPACING) + 1)
+        pieces.append(start + (end - start) * np.linspace(0.0, 1.0, count + 1)[:, None])
+    return np.concatenate(pieces)
+
+
+def around(centre: Point, half: tuple[float, float]) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) of what is centred there."""
+    x, y = centre
+    return x - half[0], y - half[1], x + half[0], y + half[1]
+
+
+def _near(
+    path: Sequence[Point], rects: NDArray[np.float64], half: tuple[float, float]
+) -> NDArray[np.float64]:
+    """The rectangles that anything on the path could cover."""
+    xs, ys = [x for x, _ in path], [y for _, y in path]
+    is_near = (
+        (rects[:, 0] < max(xs) + half[0])
+        & (rects[:, 2] > min(xs) - half[0])
+        & (rects[:, 1] < max(ys) + half[1])
+        & (rects[:, 3] > min(ys) - half[1])
+    )
+    return rects[is_near]
+
+
+def _room(point: Point, rects: NDArray[np.float64], half: tuple[float, float]) -> float:
+    """Px between the nearest obstacle and what is centred here; negative where they overlap."""
+    if not len(rects):
+        return 0.0
+    across = np.maximum(rects[:, 0] - point[0], point[0] - rects[:, 2]) - half[0]
+    down = np.maximum(rects[:, 1] - point[1], point[1] - rects[:, 3]) - half[1]
+    return float(np.maximum(across, down).min())

@@ -1,0 +1,27 @@
+"""Text in, the small plate that carries a gradient's value out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...layout.model import Rect
+from ..primitives import Path, Primitive, Style, TextRun
+from ..text import cap_height, text_width
+from ..theme import Theme
+from .geometry import rounded
+
+LABEL_SIZE = 10.0
+PLATE_HEIGHT = 16.0
+
+
+def plate_width(text: str) -> float:
+    return text_width(text, "sans", LABEL_SIZE) + 12
+
+
+def plate(x: float, y: float, text: str, theme: Theme) -> Iterator[Primitive]:
+    """A gradient as text on its own ground, centred at ``x, y``."""
+    outline = rounded(Rect(x, y, plate_width(text), PLATE_HEIGHT), PLATE_HEIGHT / 2)
+    yield Path("plate", outline, Style(theme.gradient_fill, theme.gradient, 1.0))
+    baseline = y + cap_height("sans", LABEL_SIZE) / 2
+    colour = theme.gradient_text
+    yield TextRun("gradient-value", x, baseline, text, "sans", LABEL_SIZE, colour, anchor="middle")
