@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from .errors import TapevizError
+from .trace.compiled.opening import without_values
 from .trace.events import Event, InsideComputed, decode
 from .trace.file import Recording
 from .trace.model import Array, OpId, TensorId, Trace
-from .trace.opening import without_values
 from .trace.read import read
 
 _NOT_LOOKED_INTO = (

@@ -31,6 +31,7 @@ from .errors import TapevizError
 from .kept_recording import KeptRecording
 from .kernel import KernelPool, Run, RunEnd, RunRequest
 from .repair import Repaired, missing_imports, repair
+from .trace.compiled.opening import without_values
 from .trace.events import FORMAT_VERSION as EVENT_FORMAT
 from .trace.events import (
     Begin,
@@ -48,7 +49,6 @@ from .trace.events import (
 )
 from .trace.file import Recording
 from .trace.model import Array, Call, OpId, TensorId, Trace
-from .trace.opening import without_values
 from .trace.read import Reader, reread
 from .trace.values import array_of
 

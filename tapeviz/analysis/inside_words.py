@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from ..trace.compiled import RerunOutcome
+from ..trace.compiled.model import RerunOutcome
 from ..trace.model import Call, Op, OpId, TensorId, Trace
 
 Doubt = Literal["", "beside", "unknown", "differs"]

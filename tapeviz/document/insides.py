@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from ..analysis.model import Diagnosis
 from ..analysis.rounds.call_sites import Numbers
 from ..graph.groups.tree import upwards
-from ..trace.compiled import TracedFunction
+from ..trace.compiled.model import TracedFunction
 from ..trace.model import Op, OpId, Trace
 from ..view import DEFAULT_VIEW, View
 from .pipeline import ArrangedGraph, Opener, Stages

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import networkx as nx
 
-from ..trace.compiled import Loop
+from ..trace.compiled.model import Loop
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .loose_ends import drop_loose_ends

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from .compiled import Loop, RerunOutcome, TracedFunction, Word
+from .compiled.model import Loop, RerunOutcome, TracedFunction, Word
 from .ids import CallId as CallId
 from .ids import OpId as OpId
 from .ids import SiteId as SiteId

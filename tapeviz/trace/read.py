@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any, cast
 
 from . import events as e
-from .bodies import Bodies
-from .expansion import Told
+from .compiled.bodies import Bodies
+from .compiled.expansion import Told
+from .compiled.functions import Functions, copying
+from .compiled.opening import Opening, choose
 from .expressions import SourceText
-from .functions import Functions, copying
 from .model import (
     NOWHERE,
     Binding,
@@ -40,7 +41,6 @@ from .model import (
     Watch,
 )
 from .nouns import call_of, entry_of, ids_of, op_of, variable_of
-from .opening import Opening, choose
 from .operands import OperandWords
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import networkx as nx
 
-from ...trace.compiled import Loop
+from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace
 from ..model import Node, NodeId
 from .branches import Branch, GroupKind, plant

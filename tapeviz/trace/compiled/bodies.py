@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from . import events as e
+from .. import events as e
+from ..model import Site
 from .expansion import EagerRun, Expansion, InlinedSites, Told
-from .model import Site
 from .opening import FirstCalls, Opening
 from .traced_graphs import TracedGraphs, runs_graphs
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from . import events as e
-from .body_events import Path
-from .compiled import Loop
-from .ids import OpId, SiteId, TensorId
-from .model import Site, StackFrame
+from .. import events as e
+from ..body_events import Path
+from ..ids import OpId, SiteId, TensorId
+from ..model import Site, StackFrame
+from .model import Loop
 from .traced_graphs import CONDITIONALS, LOOPS, GraphWrite, TracedGraph, runs_graphs
 
 _FIRST = 1 << 48

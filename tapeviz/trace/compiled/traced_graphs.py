@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from . import events as e
-from .op_kinds import ops_with
-from .state import writes_state
+from .. import events as e
+from ..op_kinds import ops_with
+from ..state import writes_state
 
 CALLS = ops_with("call")
 CONDITIONALS = ops_with("branch")

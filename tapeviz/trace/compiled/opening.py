@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from . import events as e
+from .. import events as e
 from .traced_graphs import TracedGraphs, eager_runs
 
 MOST_OPS = 20_000

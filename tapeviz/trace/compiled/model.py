@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .ids import OpId, TensorId
+from ..ids import OpId, TensorId
 
 Word = Literal["beside", "unknown"]
 """How a value inside of a compiled call is known, where it is not exactly what TensorFlow computed:

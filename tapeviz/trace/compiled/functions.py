@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from typing import TypeVar
 
-from . import events as e
+from .. import events as e
+from ..model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
+from ..state import VersionTracker
 from .bodies import Bodies
-from .compiled import Agreement, Loop, RerunOutcome, TracedFunction, Word
 from .expansion import EagerRun, Told
-from .model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
-from .state import VersionTracker
+from .model import Agreement, Loop, RerunOutcome, TracedFunction, Word
 
 _Known = TypeVar("_Known")
 

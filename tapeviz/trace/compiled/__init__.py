@@ -1,0 +1,1 @@
+"""Calls of compiled functions: their traces, their inside, and what is known of its values."""
