@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..trace.model import Operand, TensorId, VariableId
 from ..trace.tapes import is_differentiable
-from .evidence import Evidence, line_where_made
+from .call_facts import CallFacts, line_where_made
 from .flow.barriers import FORM_OPS, Crossing, barrier
 from .flow.dataflow import Ancestry, Place, Way, Ways
 from .flow.ends import detail_of_ends
@@ -23,70 +23,70 @@ from .python.unseen import find_unseen
 _MOST_TRIED = 40
 
 
-def explain_none(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
+def explain_none(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     """Why no gradient came back to this source: the deciding cause first, the others after it."""
     if source.tensor is None:
-        return (_not_connected(evidence, source),)
-    targets, starts = evidence.paths.targets, evidence.paths.starts(source.tensor)
-    ancestry = evidence.paths.ancestry_from(starts)
-    ways = _of_values(evidence, ancestry.ways_from(starts), targets, starts)
+        return (_not_connected(facts, source),)
+    targets, starts = facts.paths.targets, facts.paths.starts(source.tensor)
+    ancestry = facts.paths.ancestry_from(starts)
+    ways = _of_values(facts, ancestry.ways_from(starts), targets, starts)
     if not any(target in ways for target in targets):
-        return (_unconnected(evidence, source, ancestry.into),)
-    causes = _barriers(evidence, ways)
+        return (_unconnected(facts, source, ancestry.into),)
+    causes = _barriers(facts, ways)
     if not _stops(ways, causes, targets, starts):
-        return (_unwatched(evidence, source), *_others(causes))
-    return _decide(ways, _latest_first(evidence, causes), targets, starts)
+        return (_unwatched(facts, source), *_others(causes))
+    return _decide(ways, _latest_first(facts, causes), targets, starts)
 
 
 def _of_values(
-    evidence: Evidence, ways: Ways, targets: Collection[Place], starts: Collection[Place]
+    facts: CallFacts, ways: Ways, targets: Collection[Place], starts: Collection[Place]
 ) -> Ways:
     """Without the ways on which only a tensor's shape went, if the others lead there as well."""
     kept = {
-        place: tuple(way for way in into if not _takes_form(evidence, way))
+        place: tuple(way for way in into if not _takes_form(facts, way))
         for place, into in ways.items()
     }
     connected = Ancestry(kept).ways_from(starts)
     if any(target in connected for target in targets):
         return connected
     kept = {
-        place: tuple(way for way in into if not _is_shaped_like(evidence, way))
+        place: tuple(way for way in into if not _is_shaped_like(facts, way))
         for place, into in ways.items()
     }
     return Ancestry(kept).ways_from(starts)
 
 
-def _takes_form(evidence: Evidence, way: Way) -> bool:
-    op = evidence.op(way)
+def _takes_form(facts: CallFacts, way: Way) -> bool:
+    op = facts.op(way)
     return op is not None and op.type in FORM_OPS
 
 
-def _is_shaped_like(evidence: Evidence, way: Way) -> bool:
+def _is_shaped_like(facts: CallFacts, way: Way) -> bool:
     """Nothing of the value goes on: zeros in its shape, or a shape that a gradient function reads.
 
     A shape that the snippet itself asks for is a number that it computes with.
     """
-    op = evidence.op(way)
+    op = facts.op(way)
     if op is None or op.type not in FORM_OPS:
         return False
     return op.call is not None or op.type in ("ZerosLike", "OnesLike")
 
 
-def _barriers(evidence: Evidence, ways: Ways) -> dict[Way, Cause]:
+def _barriers(facts: CallFacts, ways: Ways) -> dict[Way, Cause]:
     found: dict[Way, Cause] = {}
     for into in ways.values():
         for way in into:
-            cause = barrier(Crossing(way, evidence))
+            cause = barrier(Crossing(way, facts))
             if cause is not None:
                 found[way] = cause
     return found
 
 
-def _latest_first(evidence: Evidence, causes: Mapping[Way, Cause]) -> dict[Way, Cause]:
+def _latest_first(facts: CallFacts, causes: Mapping[Way, Cause]) -> dict[Way, Cause]:
     """In an order of their own: that of the ways is another in each process."""
 
     def moment(way: Way) -> tuple[int, int]:
-        op = evidence.op(way)
+        op = facts.op(way)
         happened = op if op is not None else way.leave
         return (-happened.when if happened is not None else 0, way.position)
 
@@ -191,35 +191,35 @@ def _merge(causes: list[Cause]) -> Cause:
     return replace(causes[0], links=links)
 
 
-def _unwatched(evidence: Evidence, source: Operand) -> Cause:
+def _unwatched(facts: CallFacts, source: Operand) -> Cause:
     """Nothing stands in the way: the tape did not know that it should follow this source."""
     tensor = source.tensor
     assert tensor is not None
-    if not is_differentiable(_source_dtype(evidence, tensor)):
-        line = line_where_made(evidence, tensor)
-        return evidence.cause("integer", line, None, dtype=_source_dtype(evidence, tensor))
-    tape = evidence.tape
+    if not is_differentiable(_source_dtype(facts, tensor)):
+        line = line_where_made(facts, tensor)
+        return facts.cause("integer", line, None, dtype=_source_dtype(facts, tensor))
+    tape = facts.tape
     watches = [w for w in tape.watches if w.tensor == tensor] if tape else []
     late = [watch for watch in watches if not watch.automatic and watch.site.line]
     if late:
-        return evidence.cause("not-watched", late[0].site.line, None, how="late")
-    variable = evidence.trace.variables.get(VariableId(tensor))
-    lost = lost_variable(evidence, source) if variable is None else None
+        return facts.cause("not-watched", late[0].site.line, None, how="late")
+    variable = facts.trace.variables.get(VariableId(tensor))
+    lost = lost_variable(facts, source) if variable is None else None
     if lost is not None:
         return lost
-    made = line_where_made(evidence, tensor) or _line_of_parameter(evidence, source)
+    made = line_where_made(facts, tensor) or _line_of_parameter(facts, source)
     if variable is not None and variable.trainable and tape and not tape.watches_variables:
-        return evidence.cause("not-watched", tape.site.line, None, how="tape", made=str(made))
+        return facts.cause("not-watched", tape.site.line, None, how="tape", made=str(made))
     how = "tensor"
     if variable is not None:
         how = "unread" if variable.trainable else "non-trainable"
-    return evidence.cause("not-watched", made, None, how=how)
+    return facts.cause("not-watched", made, None, how=how)
 
 
-def _line_of_parameter(evidence: Evidence, source: Operand) -> int:
+def _line_of_parameter(facts: CallFacts, source: Operand) -> int:
     """The ``def`` of the function around the tape whose parameter the source is, else the tape."""
-    line = evidence.tape.site.line if evidence.tape is not None else evidence.call.line
-    tree = evidence.text.tree
+    line = facts.tape.site.line if facts.tape is not None else facts.call.line
+    tree = facts.text.tree
     functions = [
         node
         for node in (ast.walk(tree) if tree is not None else ())
@@ -234,29 +234,29 @@ def _line_of_parameter(evidence: Evidence, source: Operand) -> int:
     return max((node.lineno for node in functions), default=line)
 
 
-def _source_dtype(evidence: Evidence, tensor: TensorId) -> str:
-    variable = evidence.trace.variables.get(VariableId(tensor))
-    return variable.dtype if variable else evidence.dtype(tensor)
+def _source_dtype(facts: CallFacts, tensor: TensorId) -> str:
+    variable = facts.trace.variables.get(VariableId(tensor))
+    return variable.dtype if variable else facts.dtype(tensor)
 
 
-def _unconnected(evidence: Evidence, source: Operand, ancestry: Ways) -> Cause:
+def _unconnected(facts: CallFacts, source: Operand, ancestry: Ways) -> Cause:
     """Nothing that the target was made from is the source."""
-    found = explain_replaced(evidence, source, ancestry) or find_unseen(evidence, source, ancestry)
-    return found or _not_connected(evidence, source)
+    found = explain_replaced(facts, source, ancestry) or find_unseen(facts, source, ancestry)
+    return found or _not_connected(facts, source)
 
 
-def _not_connected(evidence: Evidence, source: Operand) -> Cause:
-    how = _how_unconnected(evidence, source)
-    ends = {} if how else detail_of_ends(evidence, source)
-    return evidence.cause("not-connected", evidence.call.line, None, how=how, **ends)
+def _not_connected(facts: CallFacts, source: Operand) -> Cause:
+    how = _how_unconnected(facts, source)
+    ends = {} if how else detail_of_ends(facts, source)
+    return facts.cause("not-connected", facts.call.line, None, how=how, **ends)
 
 
-def _how_unconnected(evidence: Evidence, source: Operand) -> str:
+def _how_unconnected(facts: CallFacts, source: Operand) -> str:
     """Why source and target are not connected: swapped, a constant, statistics; else empty."""
-    targets, flow = evidence.paths.targets, evidence.flow
+    targets, flow = facts.paths.targets, facts.flow
     if not any(flow.into(target) for target in targets):
         return "constant"
-    variable = evidence.trace.variables.get(VariableId(source.tensor or TensorId(0)))
+    variable = facts.trace.variables.get(VariableId(source.tensor or TensorId(0)))
     if variable is not None:
         return "" if variable.trainable else "statistics"
     made_from = flow.ancestry([source.tensor] if source.tensor is not None else [])

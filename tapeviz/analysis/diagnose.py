@@ -9,8 +9,8 @@ import numpy as np
 
 from ..trace.expressions import SourceText
 from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
+from .call_facts import CallFacts
 from .errors.explain import explain_error
-from .evidence import Evidence
 from .flow.dataflow import DataFlow
 from .flow.walk import links_of, walk
 from .judge import causes_of
@@ -43,15 +43,15 @@ def diagnose(trace: Trace) -> Diagnosis:
     text = SourceText(trace.source)
     flow = DataFlow(trace, follow(trace, text).left)
     asked = reported(trace.calls)
-    evidences = [Evidence(trace, flow, call, text) for call in asked]
+    all_facts = [CallFacts(trace, flow, call, text) for call in asked]
     repeated = RepeatedCalls(trace, asked)
-    by_call = {evidence.call.id: evidence for evidence in evidences}
+    by_call = {facts.call.id: facts for facts in all_facts}
     found = {
         call.id: _diagnose_call(by_call[call.id], repeated) for call in repeated.best_first(asked)
     }
     calls = tuple(found[call.id] for call in asked)
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
-    return Diagnosis(calls, _error(trace), warn(evidences), rounds)
+    return Diagnosis(calls, _error(trace), warn(all_facts), rounds)
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
@@ -91,23 +91,23 @@ def default_call(trace: Trace) -> Call | None:
     return calls[-1] if calls else None
 
 
-def _diagnose_call(evidence: Evidence, repeated: RepeatedCalls) -> CallDiagnosis:
-    call = evidence.call
+def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls) -> CallDiagnosis:
+    call = facts.call
     findings = tuple(
-        _finding(evidence, repeated, index, source)
+        _finding(facts, repeated, index, source)
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
-    return CallDiagnosis(call, findings, partial(_passage, evidence, findings))
+    return CallDiagnosis(call, findings, partial(_passage, facts, findings))
 
 
-def _passage(evidence: Evidence, findings: Sequence[Finding]) -> Passage:
-    steps = walk(evidence, findings)
-    return Passage(steps, _flow(evidence, findings, steps))
+def _passage(facts: CallFacts, findings: Sequence[Finding]) -> Passage:
+    steps = walk(facts, findings)
+    return Passage(steps, _flow(facts, findings, steps))
 
 
-def _finding(evidence: Evidence, repeated: RepeatedCalls, index: int, source: Operand) -> Finding:
-    call, trace = evidence.call, evidence.trace
+def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Operand) -> Finding:
+    call, trace = facts.call, facts.trace
     gradient = call.results[index]
     status = status_of(trace, gradient)
     target = ", ".join(operand.text for operand in call.targets) or "the target"
@@ -115,10 +115,10 @@ def _finding(evidence: Evidence, repeated: RepeatedCalls, index: int, source: Op
     known = repeated.causes(call, index) if status == "none" else None
     if known is None and status in ("none", "zero"):
         known = repeated.inner_causes(call, index, status)
-    causes = causes_of(evidence, index, source, status) if known is None else known
+    causes = causes_of(facts, index, source, status) if known is None else known
     if known is None and status in ("none", "zero"):
         repeated.remember(call, index, status, causes)
-    bridged, is_estimated = _bridged(evidence, index, status)
+    bridged, is_estimated = _bridged(facts, index, status)
     return Finding(
         target=target,
         source=source.text,
@@ -130,24 +130,24 @@ def _finding(evidence: Evidence, repeated: RepeatedCalls, index: int, source: Op
         cause=causes[0] if causes else None,
         others=causes[1:],
         bridged=bridged,
-        bridged_value=_bridged_jacobian(evidence, index),
+        bridged_value=_bridged_jacobian(facts, index),
         is_estimated=is_estimated,
         check=None if is_estimated else call.checks.get(source.tensor or TensorId(0)),
     )
 
 
-def _bridged(evidence: Evidence, index: int, status: Status) -> tuple[TensorId | None, bool]:
+def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | None, bool]:
     """The gradient across the cut, and whether it is an estimate.
 
     Of a jacobian only a gradient is known, which is a sum.
     """
-    call, source = evidence.call, evidence.call.sources[index].tensor
+    call, source = facts.call, facts.call.sources[index].tensor
     if call.method != "gradient" or source is None or status not in ("none", "zero"):
         return None, False
     key = str(source)
     estimated = call.estimates.get(key)
-    if not is_unconnected(evidence.trace, call, index):
-        stats = evidence.trace.stats(estimated) if estimated is not None else None
+    if not is_unconnected(facts.trace, call, index):
+        stats = facts.trace.stats(estimated) if estimated is not None else None
         is_telling = stats is not None and bool(stats.norm)
         return (estimated, True) if is_telling else (None, False)
     exact = call.replay.results.get(key) if call.replay is not None else None
@@ -155,9 +155,9 @@ def _bridged(evidence: Evidence, index: int, status: Status) -> tuple[TensorId |
     return (exact, False) if exact is not None else (estimated, estimated is not None)
 
 
-def _bridged_jacobian(evidence: Evidence, index: int) -> Array | None:
+def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:
     """A jacobian across the cut, of shape target × source, from one replay for each element."""
-    call, trace = evidence.call, evidence.trace
+    call, trace = facts.call, facts.trace
     source, target = call.sources[index].tensor, call.targets[0].tensor if call.targets else None
     known = trace.tensors.get(target) if target is not None else None
     if call.method != "jacobian" or call.results[index] is not None or not call.shares:
@@ -192,8 +192,8 @@ def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None,
     return (known.dtype, known.shape) if known else ("", None)
 
 
-def _flow(evidence: Evidence, findings: Sequence[Finding], steps: Sequence[WalkStep]) -> Flow:
-    trace, call = evidence.trace, evidence.call
+def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkStep]) -> Flow:
+    trace, call = facts.trace, facts.call
     walked = links_of(steps)
     cuts: dict[Link, Cause] = {}
     for finding in findings:

@@ -5,27 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..trace.model import Call, Operand
+from .call_facts import CallFacts
 from .causes import explain_none
-from .evidence import Evidence
 from .model import Cause, Status
 from .numbers.spoiled import explain_nonfinite, explain_zero, has_inside, spoiling_op
 from .replays import is_unconnected
 
 
-def causes_of(evidence: Evidence, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
+def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
     """Why the gradient of the call's source number ``index`` is as it is; none if it flows."""
-    if evidence.call.method == "jvp":
-        return _forward(evidence, source) if status == "none" else ()
-    if status == "none" or (
-        status == "zero" and is_unconnected(evidence.trace, evidence.call, index)
-    ):
-        return explain_none(evidence, source)
-    if status == "zero" and (causes := _cut_inside(evidence, source)):
+    if facts.call.method == "jvp":
+        return _forward(facts, source) if status == "none" else ()
+    if status == "none" or (status == "zero" and is_unconnected(facts.trace, facts.call, index)):
+        return explain_none(facts, source)
+    if status == "zero" and (causes := _cut_inside(facts, source)):
         return causes
     if status == "zero":
-        return _inside_python(evidence, source) or _as_tuple(explain_zero(evidence, source))
+        return _inside_python(facts, source) or _as_tuple(explain_zero(facts, source))
     if status == "nonfinite":
-        return _as_tuple(explain_nonfinite(evidence, source))
+        return _as_tuple(explain_nonfinite(facts, source))
     return ()
 
 
@@ -33,65 +31,63 @@ def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:
     return () if cause is None else (cause,)
 
 
-def _cut_inside(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
+def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     """A compiled function or a loop gives zeros for what its outputs are not connected with.
 
     Its backward graph starts with zeros for the outputs that no gradient came to
     (``_construct_function_from_graph_outputs`` in concrete_function.py, ``_WhileGrad`` in
     while_v2.py, ``_IfGrad`` in cond_v2.py, 2.15-2.21).
     """
-    trace = evidence.trace
-    entered = (trace.ops.get(step.op) for step in evidence.call.steps if step.op is not None)
+    trace = facts.trace
+    entered = (trace.ops.get(step.op) for step in facts.call.steps if step.op is not None)
     if not any(op is not None and has_inside(op) for op in entered):
         return ()
-    causes = explain_none(evidence, source)
+    causes = explain_none(facts, source)
     return () if causes[0].kind in ("not-watched", "outside-tape") else causes
 
 
-def _forward(evidence: Evidence, asked: Operand) -> tuple[Cause, ...]:
+def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
     """Forward mode asks the other way round: what links a primal to the output that was asked for.
 
     The recording names the outputs as sources, for a result belongs to each of them.
     """
     causes: tuple[Cause, ...] = ()
-    for primal in evidence.call.targets:
-        turned = replace(evidence.call, targets=(asked,), sources=(primal,))
-        causes = explain_none(replace(evidence, call=turned), primal)
+    for primal in facts.call.targets:
+        turned = replace(facts.call, targets=(asked,), sources=(primal,))
+        causes = explain_none(replace(facts, call=turned), primal)
         if causes[0].kind != "not-connected":
             break
     return causes
 
 
-def _inside_python(evidence: Evidence, source: Operand) -> tuple[Cause, ...]:
+def _inside_python(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     """``tf.py_function`` gives zeros where the tape that it keeps inside gave None.
 
     ``EagerFunc.backward`` in ``script_ops.py`` asks that tape for ``unconnected_gradients`` zero,
     or leaves zeros to the op.
     """
-    op = spoiling_op(evidence, source)
+    op = spoiling_op(facts, source)
     if op is None or op.type != "EagerPyFunc":
         return ()
-    for inner in _calls_inside(evidence):
-        within = replace(evidence, call=inner)
+    for inner in _calls_inside(facts):
+        within = replace(facts, call=inner)
         for operand, result in zip(inner.sources, inner.results, strict=False):
             if result is None:
                 return _as_tuple(_left_inside(within)) or explain_none(within, operand)
     return ()
 
 
-def _left_inside(evidence: Evidence) -> Cause | None:
+def _left_inside(facts: CallFacts) -> Cause | None:
     """The function gave back a constant, and something had left TensorFlow while it ran."""
-    trace, tape = evidence.trace, evidence.tape
-    if tape is None or any(target.tensor in trace.producers for target in evidence.call.targets):
+    trace, tape = facts.trace, facts.tape
+    if tape is None or any(target.tensor in trace.producers for target in facts.call.targets):
         return None
     for leave in trace.leaves:
         if tape.is_recording(leave.when) and leave.site.line and leave.how != "bool":
-            return evidence.cause("left-tensorflow", leave.site.line, None, how=leave.how)
+            return facts.cause("left-tensorflow", leave.site.line, None, how=leave.how)
     return None
 
 
-def _calls_inside(evidence: Evidence) -> list[Call]:
-    call = evidence.call
-    return [
-        inner for inner in evidence.trace.calls if call.when < inner.when < inner.end < call.end
-    ]
+def _calls_inside(facts: CallFacts) -> list[Call]:
+    call = facts.call
+    return [inner for inner in facts.trace.calls if call.when < inner.when < inner.end < call.end]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
 from ..trace.op_kinds import ops_with
-from .evidence import Evidence, name_of
+from .call_facts import CallFacts, name_of
 from .flow.barriers import gradient_return_line
 from .model import Warned
 from .numbers.rounding import rounding_only
@@ -28,55 +28,53 @@ _AVERAGING = ops_with("mean")
 _RESHAPING = ops_with("reshape")
 _FEW = 100_000
 _ALL_OF_IT = 1e-3
-Look = Callable[[Evidence], Iterator[Warned]]
+Look = Callable[[CallFacts], Iterator[Warned]]
 
 
-def warn(evidences: Iterable[Evidence]) -> tuple[Warned, ...]:
+def warn(all_facts: Iterable[CallFacts]) -> tuple[Warned, ...]:
     """One warning for each kind and line, in the order of the calls."""
     found: dict[tuple[str, int], Warned] = {}
-    for evidence in evidences:
+    for facts in all_facts:
         for look in WARNINGS:
-            for warned in look(evidence):
+            for warned in look(facts):
                 found.setdefault((warned.kind, warned.line), warned)
     return tuple(found.values())
 
 
-def broadcast_loss(evidence: Evidence) -> Iterator[Warned]:
+def broadcast_loss(facts: CallFacts) -> Iterator[Warned]:
     """``(16,)`` minus ``(16, 1)`` is ``(16, 16)``: every label is compared with every output."""
-    for op in _passed(evidence):
+    for op in _passed(facts):
         if op.type not in _COMPARING or len(op.inputs) != 2:
             continue
-        shapes = [_shape(evidence, tensor) for tensor in op.inputs]
+        shapes = [_shape(facts, tensor) for tensor in op.inputs]
         long, column = sorted(shapes, key=len)
         if len(long) != 1 or column != (long[0], 1) or long[0] < 2:
             continue
-        made = (evidence.trace.producers.get(tensor) for tensor in op.inputs)
-        if any(
-            _type(evidence, producer) in _RESHAPING for producer in made if producer is not None
-        ):
+        made = (facts.trace.producers.get(tensor) for tensor in op.inputs)
+        if any(_type(facts, producer) in _RESHAPING for producer in made if producer is not None):
             continue
-        if _is_averaged(evidence, op.outputs[0]):
+        if _is_averaged(facts, op.outputs[0]):
             n = long[0]
             yield Warned(
                 "broadcast",
-                evidence.line_of(op),
-                f"Line {evidence.line_of(op)} subtracts shapes ({n},) and ({n}, 1), and NumPy's "
+                facts.line_of(op),
+                f"Line {facts.line_of(op)} subtracts shapes ({n},) and ({n}, 1), and NumPy's "
                 f"broadcasting makes ({n}, {n}) of them: every label is compared with every "
                 f"prediction. The loss is a number all the same, but not the one meant. "
                 f"Give both the same shape, with tf.squeeze or tf.reshape.",
             )
 
 
-def summed_target(evidence: Evidence) -> Iterator[Warned]:
+def summed_target(facts: CallFacts) -> Iterator[Warned]:
     """``gradient`` of a vector is that of its sum; for shared weights that is rarely meant."""
-    call = evidence.call
+    call = facts.call
     if call.method != "gradient" or call.output_gradients or len(call.targets) != 1:
         return
     target = call.targets[0]
-    shape = _shape(evidence, target.tensor) if target.tensor is not None else ()
+    shape = _shape(facts, target.tensor) if target.tensor is not None else ()
     if int(np.prod(shape)) < 2 or not call.is_direct:
         return
-    if any(_is_shared(evidence, index, source, shape) for index, source in enumerate(call.sources)):
+    if any(_is_shared(facts, index, source, shape) for index, source in enumerate(call.sources)):
         yield Warned(
             "summed-target",
             call.line,
@@ -87,12 +85,12 @@ def summed_target(evidence: Evidence) -> Iterator[Warned]:
         )
 
 
-def shared_ties(evidence: Evidence) -> Iterator[Warned]:
+def shared_ties(facts: CallFacts) -> Iterator[Warned]:
     """``reduce_max`` over equal largest elements shares the gradient out evenly among them."""
-    for op in _passed(evidence):
+    for op in _passed(facts):
         if op.type not in ("Max", "Min") or len(op.inputs) != 2 or op.call is not None:
             continue
-        ties = _ties(evidence, op)
+        ties = _ties(facts, op)
         if ties > 1:
             word = "largest" if op.type == "Max" else "smallest"
             yield Warned(
@@ -104,21 +102,21 @@ def shared_ties(evidence: Evidence) -> Iterator[Warned]:
             )
 
 
-def half_assigned(evidence: Evidence) -> Iterator[Warned]:
+def half_assigned(facts: CallFacts) -> Iterator[Warned]:
     """A source that reaches the target on two ways, of which one leads through an assign."""
-    trace, tape = evidence.trace, evidence.tape
-    if tape is None or evidence.call.method != "gradient":
+    trace, tape = facts.trace, facts.tape
+    if tape is None or facts.call.method != "gradient":
         return
-    assigns = evidence.flow.assigns
+    assigns = facts.flow.assigns
     start = bisect_left(assigns, tape.when, key=lambda op: op.when)
-    end = bisect_left(assigns, evidence.call.when, key=lambda op: op.when)
+    end = bisect_left(assigns, facts.call.when, key=lambda op: op.when)
     written = [op for op in assigns[start:end] if tape.is_recording(op.when)]
     if not written:
         return
-    for index, source in enumerate(evidence.call.sources):
-        if source.tensor is None or not _flows(evidence, index):
+    for index, source in enumerate(facts.call.sources):
+        if source.tensor is None or not _flows(facts, index):
             continue
-        op = _lossy_assign(evidence, source.tensor, {write.id for write in written})
+        op = _lossy_assign(facts, source.tensor, {write.id for write in written})
         if op is not None:
             name = name_of(trace, trace.writes[op.id].variable)
             yield Warned(
@@ -130,15 +128,15 @@ def half_assigned(evidence: Evidence) -> Iterator[Warned]:
             )
 
 
-def nonfinite_call(evidence: Evidence) -> Iterator[Warned]:
+def nonfinite_call(facts: CallFacts) -> Iterator[Warned]:
     """A compiled function asks for its gradients itself, and one of its calls gave NaN.
 
     A finding tells of one call of the function only; here the gradients of that one are sound.
     """
-    trace, call = evidence.trace, evidence.call
+    trace, call = facts.trace, facts.call
     if any(status_of(trace, result) == "nonfinite" for result in call.results):
         return  # the findings tell it
-    found = nonfinite_in_call(evidence)
+    found = nonfinite_in_call(facts)
     if found is None:
         return
     run, cause = found
@@ -153,16 +151,16 @@ def nonfinite_call(evidence: Evidence) -> Iterator[Warned]:
     )
 
 
-def doubtful_gradient(evidence: Evidence) -> Iterator[Warned]:
+def doubtful_gradient(facts: CallFacts) -> Iterator[Warned]:
     """A ``custom_gradient`` whose function gives another slope than its own value has.
 
     Where one of the two is 0 all over, that is meant: rounding with a gradient, a blocked path.
     """
-    for (identity, _), check in evidence.call.doubts.items():
-        op, error = evidence.trace.ops[identity], check.error
+    for (identity, _), check in facts.call.doubts.items():
+        op, error = facts.trace.ops[identity], check.error
         if check.agrees or error is None or abs(error - 1) < _ALL_OF_IT:
             continue
-        line = gradient_return_line(evidence.text, op) or op.line
+        line = gradient_return_line(facts.text, op) or op.line
         yield Warned(
             "custom-gradient",
             line,
@@ -173,9 +171,9 @@ def doubtful_gradient(evidence: Evidence) -> Iterator[Warned]:
         )
 
 
-def _lossy_assign(evidence: Evidence, source: TensorId, written: set[OpId]) -> Op | None:
+def _lossy_assign(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op | None:
     """An assign whose value the tape links to the source, and whose state reaches the target."""
-    paths = evidence.paths
+    paths = facts.paths
     starts = paths.starts(source)
     ways = paths.recent.ways_from(starts)
     if not any(target in ways for target in paths.targets):
@@ -183,50 +181,50 @@ def _lossy_assign(evidence: Evidence, source: TensorId, written: set[OpId]) -> O
     for into in ways.values():
         for way in into:
             if way.kind == "assign" and way.op in written and way.op is not None:
-                op = evidence.trace.ops[way.op]
+                op = facts.trace.ops[way.op]
                 is_source = way.tensor == source
-                if is_source or (way.tensor is not None and _is_on_tape(evidence, way.tensor)):
-                    return None if _is_own_state(evidence, op, source) else op
+                if is_source or (way.tensor is not None and _is_on_tape(facts, way.tensor)):
+                    return None if _is_own_state(facts, op, source) else op
     return None
 
 
-def _is_on_tape(evidence: Evidence, tensor: TensorId) -> bool:
-    producer = evidence.trace.producers.get(tensor)
-    return producer is not None and evidence.call.tape in evidence.trace.ops[producer].tapes
+def _is_on_tape(facts: CallFacts, tensor: TensorId) -> bool:
+    producer = facts.trace.producers.get(tensor)
+    return producer is not None and facts.call.tape in facts.trace.ops[producer].tapes
 
 
-def _is_own_state(evidence: Evidence, op: Op, source: TensorId) -> bool:
+def _is_own_state(facts: CallFacts, op: Op, source: TensorId) -> bool:
     """The source's own next state: ``w.assign(w * 2)`` is asked about after the write."""
-    return TensorId(evidence.trace.writes[op.id].variable) == source
+    return TensorId(facts.trace.writes[op.id].variable) == source
 
 
-def _passed(evidence: Evidence) -> Iterator[Op]:
+def _passed(facts: CallFacts) -> Iterator[Op]:
     """The ops that a gradient passed."""
-    for step in evidence.steps:
-        op = evidence.trace.ops.get(step.op) if step.op is not None else None
+    for step in facts.steps:
+        op = facts.trace.ops.get(step.op) if step.op is not None else None
         if op is not None and any(gradient is not None for gradient in step.downstream):
             yield op
 
 
-def _shape(evidence: Evidence, tensor: TensorId) -> tuple[int, ...]:
-    variable = evidence.trace.variables.get(VariableId(tensor))
-    known = variable.shape if variable else getattr(evidence.trace.tensors.get(tensor), "shape", ())
+def _shape(facts: CallFacts, tensor: TensorId) -> tuple[int, ...]:
+    variable = facts.trace.variables.get(VariableId(tensor))
+    known = variable.shape if variable else getattr(facts.trace.tensors.get(tensor), "shape", ())
     return tuple(size or 0 for size in known or ())
 
 
-def _type(evidence: Evidence, op: OpId) -> str:
-    return evidence.trace.ops[op].type
+def _type(facts: CallFacts, op: OpId) -> str:
+    return facts.trace.ops[op].type
 
 
-def _is_averaged(evidence: Evidence, tensor: TensorId) -> bool:
+def _is_averaged(facts: CallFacts, tensor: TensorId) -> bool:
     """Whether the tensor, or something of its shape made from it, is reduced to one number."""
-    shape = _shape(evidence, tensor)
+    shape = _shape(facts, tensor)
     reached = {tensor}
-    for step in reversed(evidence.steps):
-        op = evidence.trace.ops.get(step.op) if step.op is not None else None
+    for step in reversed(facts.steps):
+        op = facts.trace.ops.get(step.op) if step.op is not None else None
         if op is None or not op.outputs or not reached & {*op.inputs}:
             continue
-        given = _shape(evidence, op.outputs[0])
+        given = _shape(facts, op.outputs[0])
         if op.type in _AVERAGING:
             return given == ()
         if given == shape:
@@ -234,22 +232,22 @@ def _is_averaged(evidence: Evidence, tensor: TensorId) -> bool:
     return False
 
 
-def _is_shared(evidence: Evidence, index: int, source: Operand, target: tuple[int, ...]) -> bool:
+def _is_shared(facts: CallFacts, index: int, source: Operand, target: tuple[int, ...]) -> bool:
     """A weight that all elements of the target were made from, not one of its own for each."""
-    if source.kind != "variable" or source.tensor is None or not _flows(evidence, index):
+    if source.kind != "variable" or source.tensor is None or not _flows(facts, index):
         return False
-    shape = _shape(evidence, source.tensor)
+    shape = _shape(facts, source.tensor)
     return shape != target and shape[:1] != target[:1]
 
 
-def _flows(evidence: Evidence, index: int) -> bool:
-    results = evidence.call.results
-    return index < len(results) and status_of(evidence.trace, results[index]) == "flows"
+def _flows(facts: CallFacts, index: int) -> bool:
+    results = facts.call.results
+    return index < len(results) and status_of(facts.trace, results[index]) == "flows"
 
 
-def _ties(evidence: Evidence, op: Op) -> int:
+def _ties(facts: CallFacts, op: Op) -> int:
     """The largest number of equal extremes in one reduction; 0 where values are not at hand."""
-    value, axes = (evidence.trace.value(tensor) for tensor in op.inputs)
+    value, axes = (facts.trace.value(tensor) for tensor in op.inputs)
     if value is None or axes is None or value.dtype.kind not in "fiu" or not 1 < value.size < _FEW:
         return 0
     over = tuple(int(axis) for axis in np.atleast_1d(axes))

@@ -6,8 +6,8 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from tapeviz.analysis import judge
+from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.analysis.evidence import Evidence
 from tapeviz.analysis.flow.dataflow import DataFlow
 from tapeviz.analysis.python.outside import follow
 from tapeviz.trace.expressions import SourceText
@@ -61,10 +61,10 @@ def test_each_round_has_the_causes_of_its_own_ops(
     flow = DataFlow(trace, follow(trace, text).left)
     kinds = set()
     for diagnosed in found.calls:
-        evidence = Evidence(trace, flow, diagnosed.call, text)
+        facts = CallFacts(trace, flow, diagnosed.call, text)
         for index, finding in enumerate(diagnosed.findings):
             source = diagnosed.call.sources[index]
-            causes = judge.causes_of(evidence, index, source, finding.status)
+            causes = judge.causes_of(facts, index, source, finding.status)
             assert (finding.cause, *finding.others) == causes
             kinds.add((finding.cause and finding.cause.kind, finding.cause and finding.cause.line))
     assert {("assign", 6), ("stop-gradient", 9), ("not-connected", 13)} <= kinds

@@ -14,7 +14,7 @@ from ...trace.expressions import SourceText
 from ...trace.model import Op, OpId, Site, Step, Tape, TensorId, VersionId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
-from ..evidence import Evidence, name_of
+from ..call_facts import CallFacts, name_of
 from ..model import Cause, Kind
 from ..python.blocks import line_that_kept, line_to_move
 from .dataflow import REF_ASSIGNS, Way
@@ -31,11 +31,11 @@ class Crossing:
     """One way, looked at for one call."""
 
     way: Way
-    evidence: Evidence
+    facts: CallFacts
 
     @property
     def op(self) -> Op | None:
-        return self.evidence.op(self.way)
+        return self.facts.op(self.way)
 
 
 Detector = Callable[[Crossing], "Cause | None"]
@@ -43,42 +43,42 @@ Detector = Callable[[Crossing], "Cause | None"]
 
 def changed_state(crossing: Crossing) -> Cause | None:
     """The value went into a variable's state; no tape records a write to a resource."""
-    way, evidence = crossing.way, crossing.evidence
+    way, facts = crossing.way, crossing.facts
     op = crossing.op
     if op is None or not (way.kind in ("assign", "state") or op.type in REF_ASSIGNS):
         return None
     if isinstance(way.end, VersionId):
-        variable = evidence.flow.version_at(way.end).variable
-        if evidence.trace.variables[variable].owner == "metric":
-            return evidence.cause("stateful", op.line, way, what="metric")
-        name = name_of(evidence.trace, variable)
+        variable = facts.flow.version_at(way.end).variable
+        if facts.trace.variables[variable].owner == "metric":
+            return facts.cause("stateful", op.line, way, what="metric")
+        name = name_of(facts.trace, variable)
     else:
-        name = _name_of_ref(evidence, op)
-    return evidence.cause("assign", op.line, way, variable=name)
+        name = _name_of_ref(facts, op)
+    return facts.cause("assign", op.line, way, variable=name)
 
 
-def _name_of_ref(evidence: Evidence, assign: Op) -> str:
+def _name_of_ref(facts: CallFacts, assign: Op) -> str:
     """The name of a variable of the first kind in the graph, by the op that writes to it."""
-    made = evidence.trace.producers.get(assign.inputs[0])
-    return evidence.trace.ops[made].name if made is not None else "a variable"
+    made = facts.trace.producers.get(assign.inputs[0])
+    return facts.trace.ops[made].name if made is not None else "a variable"
 
 
 def made_variable(crossing: Crossing) -> Cause | None:
     """A variable was made from the tensor: its value is copied as by an assign."""
-    way, evidence = crossing.way, crossing.evidence
+    way, facts = crossing.way, crossing.facts
     if way.kind != "creation" or not isinstance(way.end, VersionId):
         return None
-    variable = evidence.trace.variables[evidence.flow.version_at(way.end).variable]
-    name = name_of(evidence.trace, variable.id)
-    return evidence.cause("new-variable", variable.site.line, way, variable=name)
+    variable = facts.trace.variables[facts.flow.version_at(way.end).variable]
+    name = name_of(facts.trace, variable.id)
+    return facts.cause("new-variable", variable.site.line, way, variable=name)
 
 
 def left_tensorflow(crossing: Crossing) -> Cause | None:
     """The value went through Python or NumPy and came back as a constant."""
-    way, evidence = crossing.way, crossing.evidence
+    way, facts = crossing.way, crossing.facts
     if way.leave is None:
         return None
-    return evidence.cause("left-tensorflow", way.leave.site.line, way, how=way.leave.how)
+    return facts.cause("left-tensorflow", way.leave.site.line, way, how=way.leave.how)
 
 
 def went_into_object(crossing: Crossing) -> Cause | None:
@@ -86,15 +86,15 @@ def went_into_object(crossing: Crossing) -> Cause | None:
 
     Datasets are variants that no gradient function reads; what fills an object gives no tensor.
     """
-    way, evidence, op = crossing.way, crossing.evidence, crossing.op
-    if op is None or evidence.dtype(way.start) == "variant":
+    way, facts, op = crossing.way, crossing.facts, crossing.op
+    if op is None or facts.dtype(way.start) == "variant":
         return None
-    is_dataset = "Dataset" in op.type and evidence.dtype(way.end) == "variant"
+    is_dataset = "Dataset" in op.type and facts.dtype(way.end) == "variant"
     into_dataset = is_dataset and way.kind == "op"
     if not into_dataset and way.kind != "object":
         return None
     what = "dataset" if into_dataset else "object"
-    return evidence.cause("stateful", op.line, way, what=what)
+    return facts.cause("stateful", op.line, way, what=what)
 
 
 def ran_python(crossing: Crossing) -> Cause | None:
@@ -102,7 +102,7 @@ def ran_python(crossing: Crossing) -> Cause | None:
     op = crossing.op
     if op is None or op.type not in ("PyFunc", "PyFuncStateless"):
         return None
-    return crossing.evidence.cause("left-tensorflow", op.line, crossing.way, how="numpy_function")
+    return crossing.facts.cause("left-tensorflow", op.line, crossing.way, how="numpy_function")
 
 
 def stopped(crossing: Crossing) -> Cause | None:
@@ -110,46 +110,46 @@ def stopped(crossing: Crossing) -> Cause | None:
     op = crossing.op
     if op is None or op.type not in ("StopGradient", "PreventGradient"):
         return None
-    return crossing.evidence.cause("stop-gradient", op.line, crossing.way)
+    return crossing.facts.cause("stop-gradient", op.line, crossing.way)
 
 
 def became_whole(crossing: Crossing) -> Cause | None:
     """A real number became an integer, boolean or string: nothing infinitesimal is left of it."""
-    way, evidence, op = crossing.way, crossing.evidence, crossing.op
-    if op is None or way.kind != "op" or is_differentiable(evidence.dtype(way.end)):
+    way, facts, op = crossing.way, crossing.facts, crossing.op
+    if op is None or way.kind != "op" or is_differentiable(facts.dtype(way.end)):
         return None
-    if not is_differentiable(evidence.dtype(way.start)):
+    if not is_differentiable(facts.dtype(way.start)):
         return None
-    dtype = evidence.dtype(way.end)
-    words = evidence.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
+    dtype = facts.dtype(way.end)
+    words = facts.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
     is_cast = op.type == "Cast" and (not words or "cast" in words or "to_" in words)
     is_cast = is_cast or dtype == "string"
     kind: Kind = "integer" if is_cast else "not-differentiable"
-    return evidence.cause(kind, evidence.line_of(op), way, dtype=dtype)
+    return facts.cause(kind, facts.line_of(op), way, dtype=dtype)
 
 
 def ran_outside(crossing: Crossing) -> Cause | None:
     """The op ran where the tape did not record: outside its block, paused, before a reset."""
-    evidence, op, tape = crossing.evidence, crossing.op, crossing.evidence.tape
+    facts, op, tape = crossing.facts, crossing.op, crossing.facts.tape
     if op is None or tape is None or crossing.way.kind not in ("op", "read"):
         return None
-    if op.graph or not is_differentiable(evidence.dtype(crossing.way.start)):
+    if op.graph or not is_differentiable(facts.dtype(crossing.way.start)):
         return None
-    where = where_outside(tape, op.when, evidence.call.when)
+    where = where_outside(tape, op.when, facts.call.when)
     if not where and op.paused:
         where = "paused"
     if not where:
         return None
-    earlier = _earlier_tape(evidence, op, tape) if where == "before" else None
+    earlier = _earlier_tape(facts, op, tape) if where == "before" else None
     if earlier is not None:
-        line = line_that_kept(op.site, earlier, evidence.ran)
-        return evidence.cause("replaced-source", line, crossing.way, how="kept")
+        line = line_that_kept(op.site, earlier, facts.ran)
+        return facts.cause("replaced-source", line, crossing.way, how="kept")
     edge = _edge(tape, where, op.when)
     if where == "reset" and edge.line:
-        ran = str(line_to_move(evidence.text, op.site, tape.site, evidence.call.site))
-        return evidence.cause("outside-tape", edge.line, crossing.way, where=where, ran=ran)
-    line = line_to_move(evidence.text, op.site, edge, evidence.call.site)
-    return evidence.cause("outside-tape", line, crossing.way, where=where)
+        ran = str(line_to_move(facts.text, op.site, tape.site, facts.call.site))
+        return facts.cause("outside-tape", edge.line, crossing.way, where=where, ran=ran)
+    line = line_to_move(facts.text, op.site, edge, facts.call.site)
+    return facts.cause("outside-tape", line, crossing.way, where=where)
 
 
 def _edge(tape: Tape, where: str, when: int) -> Site:
@@ -161,37 +161,37 @@ def _edge(tape: Tape, where: str, when: int) -> Site:
     return pauses[-1] if where == "stop_recording" and pauses else tape.site
 
 
-def _earlier_tape(evidence: Evidence, op: Op, tape: Tape) -> Tape | None:
+def _earlier_tape(facts: CallFacts, op: Op, tape: Tape) -> Tape | None:
     """The tape of the same ``with`` statement that has the op: its result was kept since."""
-    tapes = (evidence.trace.tapes[tape] for tape in op.tapes if tape in evidence.trace.tapes)
+    tapes = (facts.trace.tapes[tape] for tape in op.tapes if tape in facts.trace.tapes)
     same = (other for other in tapes if other.id != tape.id and other.site.line == tape.site.line)
     return next(same, None)
 
 
 def gave_none(crossing: Crossing) -> Cause | None:
     """The op's gradient function ran and gave None, or there is none to run."""
-    way, evidence, op = crossing.way, crossing.evidence, crossing.op
-    if op is None or way.kind != "op" or not is_differentiable(evidence.dtype(way.start)):
+    way, facts, op = crossing.way, crossing.facts, crossing.op
+    if op is None or way.kind != "op" or not is_differentiable(facts.dtype(way.start)):
         return None
-    step = evidence.returned.get(op.id)
+    step = facts.returned.get(op.id)
     if step is None and op.derived is None:
-        is_flat = _is_unreplayed(evidence, op) and op.type in FLAT_OPS
-        return evidence.cause("not-differentiable", evidence.line_of(op), way) if is_flat else None
-    if _gave(way, op, step) or not _was_asked(evidence, way, op):
+        is_flat = _is_unreplayed(facts, op) and op.type in FLAT_OPS
+        return facts.cause("not-differentiable", facts.line_of(op), way) if is_flat else None
+    if _gave(way, op, step) or not _was_asked(facts, way, op):
         return None
     if op.is_recorded_operation and op.function:
-        line = gradient_return_line(evidence.text, op) or op.line
-        return evidence.cause("custom-gradient", line, way, function=op.function)
+        line = gradient_return_line(facts.text, op) or op.line
+        return facts.cause("custom-gradient", line, way, function=op.function)
     error = step.error if step is not None else ""
-    return evidence.cause("not-differentiable", evidence.line_of(op), way, error=error)
+    return facts.cause("not-differentiable", facts.line_of(op), way, error=error)
 
 
-def _was_asked(evidence: Evidence, way: Way, op: Op) -> bool:
+def _was_asked(facts: CallFacts, way: Way, op: Op) -> bool:
     """Whether a gradient for this input was wanted.
 
     A tape gets None also for inputs that it does not follow. A replay wants them all.
     """
-    call, trace = evidence.call, evidence.trace
+    call, trace = facts.call, facts.trace
     replayed = call.replay.steps if call.replay else ()
     if call.tape is None or op.within is None or any(step.op == op.id for step in replayed):
         return True
@@ -209,17 +209,17 @@ def _gave(way: Way, op: Op, step: Step | None) -> bool:
     return gave or not (received or step.error)
 
 
-def _is_unreplayed(evidence: Evidence, op: Op) -> bool:
-    return op.graph != 0 or op.within is not None or evidence.call.replay is None
+def _is_unreplayed(facts: CallFacts, op: Op) -> bool:
+    return op.graph != 0 or op.within is not None or facts.call.replay is None
 
 
 def captured(crossing: Crossing) -> Cause | None:
     """A custom gradient is asked for the gradients of its arguments and variables alone."""
-    way, evidence, op = crossing.way, crossing.evidence, crossing.op
+    way, facts, op = crossing.way, crossing.facts, crossing.op
     if op is None or way.kind != "captured":
         return None
     line = op.function_line or op.line
-    return evidence.cause("custom-gradient", line, way, function=op.function, how="captured")
+    return facts.cause("custom-gradient", line, way, function=op.function, how="captured")
 
 
 DETECTORS: tuple[Detector, ...] = (
@@ -241,7 +241,7 @@ DETECTORS: tuple[Detector, ...] = (
 
 def barrier(crossing: Crossing) -> Cause | None:
     """The cause that stops the gradient on this way; None if it passes."""
-    judged = crossing.evidence.judged
+    judged = crossing.facts.judged
     if crossing.way not in judged:
         causes = (detect(crossing) for detect in DETECTORS)
         judged[crossing.way] = next((cause for cause in causes if cause is not None), None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...trace.model import Op, Operand, OpId, TensorId, VariableId, VersionId
-from ..evidence import Evidence, line_where_made, name_of
+from ..call_facts import CallFacts, line_where_made, name_of
 from .barriers import FORM_OPS
 from .dataflow import Place
 
@@ -26,53 +26,53 @@ class End:
     tensor: TensorId
 
 
-def detail_of_ends(evidence: Evidence, source: Operand) -> Mapping[str, str]:
+def detail_of_ends(facts: CallFacts, source: Operand) -> Mapping[str, str]:
     """Facts for the message: what is made of the source, and what the target is made from.
 
     ``reaches``, ``reaches_line``: empty where nothing uses the source; ``decides``: what it reaches
     is a truth value. ``target_line``; ``made_from``: names, empty where the way has none;
     ``variables``: the names of those that the target is made from.
     """
-    end = last_made_from(evidence, source.tensor) if source.tensor is not None else None
+    end = last_made_from(facts, source.tensor) if source.tensor is not None else None
     target = next(
-        (target.tensor for target in evidence.call.targets if target.tensor is not None), None
+        (target.tensor for target in facts.call.targets if target.tensor is not None), None
     )
-    names = list(dict.fromkeys(_made_from(evidence)))
+    names = list(dict.fromkeys(_made_from(facts)))
     shown = names[:_MOST_NAMED] + (
         [f"{len(names) - _MOST_NAMED} more"] * (len(names) > _MOST_NAMED)
     )
     return {
         "reaches": end.name if end is not None else "",
         "reaches_line": str(end.line) if end is not None else "",
-        "decides": "yes" if end is not None and evidence.dtype(end.tensor) == "bool" else "",
-        "target_line": str(line_where_made(evidence, target)) if target is not None else "",
+        "decides": "yes" if end is not None and facts.dtype(end.tensor) == "bool" else "",
+        "target_line": str(line_where_made(facts, target)) if target is not None else "",
         "made_from": _listed(shown),
-        "variables": ", ".join(_variables(evidence)),
+        "variables": ", ".join(_variables(facts)),
     }
 
 
-def last_made_from(evidence: Evidence, source: TensorId) -> End | None:
+def last_made_from(facts: CallFacts, source: TensorId) -> End | None:
     """Where the way from a source ends, among the ops that ran since the tape began to record.
 
     Ops of gradient calls and ops that look at a shape alone do not count.
     """
-    tape = evidence.tape
+    tape = facts.tape
     start = tape.intervals[0].start if tape is not None and tape.intervals else 0
-    ends = sorted(_ends(evidence, source, start), key=lambda op: op.when)
-    named = [(op, name) for op in ends if (name := _name(evidence, op))]
+    ends = sorted(_ends(facts, source, start), key=lambda op: op.when)
+    named = [(op, name) for op in ends if (name := _name(facts, op))]
     if named:
         op, name = named[-1]
     elif ends:
         op = ends[-1]
-        name = evidence.words_of(op) or op.type
+        name = facts.words_of(op) or op.type
     else:
         return None
-    return End(name, evidence.line_of(op), op.outputs[0])
+    return End(name, facts.line_of(op), op.outputs[0])
 
 
-def _ends(evidence: Evidence, source: TensorId, since: int) -> Iterator[Op]:
+def _ends(facts: CallFacts, source: TensorId, since: int) -> Iterator[Op]:
     """Ops made from the source whose outputs no further op takes."""
-    waiting = list(_takers(evidence, source, since))
+    waiting = list(_takers(facts, source, since))
     seen: set[OpId] = set()
     while waiting and len(seen) < _MOST:
         op = waiting.pop()
@@ -80,33 +80,33 @@ def _ends(evidence: Evidence, source: TensorId, since: int) -> Iterator[Op]:
             continue
         seen.add(op.id)
         made = [*op.outputs]
-        if op.id in evidence.trace.writes:
-            made.append(TensorId(evidence.trace.writes[op.id].variable))
-        onward = [taker for tensor in made for taker in _takers(evidence, tensor, op.when + 1)]
+        if op.id in facts.trace.writes:
+            made.append(TensorId(facts.trace.writes[op.id].variable))
+        onward = [taker for tensor in made for taker in _takers(facts, tensor, op.when + 1)]
         waiting.extend(onward)
         if not onward and op.outputs:
             yield op
 
 
-def _takers(evidence: Evidence, tensor: TensorId, since: int) -> Iterator[Op]:
-    takers = evidence.flow.takers.get(tensor, ())
+def _takers(facts: CallFacts, tensor: TensorId, since: int) -> Iterator[Op]:
+    takers = facts.flow.takers.get(tensor, ())
     for op in takers[bisect_left(takers, since, key=lambda op: op.when) :]:
-        if op.when >= evidence.call.when:
+        if op.when >= facts.call.when:
             return
         if op.call is None and op.type not in FORM_OPS:
             yield op
 
 
-def _name(evidence: Evidence, op: Op) -> str:
-    names = (evidence.trace.names.get(tensor, ()) for tensor in op.outputs)
+def _name(facts: CallFacts, op: Op) -> str:
+    names = (facts.trace.names.get(tensor, ()) for tensor in op.outputs)
     return next((found[0] for found in names if found), "")
 
 
-def _made_from(evidence: Evidence) -> Iterator[str]:
+def _made_from(facts: CallFacts) -> Iterator[str]:
     """The named tensors and the variables that the target is made from, the nearest of each way."""
-    trace, flow = evidence.trace, evidence.flow
-    own = {target.text for target in evidence.call.targets}
-    waiting: list[Place] = list(evidence.paths.targets)
+    trace, flow = facts.trace, facts.flow
+    own = {target.text for target in facts.call.targets}
+    waiting: list[Place] = list(facts.paths.targets)
     seen: set[Place] = set()
     while waiting and len(seen) < _MOST:
         place = waiting.pop(0)
@@ -127,10 +127,10 @@ def _made_from(evidence: Evidence) -> Iterator[str]:
                 waiting.append(way.start)
 
 
-def _variables(evidence: Evidence) -> list[str]:
-    places = (place for place in evidence.paths.recent.into if isinstance(place, VersionId))
-    handles = dict.fromkeys(evidence.flow.version_at(place).variable for place in places)
-    return [name_of(evidence.trace, handle) for handle in handles][:_MOST_VARIABLES]
+def _variables(facts: CallFacts) -> list[str]:
+    places = (place for place in facts.paths.recent.into if isinstance(place, VersionId))
+    handles = dict.fromkeys(facts.flow.version_at(place).variable for place in places)
+    return [name_of(facts.trace, handle) for handle in handles][:_MOST_VARIABLES]
 
 
 def _listed(names: list[str]) -> str:

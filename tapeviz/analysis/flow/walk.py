@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
-from ..evidence import Evidence, name_of
+from ..call_facts import CallFacts, name_of
 from ..model import Finding, Link, WalkStep
 from .barriers import Crossing, barrier
 from .dataflow import Place
@@ -16,20 +16,20 @@ from .formulas import formula
 _PRIMES = ("", "′", "″", "‴")
 
 
-def walk(evidence: Evidence, findings: Sequence[Finding]) -> tuple[WalkStep, ...]:
+def walk(facts: CallFacts, findings: Sequence[Finding]) -> tuple[WalkStep, ...]:
     """The rows of the Backprop panel.
 
     Where TensorFlow ran no gradient function at all, the pass up to the cut as it was computed
     after the run.
     """
-    call = evidence.call
+    call = facts.call
     steps: Sequence[Step] = [step for step in call.steps if step.op is not None]
     kind = "op"
     if not steps and call.replay is not None:
-        reached = ops_before_cut(evidence)
+        reached = ops_before_cut(facts)
         steps = [step for step in call.replay.steps if step.op in reached]
         kind = "replayed"
-    rows = _Rows(evidence.trace, call, kind == "replayed")
+    rows = _Rows(facts.trace, call, kind == "replayed")
     for step in steps:
         rows.add(step)
     for finding in findings:
@@ -37,10 +37,10 @@ def walk(evidence: Evidence, findings: Sequence[Finding]) -> tuple[WalkStep, ...
     return rows.finished()
 
 
-def ops_before_cut(evidence: Evidence) -> frozenset[OpId]:
+def ops_before_cut(facts: CallFacts) -> frozenset[OpId]:
     """The ops that the gradient reaches from the targets before anything stops it."""
-    flow = evidence.flow
-    waiting: list[Place] = list(evidence.paths.targets)
+    flow = facts.flow
+    waiting: list[Place] = list(facts.paths.targets)
     seen: set[Place] = set()
     ops: set[OpId] = set()
     while waiting:
@@ -51,7 +51,7 @@ def ops_before_cut(evidence: Evidence) -> frozenset[OpId]:
         for way in flow.into(place):
             if way.op is not None and way.kind == "op":
                 ops.add(way.op)
-            if barrier(Crossing(way, evidence)) is None:
+            if barrier(Crossing(way, facts)) is None:
                 waiting.append(way.start)
     return frozenset(ops)
 

@@ -7,54 +7,54 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 
 from ...trace.model import Array, Op, Step, TensorId, VariableId
-from ..evidence import Evidence, name_of
+from ..call_facts import CallFacts, name_of
 
 _ZERO = "0.0"
 _NARROW = {"float16": "65504", "bfloat16": "3.4e38"}
 
 
-def what_did_it(evidence: Evidence, step: Step, op: Op) -> Mapping[str, str]:
+def what_did_it(facts: CallFacts, step: Step, op: Op) -> Mapping[str, str]:
     """``how``: the op got such numbers (``input``), gave them (``output``), has no slope there
     (``point``; ``masked``: what arrived was 0), or its gradient is too large (``overflow``)."""
-    bad = next((tensor for tensor in op.inputs if _is_bad(evidence, tensor)), None)
+    bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
     if bad is not None:
-        return {"how": "input", "origin": _origin(evidence, bad)}
-    holder = _bad_variable(evidence, op)
+        return {"how": "input", "origin": _origin(facts, bad)}
+    holder = _bad_variable(facts, op)
     if holder:
         return {"how": "input", "origin": f"{holder} holds it"}
-    place = _where(evidence, step, op)
-    value = value_at(op.inputs, place, evidence.trace.value)
+    place = _where(facts, step, op)
+    value = value_at(op.inputs, place, facts.trace.value)
     told = {"value": value} if value else {}
-    is_masked = _is_masked(evidence, step, place)
+    is_masked = _is_masked(facts, step, place)
     if is_masked and value == _ZERO:
         return {"how": "masked", **told}
-    if any(_is_bad(evidence, tensor) for tensor in op.outputs):
+    if any(_is_bad(facts, tensor) for tensor in op.outputs):
         return {"how": "output", **told}
-    dtype = _dtype_given(evidence, step)
+    dtype = _dtype_given(facts, step)
     if dtype in _NARROW and value != _ZERO:
         return {"how": "overflow", "dtype": dtype, "most": _NARROW[dtype]}
     return {"how": "masked" if is_masked else "point", **told}
 
 
-def _bad_variable(evidence: Evidence, op: Op) -> str:
+def _bad_variable(facts: CallFacts, op: Op) -> str:
     """A variable whose state a call of a compiled function takes, after a write of such numbers."""
-    trace = evidence.trace
+    trace = facts.trace
     for handle in op.inputs if op.is_compiled_call else ():
         version = trace.touches.get((op.id, VariableId(handle)))
         written = version.value if version is not None else None
-        if version is not None and written is not None and _is_bad(evidence, written):
+        if version is not None and written is not None and _is_bad(facts, written):
             return name_of(trace, version.variable)
     return ""
 
 
-def _is_bad(evidence: Evidence, tensor: TensorId) -> bool:
-    stats = evidence.trace.stats(tensor)
+def _is_bad(facts: CallFacts, tensor: TensorId) -> bool:
+    stats = facts.trace.stats(tensor)
     return stats is not None and stats.nonfinite > 0
 
 
-def _origin(evidence: Evidence, tensor: TensorId) -> str:
+def _origin(facts: CallFacts, tensor: TensorId) -> str:
     """Which op of the forward pass made the first such number, in words."""
-    trace = evidence.trace
+    trace = facts.trace
     seen: set[TensorId] = set()
     while tensor not in seen:
         seen.add(tensor)
@@ -65,23 +65,23 @@ def _origin(evidence: Evidence, tensor: TensorId) -> str:
         if producer is None:
             break
         op = trace.ops[producer]
-        bad = next((tensor for tensor in op.inputs if _is_bad(evidence, tensor)), None)
+        bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
         if bad is None:
-            return f"line {evidence.line_of(op)} made it ({op.type})"
+            return f"line {facts.line_of(op)} made it ({op.type})"
         tensor = bad
     names = trace.names.get(tensor, ())
     return f"{names[0]} holds it" if names else "it was there from the start"
 
 
-def _bad_gradients(evidence: Evidence, step: Step) -> Iterator[TensorId]:
+def _bad_gradients(facts: CallFacts, step: Step) -> Iterator[TensorId]:
     for gradient in step.downstream:
-        if gradient is not None and _is_bad(evidence, gradient):
+        if gradient is not None and _is_bad(facts, gradient):
             yield gradient
 
 
-def _where(evidence: Evidence, step: Step, op: Op) -> tuple[int, ...] | None:
+def _where(facts: CallFacts, step: Step, op: Op) -> tuple[int, ...] | None:
     """The first element of the largest gradient that is not finite; None if none travelled."""
-    values = [evidence.trace.value(gradient) for gradient in _bad_gradients(evidence, step)]
+    values = [facts.trace.value(gradient) for gradient in _bad_gradients(facts, step)]
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -115,18 +115,18 @@ def _has_place(value: Array, place: tuple[int, ...]) -> bool:
     return len(place) == value.ndim and all(index < size for index, size in fits)
 
 
-def _dtype_given(evidence: Evidence, step: Step) -> str:
-    for gradient in _bad_gradients(evidence, step):
-        known = evidence.trace.tensors.get(gradient)
+def _dtype_given(facts: CallFacts, step: Step) -> str:
+    for gradient in _bad_gradients(facts, step):
+        known = facts.trace.tensors.get(gradient)
         return known.dtype if known is not None else ""
     return ""
 
 
-def _is_masked(evidence: Evidence, step: Step, place: tuple[int, ...] | None) -> bool:
+def _is_masked(facts: CallFacts, step: Step, place: tuple[int, ...] | None) -> bool:
     """Whether what arrived at that element was 0: infinity times 0 is NaN."""
     if place is None or len(step.upstream) != 1 or step.upstream[0] is None:
         return False
-    arrived = evidence.trace.value(step.upstream[0])
+    arrived = facts.trace.value(step.upstream[0])
     if arrived is None or arrived.dtype.kind != "f" or not _has_place(arrived, place):
         return False
     return bool((arrived[place] if arrived.shape else arrived[()]) == 0)

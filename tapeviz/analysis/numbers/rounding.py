@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...trace.model import Op, Operand, Step, TensorId
-from ..evidence import Evidence
+from ..call_facts import CallFacts
 from ..model import Warned
 from ..status import status_of
 from .spoiled import NORMALISING, is_even, read_tensors
@@ -17,31 +17,31 @@ _ROUNDINGS = 8
 _Share = tuple[Step, Op, TensorId]
 
 
-def rounding_only(evidence: Evidence) -> Iterator[Warned]:
+def rounding_only(facts: CallFacts) -> Iterator[Warned]:
     """Contributions of opposite sign add up to all but 0, as for the sum of a softmax."""
-    call = evidence.call
+    call = facts.call
     for source, result in zip(call.sources, call.results, strict=False):
-        if result is None or status_of(evidence.trace, result) != "flows":
+        if result is None or status_of(facts.trace, result) != "flows":
             continue
-        op = _cancels_at(evidence, source, result)
+        op = _cancels_at(facts, source, result)
         if op is None:
             continue
         target = ", ".join(operand.text for operand in call.targets) or "the target"
-        line = evidence.line_of(op)
-        words = evidence.words_of(evidence.origins.forward(op)) or op.type
+        line = facts.line_of(op)
+        words = facts.words_of(facts.origins.forward(op)) or op.type
         yield Warned(
             "rounding",
             line,
             f"The gradient of {target} by {source.text} is 0 but for rounding (at most "
-            f"{_size(evidence, result):.2g}): at {words} on line {line} contributions of opposite "
-            f"sign cancel. {_constant(evidence, target, op)} "
+            f"{_size(facts, result):.2g}): at {words} on line {line} contributions of opposite "
+            f"sign cancel. {_constant(facts, target, op)} "
             f"Differentiate something that does depend on {source.text}.",
         )
 
 
-def _constant(evidence: Evidence, target: str, op: Op) -> str:
-    tensors = [operand.tensor for operand in evidence.call.targets]
-    value = evidence.trace.value(tensors[0]) if len(tensors) == 1 and tensors[0] else None
+def _constant(facts: CallFacts, target: str, op: Op) -> str:
+    tensors = [operand.tensor for operand in facts.call.targets]
+    value = facts.trace.value(tensors[0]) if len(tensors) == 1 and tensors[0] else None
     if value is None or value.size != 1:
         return f"{target} does not change when it does."
     shown = f"{float(value.ravel()[0]):.6g}"
@@ -49,39 +49,39 @@ def _constant(evidence: Evidence, target: str, op: Op) -> str:
     return f"{target} is constant {shown}{end}: it does not change when its input does."
 
 
-def _cancels_at(evidence: Evidence, source: Operand, result: TensorId) -> Op | None:
+def _cancels_at(facts: CallFacts, source: Operand, result: TensorId) -> Op | None:
     """Follow a single path upstream to where what was added up or given is noise beside its parts.
 
     A gradient that is small since it was multiplied by small numbers is none of these.
     """
-    places: Sequence[TensorId] = read_tensors(evidence, source)
+    places: Sequence[TensorId] = read_tensors(facts, source)
     total, seen = result, set[TensorId]()
     while seen.isdisjoint(places):
         seen.update(places)
-        fed = (share for tensor in places for share in evidence.feeding.get(tensor, ()))
+        fed = (share for tensor in places for share in facts.feeding.get(tensor, ()))
         shares = [share for share in fed if share[1].type != "ReadVariableOp"]
         if not shares:
             return None
-        step, op, given = max(shares, key=lambda share: _size(evidence, share[2]))
+        step, op, given = max(shares, key=lambda share: _size(facts, share[2]))
         if len(shares) > 1:
-            return op if _is_noise(evidence, total, given) else None
+            return op if _is_noise(facts, total, given) else None
         upstream = step.upstream[0] if len(step.upstream) == 1 else None
         if upstream is None:
             return None
-        if op.type in NORMALISING and is_even(evidence, step):
-            return op if _is_noise(evidence, given, upstream) else None
+        if op.type in NORMALISING and is_even(facts, step):
+            return op if _is_noise(facts, given, upstream) else None
         places, total = op.outputs, upstream
     return None
 
 
-def _is_noise(evidence: Evidence, total: TensorId, part: TensorId) -> bool:
-    slack = _ROUNDINGS * _EPSILON.get(evidence.dtype(total), 0.0)
-    return 0 < _size(evidence, total) <= slack * _size(evidence, part)
+def _is_noise(facts: CallFacts, total: TensorId, part: TensorId) -> bool:
+    slack = _ROUNDINGS * _EPSILON.get(facts.dtype(total), 0.0)
+    return 0 < _size(facts, total) <= slack * _size(facts, part)
 
 
-def _size(evidence: Evidence, tensor: TensorId) -> float:
+def _size(facts: CallFacts, tensor: TensorId) -> float:
     """The largest absolute value of the elements; 0 where they are not known or not finite."""
-    stats = evidence.trace.stats(tensor)
+    stats = facts.trace.stats(tensor)
     if stats is None or stats.min is None or stats.max is None or stats.nonfinite:
         return 0.0
     return max(abs(stats.min), abs(stats.max))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...trace.model import Op, Operand, OpId, Stats, Step, TensorId, VariableId
 from ...trace.op_kinds import ops_with
-from ..evidence import Evidence
+from ..call_facts import CallFacts
 from ..model import Cause, Kind
 from ..status import is_zero
 from .began import began, by_name, in_first_turn, place_of_bad
@@ -36,73 +36,73 @@ _IsSpoiled = Callable[[Stats | None], bool]
 _Spoiler = tuple[Step | None, Op]
 
 
-def explain_zero(evidence: Evidence, source: Operand) -> Cause | None:
+def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     """The op whose gradient first became zero everywhere, on the way to this source."""
-    found = _spoiling(evidence, source, is_zero)
+    found = _spoiling(facts, source, is_zero)
     if found is None:
-        return _given(evidence, "multiplied-by-zero", is_zero)
+        return _given(facts, "multiplied-by-zero", is_zero)
     step, op = found
     if step is None:
-        return _caused_by(evidence, "cancelled", op)
+        return _caused_by(facts, "cancelled", op)
     suspect = None
     if has_inside(op) and not op.is_open:
-        suspect = _last_in_body(evidence, op, _CLIPPING | _FLAT | _MASKING)
+        suspect = _last_in_body(facts, op, _CLIPPING | _FLAT | _MASKING)
     if suspect is not None:
         kind: Kind = "saturated" if suspect.type in _CLIPPING else "flat-op"
         kind = "multiplied-by-zero" if suspect.type in _MASKING else kind
-        return replace(_caused_by(evidence, kind, suspect), is_probable=True)
-    return _caused_by(evidence, _kind_of_zero(evidence, op, step), op)
+        return replace(_caused_by(facts, kind, suspect), is_probable=True)
+    return _caused_by(facts, _kind_of_zero(facts, op, step), op)
 
 
-def explain_nonfinite(evidence: Evidence, source: Operand) -> Cause | None:
+def explain_nonfinite(facts: CallFacts, source: Operand) -> Cause | None:
     """The first op of the backward pass that turned finite into NaN or Inf; of a compiled
     function that was called several times, in the call in which that happened first."""
-    first = nonfinite_in_call(evidence)
-    if first is not None and evidence.trace.ops[evidence.call.within or OpId(0)] is not first[0]:
+    first = nonfinite_in_call(facts)
+    if first is not None and facts.trace.ops[facts.call.within or OpId(0)] is not first[0]:
         return first[1]
-    found = _spoiling(evidence, source, _is_nonfinite)
+    found = _spoiling(facts, source, _is_nonfinite)
     if found is None:
-        return _given(evidence, "nonfinite", _is_nonfinite)
+        return _given(facts, "nonfinite", _is_nonfinite)
     step, op = found
-    inner = _first_inside(evidence, op)
+    inner = _first_inside(facts, op)
     suspect = None
     if inner is None and has_inside(op) and not op.is_open:
-        suspect = suspect_of_nonfinite(evidence, op)
+        suspect = suspect_of_nonfinite(facts, op)
     if suspect is not None:
-        return replace(_caused_by(evidence, "nonfinite", suspect), is_probable=True)
-    cause = _caused_by(evidence, "nonfinite", inner or op)
+        return replace(_caused_by(facts, "nonfinite", suspect), is_probable=True)
+    cause = _caused_by(facts, "nonfinite", inner or op)
     if step is None or inner is not None:
         return cause
-    return replace(cause, detail={**cause.detail, **what_did_it(evidence, step, op)})
+    return replace(cause, detail={**cause.detail, **what_did_it(facts, step, op)})
 
 
-def nonfinite_in_call(evidence: Evidence) -> tuple[Op, Cause] | None:
+def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause] | None:
     """For a gradient call in a compiled function the call of it in which such numbers began, and
     why; None where that is not known."""
-    if evidence.call.within is None:
+    if facts.call.within is None:
         return None
-    found = began(evidence.trace, evidence.call)
+    found = began(facts.trace, facts.call)
     if found is None:
         return None
-    trace = evidence.trace
-    told, run = by_name(trace, trace.ops[evidence.call.within]), by_name(trace, found.run)
+    trace = facts.trace
+    told, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
     op = told.get((found.gave.traced, found.gave.name), found.gave)
-    forward = evidence.origins.forward(op)
+    forward = facts.origins.forward(op)
     own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
     forward = told.get((own.traced, own.name), own)
     bad = any(_is_nonfinite(trace.stats(now.get(output, output))) for output in own.outputs)
     at = place_of_bad(trace, own if bad else found.gave, now)
     value = value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
-    cause = _caused_by(evidence, "nonfinite", forward)
+    cause = _caused_by(facts, "nonfinite", forward)
     detail = {**cause.detail, "how": "output" if bad else "point"}
     detail |= {"value": value} if value else {}
     detail |= {"number": f"{found.number}", "calls": f"{found.calls}"}
     return found.run, replace(cause, detail=detail)
 
 
-def _first_inside(evidence: Evidence, call: Op) -> Op | None:
+def _first_inside(facts: CallFacts, call: Op) -> Op | None:
     """The first op inside a compiled function that made NaN or infinity from finite numbers."""
-    trace = evidence.trace
+    trace = facts.trace
     for inner in call.body if call.is_compiled_call else ():
         op = trace.ops[inner]
         gave = any(_is_nonfinite(trace.stats(output)) for output in op.outputs)
@@ -116,86 +116,84 @@ def has_inside(op: Op) -> bool:
     return op.is_compiled_call or op.type in _CONTROL_FLOW
 
 
-def suspect_of_nonfinite(evidence: Evidence, call: Op) -> Op | None:
+def suspect_of_nonfinite(facts: CallFacts, call: Op) -> Op | None:
     """The op inside a compiled function that NaN or infinity probably began at."""
-    found = _last_in_body(evidence, call, _SINGULAR)
-    return found or _last_in_body(evidence, call, _GROWING)
+    found = _last_in_body(facts, call, _SINGULAR)
+    return found or _last_in_body(facts, call, _GROWING)
 
 
-def _last_in_body(evidence: Evidence, op: Op, types: Collection[str]) -> Op | None:
+def _last_in_body(facts: CallFacts, op: Op, types: Collection[str]) -> Op | None:
     """The last op of these types in the body, for the backward pass comes to it first.
 
     Ops of gradient calls do not count.
     """
-    body = (evidence.trace.ops[number] for number in op.body)
+    body = (facts.trace.ops[number] for number in op.body)
     suspects = [op for op in body if op.type in types and op.call is None and op.line]
     return suspects[-1] if suspects else None
 
 
-def spoiling_op(evidence: Evidence, source: Operand) -> Op | None:
+def spoiling_op(facts: CallFacts, source: Operand) -> Op | None:
     """The op that made zeros out of something on the way to this source."""
-    found = _spoiling(evidence, source, is_zero)
+    found = _spoiling(facts, source, is_zero)
     return found[1] if found else None
 
 
-def _given(evidence: Evidence, kind: Kind, is_spoiled: _IsSpoiled) -> Cause | None:
+def _given(facts: CallFacts, kind: Kind, is_spoiled: _IsSpoiled) -> Cause | None:
     """The pass began with what was given as ``output_gradients``."""
     given = [
-        gradient.tensor
-        for gradient in evidence.call.output_gradients
-        if gradient.tensor is not None
+        gradient.tensor for gradient in facts.call.output_gradients if gradient.tensor is not None
     ]
-    spoiled = [is_spoiled(evidence.trace.stats(gradient)) for gradient in given]
+    spoiled = [is_spoiled(facts.trace.stats(gradient)) for gradient in given]
     if not (any(spoiled) if kind == "nonfinite" else given and all(spoiled)):
         return None
-    return evidence.cause(kind, evidence.call.line, None, how="given")
+    return facts.cause(kind, facts.call.line, None, how="given")
 
 
-def _caused_by(evidence: Evidence, kind: Kind, op: Op) -> Cause:
-    line = evidence.line_of(op)
-    forward = evidence.origins.forward(op)
-    words = evidence.words_of(forward) if op is forward else ""
+def _caused_by(facts: CallFacts, kind: Kind, op: Op) -> Cause:
+    line = facts.line_of(op)
+    forward = facts.origins.forward(op)
+    words = facts.words_of(forward) if op is forward else ""
     if op.is_compiled_call:
         words = f"{op.function}()"
     detail = {"words": words} if words else {}
-    if kind == "multiplied-by-zero" and _empties(evidence, op):
+    if kind == "multiplied-by-zero" and _empties(facts, op):
         detail["how"] = "empty"
-    return Cause(kind, line, evidence.text.code(line), op.type, forward.id, detail=detail)
+    return Cause(kind, line, facts.text.code(line), op.type, forward.id, detail=detail)
 
 
-def _kind_of_zero(evidence: Evidence, op: Op, step: Step) -> Kind:
-    if _empties(evidence, op):
+def _kind_of_zero(facts: CallFacts, op: Op, step: Step) -> Kind:
+    if _empties(facts, op):
         return "multiplied-by-zero"
     if op.type in _FLAT or op.is_recorded_operation:
         return "flat-op"
     if op.type in _MASKING:
         return "multiplied-by-zero"
-    if op.type in _PRODUCTS and any(is_zero(evidence.trace.stats(tensor)) for tensor in op.inputs):
+    if op.type in _PRODUCTS and any(is_zero(facts.trace.stats(tensor)) for tensor in op.inputs):
         return "multiplied-by-zero"
-    if op.type in NORMALISING and is_even(evidence, step):
+    if op.type in NORMALISING and is_even(facts, step):
         return "cancelled"
     if op.type in _CLIPPING:
         return "saturated"
     return "flat-op" if op.type == "Pow" else "cancelled"
 
 
-def is_even(evidence: Evidence, step: Step) -> bool:
+def is_even(facts: CallFacts, step: Step) -> bool:
     """Whether the upstream gradient is the same along the last axis, where a softmax sums to 1."""
     upstream = step.upstream[0] if step.upstream else None
-    value = evidence.trace.value(upstream) if upstream is not None else None
+    value = facts.trace.value(upstream) if upstream is not None else None
     return value is not None and value.ndim > 0 and bool((value == value[..., :1]).all())
 
 
-def _spoiling(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
+def _spoiling(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
     """The step that spoiled it (None: sound shares that add up to a spoiled sum) and its op."""
     key = (source.tensor, is_spoiled.__name__)
-    if key not in evidence.spoilers:
-        evidence.spoilers[key] = _look_upstream(evidence, source, is_spoiled)
-    return evidence.spoilers[key]
+    if key not in facts.spoilers:
+        facts.spoilers[key] = _look_upstream(facts, source, is_spoiled)
+    return facts.spoilers[key]
 
 
-def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
-    waiting = read_tensors(evidence, source)
+def _look_upstream(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
+    waiting = read_tensors(facts, source)
     seen: set[TensorId] = set()
     candidates: list[tuple[Step, Op]] = []
     sound: list[Op] = []
@@ -205,61 +203,61 @@ def _look_upstream(evidence: Evidence, source: Operand, is_spoiled: _IsSpoiled) 
         if tensor in seen:
             continue
         seen.add(tensor)
-        for step, op, gradient in evidence.feeding.get(tensor, ()):
-            if not is_spoiled(evidence.trace.stats(gradient)):
+        for step, op, gradient in facts.feeding.get(tensor, ()):
+            if not is_spoiled(facts.trace.stats(gradient)):
                 sound.append(op)
                 continue
-            if _empties(evidence, op):
+            if _empties(facts, op):
                 emptied.append((step, op))
-            if _is_received(evidence, step, is_spoiled):
+            if _is_received(facts, step, is_spoiled):
                 waiting.extend(op.outputs)
             else:
                 candidates.append((step, op))
     if emptied:
         return emptied[0]
     if candidates:
-        return _before_moves(evidence, *min(candidates, key=lambda pair: pair[0].index))
+        return _before_moves(facts, *min(candidates, key=lambda pair: pair[0].index))
     return (None, sound[0]) if sound else None
 
 
-def _is_received(evidence: Evidence, step: Step, is_spoiled: _IsSpoiled) -> bool:
+def _is_received(facts: CallFacts, step: Step, is_spoiled: _IsSpoiled) -> bool:
     """Whether the step was given such a gradient: NaN in any, or zeros in all that are numbers."""
     given = (gradient for gradient in step.upstream if gradient is not None)
     floats = [
         gradient
         for gradient in given
-        if not evidence.dtype(gradient).startswith(("int", "uint", "bool"))
+        if not facts.dtype(gradient).startswith(("int", "uint", "bool"))
     ]
-    spoiled = [is_spoiled(evidence.trace.stats(gradient)) for gradient in floats]
+    spoiled = [is_spoiled(facts.trace.stats(gradient)) for gradient in floats]
     return bool(spoiled) and (all(spoiled) if is_spoiled is is_zero else any(spoiled))
 
 
-def _empties(evidence: Evidence, op: Op) -> bool:
+def _empties(facts: CallFacts, op: Op) -> bool:
     """Whether the op takes nothing of what it was given, as a mask that is False everywhere."""
-    known = evidence.trace.tensors
+    known = facts.trace.tensors
     given, taken = (known.get(side[0]) if side else None for side in (op.outputs, op.inputs))
     return given is not None and taken is not None and given.size == 0 and bool(taken.size)
 
 
-def _before_moves(evidence: Evidence, step: Step, op: Op) -> _Spoiler:
+def _before_moves(facts: CallFacts, step: Step, op: Op) -> _Spoiler:
     """The step that made a part of its gradient zero, where this one only picked that part out.
 
     ``tf.reduce_max(tf.stack([a, b]))``: the gradient of the stack is zero for ``a`` alone.
     """
     found = step, op
     while op.type in _MOVES:
-        feeders = [feeder for tensor in op.outputs for feeder in evidence.feeding.get(tensor, ())]
+        feeders = [feeder for tensor in op.outputs for feeder in facts.feeding.get(tensor, ())]
         if len(feeders) != 1:
             return found
         step, op, _ = feeders[0]
     return (step, op) if op.type in _CLIPPING or op.type in _MASKING else found
 
 
-def read_tensors(evidence: Evidence, source: Operand) -> list[TensorId]:
+def read_tensors(facts: CallFacts, source: Operand) -> list[TensorId]:
     """The source itself; of a variable every tensor that was read from it."""
     if source.tensor is None:
         return []
-    variable = evidence.trace.variables.get(VariableId(source.tensor))
+    variable = facts.trace.variables.get(VariableId(source.tensor))
     versions = variable.versions if variable else ()
     return [source.tensor, *(tensor for version in versions for tensor in version.reads)]
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ...trace.model import NOWHERE, Op, Operand, TensorId, Variable, VariableId
 from ...trace.op_kinds import ops_with
-from ..evidence import Evidence
+from ..call_facts import CallFacts
 from ..flow.dataflow import Place
 from ..model import Cause
 from .blocks import line_beside
@@ -25,7 +25,7 @@ _DEEPEST = 40
 class Replaced:
     """A source, and the places that the target was made from."""
 
-    evidence: Evidence
+    facts: CallFacts
     source: Operand
     tensor: TensorId
     used: frozenset[Place]
@@ -33,21 +33,21 @@ class Replaced:
     @cached_property
     def used_tensors(self) -> frozenset[TensorId]:
         """Tensors of the target's ancestry, and the handles of its variables."""
-        flow = self.evidence.flow
+        flow = self.facts.flow
         return frozenset(
             used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
             for used in self.used
         )
 
     def cause(self, line: int, how: str) -> Cause:
-        return self.evidence.cause("replaced-source", line, None, how=how)
+        return self.facts.cause("replaced-source", line, None, how=how)
 
 
-def explain_replaced(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+def explain_replaced(facts: CallFacts, source: Operand, used: Collection[Place]) -> Cause | None:
     """How the source given became another tensor than the one used; None if it never was one."""
     if source.tensor is None:
         return None
-    case = Replaced(evidence, source, source.tensor, frozenset(used))
+    case = Replaced(facts, source, source.tensor, frozenset(used))
     if source.tensor in case.used_tensors:  # of the source itself something was used, its shape
         return None
     for look in REPLACEMENTS:
@@ -57,13 +57,13 @@ def explain_replaced(evidence: Evidence, source: Operand, used: Collection[Place
     return None
 
 
-def lost_variable(evidence: Evidence, source: Operand) -> Cause | None:
+def lost_variable(facts: CallFacts, source: Operand) -> Cause | None:
     """The name meant a variable until it was given to a tensor made from it: ``w = w - step``."""
-    trace, tensor = evidence.trace, source.tensor
+    trace, tensor = facts.trace, source.tensor
     held: VariableId | None = None
     line = 0
-    for when, bound, bound_on in evidence.flow.bound.get(source.text, ()):
-        if when > evidence.call.when:
+    for when, bound, bound_on in facts.flow.bound.get(source.text, ()):
+        if when > facts.call.when:
             continue
         known = trace.variables.get(VariableId(bound))
         if known is not None:
@@ -72,19 +72,19 @@ def lost_variable(evidence: Evidence, source: Operand) -> Cause | None:
             line = bound_on
     if held is None or tensor is None:
         return None
-    line = line or _put_into(evidence, source.text, tensor)
+    line = line or _put_into(facts, source.text, tensor)
     if not line:
         return None
-    starts = evidence.flow.places_of_source(TensorId(held))
-    if not evidence.flow.ancestry([tensor]).leads_from(starts):
+    starts = facts.flow.places_of_source(TensorId(held))
+    if not facts.flow.ancestry([tensor]).leads_from(starts):
         return None
-    return evidence.cause("replaced-source", line, None, how="lost")
+    return facts.cause("replaced-source", line, None, how="lost")
 
 
-def _put_into(evidence: Evidence, path: str, tensor: TensorId) -> int:
+def _put_into(facts: CallFacts, path: str, tensor: TensorId) -> int:
     """The line that put the tensor into what ``path`` is a part of, under whatever key it had."""
-    site, _ = evidence.flow.first_seen.get(tensor, (NOWHERE, 0))
-    statement = read_text(evidence.text).statement(site.line)
+    site, _ = facts.flow.first_seen.get(tensor, (NOWHERE, 0))
+    statement = read_text(facts.text).statement(site.line)
     whole = path.partition("[")[0]
     is_put = statement is not None and whole != path and whole in statement.changes
     return site.line if is_put else 0
@@ -93,9 +93,9 @@ def _put_into(evidence: Evidence, path: str, tensor: TensorId) -> int:
 def _rebound(case: Replaced) -> Cause | None:
     """The name meant a tensor that the target was made from, and was given to another one."""
     line, was_used = 0, False
-    for when, bound, bound_on in case.evidence.flow.bound.get(case.source.text, ()):
+    for when, bound, bound_on in case.facts.flow.bound.get(case.source.text, ()):
         # Names inside a compiled function are noticed late: the source was bound before the call.
-        if when > case.evidence.call.when and bound != case.tensor:
+        if when > case.facts.call.when and bound != case.tensor:
             continue
         if bound in case.used_tensors:
             was_used, line = True, 0
@@ -106,22 +106,22 @@ def _rebound(case: Replaced) -> Cause | None:
 
 def _made_anew(case: Replaced) -> Cause | None:
     """The same computation from the same values, run once more: ``x[0]`` makes a new tensor."""
-    trace = case.evidence.trace
+    trace = case.facts.trace
     producer = trace.producers.get(case.tensor)
     if producer is None:
         return None
     made = trace.ops[producer]
-    same = _Same(case.evidence)
+    same = _Same(case.facts)
     for place in case.used_tensors:
         twin = trace.producers.get(place)
         if twin is not None and same.ops(trace.ops[twin], made):
-            return case.cause(line_beside(made.site, case.evidence.call.site), "copy")
+            return case.cause(line_beside(made.site, case.facts.call.site), "copy")
     return None
 
 
 def _copied(case: Replaced) -> Cause | None:
     """A slice, a cast, a copy of a tensor that the target was made from."""
-    trace, flow = case.evidence.trace, case.evidence.flow
+    trace, flow = case.facts.trace, case.facts.flow
     variable = trace.variables.get(VariableId(case.tensor))
     if variable is not None:
         initial = variable.versions[0].value if variable.versions else None
@@ -134,14 +134,14 @@ def _copied(case: Replaced) -> Cause | None:
     ways = flow.into(case.tensor)
     if producer is not None:
         site = trace.ops[producer].site
-        return case.cause(line_beside(site, case.evidence.call.site), "copy")
+        return case.cause(line_beside(site, case.facts.call.site), "copy")
     return case.cause(ways[0].leave.site.line, "copy") if ways and ways[0].leave else None
 
 
 def _is_view_of(case: Replaced, tensor: TensorId) -> bool:
     """Whether only ops that move elements about lead from a used place to the tensor."""
     place: Place = tensor
-    flow, trace = case.evidence.flow, case.evidence.trace
+    flow, trace = case.facts.flow, case.facts.trace
     for _ in range(_DEEPEST):
         ways = flow.into(place)
         if not ways:
@@ -158,7 +158,7 @@ def _is_view_of(case: Replaced, tensor: TensorId) -> bool:
 def _handle(case: Replaced, place: Place) -> TensorId | None:
     if isinstance(place, int):
         return None
-    return TensorId(case.evidence.flow.version_at(place).variable)
+    return TensorId(case.facts.flow.version_at(place).variable)
 
 
 def _made_again(case: Replaced) -> Cause | None:
@@ -167,7 +167,7 @@ def _made_again(case: Replaced) -> Cause | None:
     So it is with a layer that a function makes on each call. Either the one used was made while
     the tape recorded, or the source when the target was there already.
     """
-    trace, call = case.evidence.trace, case.evidence.call
+    trace, call = case.facts.trace, case.facts.call
     source = trace.variables.get(VariableId(case.tensor))
     if source is None:
         return None
@@ -186,12 +186,12 @@ def _made_again(case: Replaced) -> Cause | None:
 
 
 def _made_when(case: Replaced, tensor: TensorId) -> int:
-    producer = case.evidence.trace.producers.get(tensor)
-    return case.evidence.trace.ops[producer].when if producer is not None else 0
+    producer = case.facts.trace.producers.get(tensor)
+    return case.facts.trace.ops[producer].when if producer is not None else 0
 
 
 def _is_made_inside(case: Replaced, variable: Variable) -> bool:
-    tape = case.evidence.tape
+    tape = case.facts.tape
     return tape is not None and tape.is_recording(variable.when)
 
 
@@ -214,7 +214,7 @@ def _line_of_maker(case: Replaced, variable: Variable) -> int:
     function = variable.site.frames[0].function if variable.site.frames else ""
     makers = [
         binding.site.line
-        for binding in case.evidence.trace.bindings
+        for binding in case.facts.trace.bindings
         if binding.value.startswith("keras")
         and binding.when < variable.when
         and binding.site.frames
@@ -226,8 +226,8 @@ def _line_of_maker(case: Replaced, variable: Variable) -> int:
 class _Same:
     """Tells whether two ops did the same with the same values."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        self.evidence = evidence
+    def __init__(self, facts: CallFacts) -> None:
+        self.facts = facts
         self._known: dict[tuple[int, int], bool] = {}
 
     def ops(self, first: Op, other: Op, depth: int = 0) -> bool:
@@ -247,7 +247,7 @@ class _Same:
     def _tensors(self, first: TensorId, other: TensorId, depth: int) -> bool:
         if first == other:
             return True
-        trace = self.evidence.trace
+        trace = self.facts.trace
         read = trace.reads.get(first), trace.reads.get(other)
         if read[0] is not None and read[1] is not None:
             return (read[0].variable, read[0].index) == (read[1].variable, read[1].index)

@@ -22,45 +22,45 @@ from ...trace.model import (
     VersionId,
 )
 from ...trace.state import CREATION
-from ..evidence import Evidence, name_of
+from ..call_facts import CallFacts, name_of
 from ..flow.dataflow import Place
 from ..model import Cause
 from .outside import NO_NUMBER
 from .python_text import read_text
 
-Look = Callable[[Evidence, Operand, Collection[Place]], "Cause | None"]
+Look = Callable[[CallFacts, Operand, Collection[Place]], "Cause | None"]
 
 
-def find_unseen(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+def find_unseen(facts: CallFacts, source: Operand, used: Collection[Place]) -> Cause | None:
     """How the value may have come from the source into what the target was made from."""
     if source.tensor is None:
         return None
-    return next((cause for look in UNSEEN if (cause := look(evidence, source, used))), None)
+    return next((cause for look in UNSEEN if (cause := look(facts, source, used))), None)
 
 
-def _dropped_write(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+def _dropped_write(facts: CallFacts, source: Operand, used: Collection[Place]) -> Cause | None:
     """``ta.write(…)`` whose result nobody takes: in a function it changes nothing."""
-    flow = evidence.flow
+    flow = facts.flow
     for op in flow.list_writes:
         if op.inputs[0] not in used or not op.outputs:
             continue
         made_from = flow.ancestry(op.inputs[1:])
-        if any(start in made_from.into for start in evidence.paths.starts(source.tensor or _NONE)):
-            return evidence.cause("stateful", op.line, None, what="array")
+        if any(start in made_from.into for start in facts.paths.starts(source.tensor or _NONE)):
+            return facts.cause("stateful", op.line, None, what="array")
     return None
 
 
-def _through_file(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+def _through_file(facts: CallFacts, source: Operand, used: Collection[Place]) -> Cause | None:
     """A variable was given, from outside TensorFlow, the very elements that the source had.
 
     So it is with ``save_weights`` and ``load_weights``. Elements that are all alike prove nothing.
     """
-    trace = evidence.trace
+    trace = facts.trace
     variable = trace.variables.get(VariableId(source.tensor or _NONE))
     if variable is None:
         return None
     for place in used:
-        version = evidence.flow.version_at(place) if isinstance(place, VersionId) else None
+        version = facts.flow.version_at(place) if isinstance(place, VersionId) else None
         if version is None or version.op is None or version.value in trace.producers:
             continue
         op, value = trace.ops[version.op], trace.value(version.value or _NONE)
@@ -69,8 +69,8 @@ def _through_file(evidence: Evidence, source: Operand, used: Collection[Place]) 
         if _is_telling(value) and _had(trace, variable, value, op):
             name = name_of(trace, version.variable)
             if trace.variables[version.variable].site.line == op.line:  # copy.deepcopy makes it
-                return evidence.cause("replaced-source", op.line, None, how="cloned")
-            cause = evidence.cause("assign", op.line, None, variable=name)
+                return facts.cause("replaced-source", op.line, None, how="cloned")
+            cause = facts.cause("assign", op.line, None, variable=name)
             return replace(cause, op=op.type, op_id=op.id, is_probable=True)
     return None
 
@@ -102,35 +102,35 @@ def _elements(trace: Trace, version: Version) -> Iterator[Array | None]:
     yield from (trace.value(tensor) for tensor in version.reads[:2])
 
 
-def _number_came_back(evidence: Evidence, source: Operand, used: Collection[Place]) -> Cause | None:
+def _number_came_back(facts: CallFacts, source: Operand, used: Collection[Place]) -> Cause | None:
     """A constant that is not in the text has the very number that left TensorFlow before it.
 
     So it is where no name leads from one to the other: ``setattr``, a list given to a function.
     """
-    trace, flow = evidence.trace, evidence.flow
-    starts = evidence.paths.starts(source.tensor or _NONE)
-    constants = list(_unexplained(evidence, used))
-    left = [leave for leave in trace.leaves if constants and leave.when < evidence.call.when]
+    trace, flow = facts.trace, facts.flow
+    starts = facts.paths.starts(source.tensor or _NONE)
+    constants = list(_unexplained(facts, used))
+    left = [leave for leave in trace.leaves if constants and leave.when < facts.call.when]
     for leave in left[: -_MOST_LEAVES - 1 : -1]:
         number = trace.value(leave.tensor)
         if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
             continue
         came = any(when > leave.when and _has(value, number) for value, when in constants)
         if came and flow.ancestry([flow.place_left(leave)]).leads_from(starts):
-            cause = evidence.cause("left-tensorflow", leave.site.line, None, how=leave.how)
+            cause = facts.cause("left-tensorflow", leave.site.line, None, how=leave.how)
             return replace(cause, is_probable=True)
     return None
 
 
-def _unexplained(evidence: Evidence, used: Collection[Place]) -> Iterator[tuple[Array, int]]:
+def _unexplained(facts: CallFacts, used: Collection[Place]) -> Iterator[tuple[Array, int]]:
     """Constants of real numbers that the target was made from, and when they were first seen."""
-    trace, text = evidence.trace, read_text(evidence.text)
-    seen = evidence.flow.first_seen
+    trace, text = facts.trace, read_text(facts.text)
+    seen = facts.flow.first_seen
     for tensor in used:
         if isinstance(tensor, VersionId) or tensor in trace.producers or tensor not in seen:
             continue
         value, (site, when) = trace.value(tensor), seen[tensor]
-        if value is None or value.dtype.kind != "f" or when > evidence.call.when:
+        if value is None or value.dtype.kind != "f" or when > facts.call.when:
             continue
         statement = text.statement(site.line)
         numbers = statement.numbers if statement is not None else ()

@@ -29,7 +29,7 @@ from .python.blocks import Lines, lines_within
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CallFacts:
     """The facts that detectors read: the recording, one call of it, and its source text."""
 
     trace: Trace
@@ -165,9 +165,9 @@ def name_of(trace: Trace, variable: VariableId) -> str:
     return (known.path or known.name) if known else "the variable"
 
 
-def line_where_made(evidence: Evidence, tensor: TensorId) -> int:
+def line_where_made(facts: CallFacts, tensor: TensorId) -> int:
     """The line where a tensor or variable came into being, as far as anything tells."""
-    trace = evidence.trace
+    trace = facts.trace
     variable = trace.variables.get(VariableId(tensor))
     if variable is not None:
         return variable.site.line
@@ -179,4 +179,4 @@ def line_where_made(evidence: Evidence, tensor: TensorId) -> int:
         for binding in trace.bindings
         if any(bound == tensor for bound, _ in binding.tensors)
     ]
-    return sites[0].line if sites else evidence.call.line
+    return sites[0].line if sites else facts.call.line
