@@ -23,7 +23,7 @@ from ..trace.model import (
 from .flow.dataflow import DataFlow, Place, Way
 from .flow.origins import Origins
 from .flow.paths import Paths
-from .model import Cause, Kind, Link
+from .model import Cause, Evidence, Link
 from .op_words import words_on_line
 from .python.blocks import Lines, lines_within
 
@@ -132,22 +132,27 @@ class CallFacts:
         known = self.trace.tensors.get(tensor)
         return known.dtype if known else "float32"
 
-    def cause(self, kind: Kind, line: int, way: Way | None, **detail: str) -> Cause:
+    def cause(self, evidence: Evidence, line: int, way: Way | None = None) -> Cause:
         """A cause on this line; the way's edge is where the drawing shows the cut."""
         op = self.op(way) if way else None
         links: tuple[Link, ...] = ((way.tensor, op.id),) if way and op else ()
-        words = self.words_of(op) if op is not None and op.line == line else ""
-        if words:
-            detail["words"] = words
         return Cause(
-            kind,
+            evidence,
             line,
             self.text.code(line),
             op.type if op else "",
             op.id if op else None,
             links,
-            detail=detail,
+            self.words_of(op) if op is not None and op.line == line else "",
         )
+
+    def cause_at(self, evidence: Evidence, op: Op) -> Cause:
+        """A cause at an op; at one of a backward pass, on the line of what it differentiates."""
+        line, forward = self.line_of(op), self.origins.forward(op)
+        words = self.words_of(forward) if op is forward else ""
+        if op.is_compiled_call:
+            words = f"{op.function}()"
+        return Cause(evidence, line, self.text.code(line), op.type, forward.id, words=words)
 
 
 def _recorded(tape: Tape | None, event: Op | Binding) -> bool:

@@ -33,7 +33,6 @@ from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
 from .status import status_of
 from .warnings import warn
-from .words import explain
 
 
 def diagnose(trace: Trace) -> Diagnosis:
@@ -126,7 +125,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         dtype=dtype,
         shape=shape,
         tensor=gradient,
-        message=explain(causes[0], target, source.text) if causes else _plain(status),
+        message=causes[0].message(target, source.text) if causes else _plain(status),
         cause=causes[0] if causes else None,
         others=causes[1:],
         bridged=bridged,

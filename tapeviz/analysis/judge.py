@@ -6,9 +6,15 @@ from dataclasses import replace
 
 from ..trace.model import Call, Operand
 from .call_facts import CallFacts
-from .causes import explain_none
+from .causes.deciding import explain_none, explain_zero
+from .causes.left_tensorflow import LeftTensorFlow
+from .causes.not_connected import NotConnected
+from .causes.not_watched import NotWatched
+from .causes.outside_tape import OutsideTape
+from .causes.questions import MadeNonfinite
+from .causes.table import CAUSES, first_cause
 from .model import Cause, Status
-from .numbers.spoiled import explain_nonfinite, explain_zero, has_inside, spoiling_op
+from .numbers.spoiled import has_inside, spoiling_op
 from .replays import is_unconnected
 
 
@@ -23,7 +29,7 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
     if status == "zero":
         return _inside_python(facts, source) or _as_tuple(explain_zero(facts, source))
     if status == "nonfinite":
-        return _as_tuple(explain_nonfinite(facts, source))
+        return _as_tuple(first_cause(CAUSES.nonfinite, MadeNonfinite(facts, source)))
     return ()
 
 
@@ -43,7 +49,8 @@ def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     if not any(op is not None and has_inside(op) for op in entered):
         return ()
     causes = explain_none(facts, source)
-    return () if causes[0].kind in ("not-watched", "outside-tape") else causes
+    is_outside = causes and isinstance(causes[0].evidence, (NotWatched, OutsideTape))
+    return () if is_outside else causes
 
 
 def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
@@ -55,7 +62,7 @@ def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
     for primal in facts.call.targets:
         turned = replace(facts.call, targets=(asked,), sources=(primal,))
         causes = explain_none(replace(facts, call=turned), primal)
-        if causes[0].kind != "not-connected":
+        if causes and not isinstance(causes[0].evidence, NotConnected):
             break
     return causes
 
@@ -84,7 +91,7 @@ def _left_inside(facts: CallFacts) -> Cause | None:
         return None
     for leave in trace.leaves:
         if tape.is_recording(leave.when) and leave.site.line and leave.how != "bool":
-            return facts.cause("left-tensorflow", leave.site.line, None, how=leave.how)
+            return facts.cause(LeftTensorFlow(leave.how), leave.site.line)
     return None
 
 

@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
-Kind = Literal[
-    "assign",
-    "new-variable",
-    "left-tensorflow",
-    "not-watched",
-    "outside-tape",
-    "stop-gradient",
-    "not-differentiable",
-    "integer",
-    "replaced-source",
-    "not-connected",
-    "custom-gradient",
-    "stateful",
-    "saturated",
-    "flat-op",
-    "cancelled",
-    "multiplied-by-zero",
-    "nonfinite",
-]
 Link = tuple[TensorId | None, OpId]
 """A value on its way into an op: (tensor, consumer). The tensor is None for a variable's state."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """Why a gradient is not there: a word of the fixed vocabulary, and the line to look at.
+class Evidence(ABC):
+    """The kind of a cause with what its detector found: a frozen dataclass for each kind.
 
-    ``op``/``op_id``: the op at the cut, where there is one. ``links``: the edges that are cut.
+    ``kind``: the word for it in ``explain --json``, in the pages of explanations and in tests.
     """
 
-    kind: Kind
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        """At most three plain sentences: what happened, where, why, and what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a gradient is not there: the evidence, and the line to look at.
+
+    ``op``/``op_id``: the op at the cut, where there is one, by TensorFlow's name for its type;
+    ``words``: what the snippet calls it, empty if not known. ``links``: the edges that are cut.
+    ``is_alone``: no other cut has to be mended for the gradient to arrive.
+    """
+
+    evidence: Evidence
     line: int
     code: str
     op: str = ""
     op_id: OpId | None = None
     links: tuple[Link, ...] = ()
+    words: str = ""
     is_probable: bool = False
-    detail: Mapping[str, str] = field(default_factory=dict)
+    is_alone: bool = True
+
+    @property
+    def kind(self) -> str:
+        return self.evidence.kind
+
+    @property
+    def op_words(self) -> str:
+        """The op in the snippet's own words, else by TensorFlow's name for its type."""
+        return self.words or self.op
+
+    @property
+    def probably(self) -> str:
+        """``"probably "`` where the cause is only likely: a word for a sentence about it."""
+        return "probably " if self.is_probable else ""
+
+    def message(self, target: str, source: str) -> str:
+        """What to tell the user, for this target and source as they were written."""
+        return self.evidence.sentence(self, target, source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,11 @@ import numpy as np
 from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
-from .flow.barriers import gradient_return_line
+from .causes.custom_gradient import gradient_return_line
+from .causes.nonfinite import nonfinite_in_call
 from .model import Warned
 from .numbers.rounding import rounding_only
-from .numbers.spoiled import nonfinite_in_call
 from .status import status_of
-from .words import explain
 
 _COMPARING = ops_with("difference")
 _AVERAGING = ops_with("mean")
@@ -139,14 +138,14 @@ def nonfinite_call(facts: CallFacts) -> Iterator[Warned]:
     found = nonfinite_in_call(facts)
     if found is None:
         return
-    run, cause = found
-    told = {key: words for key, words in cause.detail.items() if key != "number"}
-    words = explain(replace(cause, detail=told), "what it returned", "its gradients")
+    run, cause, evidence = found
+    alone = replace(cause, evidence=replace(evidence, number=0))
+    words = alone.message("what it returned", "its gradients")
     name = run.function or "the function"
     yield Warned(
         "nonfinite-call",
         cause.line,
-        f"Call {cause.detail['number']} of {cause.detail['calls']} of {name} gave NaN or infinity, "
+        f"Call {evidence.number} of {evidence.calls} of {name} gave NaN or infinity, "
         f"though the last one did not. {words}",
     )
 

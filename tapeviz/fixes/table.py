@@ -5,6 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 
+from ..analysis.causes.assign import Assigned
+from ..analysis.causes.custom_gradient import CustomGradient
+from ..analysis.causes.left_tensorflow import LeftTensorFlow
+from ..analysis.causes.new_variable import NewVariable
+from ..analysis.causes.nonfinite import Nonfinite
+from ..analysis.causes.not_connected import NotConnected
+from ..analysis.causes.not_differentiable import IntegerValue, NotDifferentiable
+from ..analysis.causes.not_watched import NotWatched
+from ..analysis.causes.outside_tape import OutsideTape
+from ..analysis.causes.replaced_source import ReplacedSource
+from ..analysis.causes.stateful import StatefulObject
+from ..analysis.causes.stop_gradient import StopGradient
+from ..analysis.causes.zeros import Cancelled, FlatOp, MultipliedByZero, Saturated
+from ..analysis.model import Evidence
 from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.counts import soft_counts
@@ -78,8 +92,8 @@ from .values.stopping import take_away
 
 _log = logging.getLogger(__name__)
 
-FIXES: Mapping[str, tuple[FixFunction, ...]] = {
-    "assign": (
+FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
+    Assigned: (
         use_new_tensor,
         use_new_list,
         call_with_set_weights,
@@ -89,16 +103,16 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         return_tensor,
         rebind_attribute,
     ),
-    "new-variable": (keep_tensor,),
-    "left-tensorflow": (call_model, interpolate, stay_in_tensorflow, call_directly),
-    "not-watched": (
+    NewVariable: (keep_tensor,),
+    LeftTensorFlow: (call_model, interpolate, stay_in_tensorflow, call_directly),
+    NotWatched: (
         watch_first,
         watch_values,
         make_variable,
         watch_by_itself,
         make_trainable,
     ),
-    "outside-tape": (
+    OutsideTape: (
         compute_target_inside,
         record_again,
         forget_nothing,
@@ -106,8 +120,8 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         compute_anew,
         move_in,
     ),
-    "stop-gradient": (take_away,),
-    "not-differentiable": (
+    StopGradient: (take_away,),
+    NotDifferentiable: (
         soft_counts,
         straight_through,
         divide_exactly,
@@ -118,7 +132,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         take_cast_away,
         call_directly,
     ),
-    "integer": (
+    IntegerValue: (
         interpolate,
         soft_counts,
         take_cast_away,
@@ -127,7 +141,7 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         soften_argmax,
         take_values,
     ),
-    "replaced-source": (
+    ReplacedSource: (
         ask_for_whole,
         use_copy_inside,
         rename_second,
@@ -137,10 +151,10 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         ask_for_original,
         compute_anew,
     ),
-    "not-connected": (swap, compute_target_inside, use_the_unused, ask_for_called, ask_for_used),
-    "custom-gradient": (return_computed, differentiate_itself, pass_upstream),
-    "stateful": (keep_written, compute_beside_metric, unstack_values),
-    "saturated": (
+    NotConnected: (swap, compute_target_inside, use_the_unused, ask_for_called, ask_for_used),
+    CustomGradient: (return_computed, differentiate_itself, pass_upstream),
+    StatefulObject: (keep_written, compute_beside_metric, unstack_values),
+    Saturated: (
         smooth_extreme,
         smooth_hinge,
         straight_through,
@@ -148,10 +162,10 @@ FIXES: Mapping[str, tuple[FixFunction, ...]] = {
         smooth_maximum,
         gentler_sigmoid,
     ),
-    "flat-op": (smooth_activation, smooth_maximum, straight_through),
-    "multiplied-by-zero": (start_random, blend, leave_factor_out),
-    "cancelled": (one_unit, ask_for_element, start_random, blend, sum_of_squares),
-    "nonfinite": (
+    FlatOp: (smooth_activation, smooth_maximum, straight_through),
+    MultipliedByZero: (start_random, blend, leave_factor_out),
+    Cancelled: (one_unit, ask_for_element, start_random, blend, sum_of_squares),
+    Nonfinite: (
         stable_log,
         safe_norm,
         safe_where,
@@ -176,7 +190,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
 
 def edits_for(case: FixCase) -> Iterator[Edit]:
     """The edits that may mend a finding; nothing about them is sure before they were tried."""
-    for fix in FIXES.get(case.cause.kind, ()):
+    for fix in FIXES.get(type(case.cause.evidence), ()):
         try:
             yield from fix(case)
         except Exception:  # an odd text must cost a fix, not the diagnosis

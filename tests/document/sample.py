@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import (
     CallDiagnosis,
     Cause,
@@ -169,7 +170,7 @@ STEPS = (
 )
 
 CAUSE = Cause(
-    "assign",
+    Assigned("x"),
     5,
     "x[:2, :2].assign(patch)",
     "ResourceStridedSliceAssign",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
+from dataclasses import fields
 from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from tapeviz.analysis.model import Cause, Finding, Kind
+from tapeviz.analysis.causes.table import KINDS
+from tapeviz.analysis.model import Cause, Evidence, Finding
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.trace.model import (
@@ -33,16 +37,19 @@ OP = OpId(7)
 
 def fix_case(
     text: str,
-    kind: Kind,
+    kind: str | Evidence,
     line: int,
     *,
     op: str = "",
     other_lines: tuple[int, ...] = (),
     shapes: dict[str, tuple[int, ...]] | None = None,
     input_shape: tuple[int, ...] = (),
-    **detail: str,
 ) -> FixCase:
-    """The last gradient call of the text did not get a gradient for its first source."""
+    """The last gradient call of the text did not get a gradient for its first source.
+
+    ``kind``: also alone, for the likeliest evidence of that kind.
+    """
+    evidence = evidence_of(kind)[-1] if isinstance(kind, str) else kind
     tree = ast.parse(text)
     asked = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_asking(n)][-1]
     block = next(n for n in ast.walk(tree) if isinstance(n, ast.With))
@@ -69,8 +76,8 @@ def fix_case(
         (None,) * len(operands),
         ended=True,
     )
-    cause = Cause(kind, line, text.splitlines()[line - 1].strip(), op, OP, detail=detail)
-    others = tuple(Cause(kind, one, "", op) for one in other_lines)
+    cause = Cause(evidence, line, text.splitlines()[line - 1].strip(), op, OP)
+    others = tuple(Cause(evidence, one, "", op) for one in other_lines)
     finding = Finding(
         "y", operands[0].text, "none", "float32", (), None, "", cause=cause, others=others
     )
@@ -89,6 +96,21 @@ def fix_case(
         names={TensorId(200 + i): (name,) for i, name in enumerate(shapes or {})},
     )
     return FixCase(trace, call, finding, cause, source_of(text))
+
+
+def evidence_of(kind: str) -> list[Evidence]:
+    """Evidence of a kind: one for each choice of words that its fields may have."""
+    made = KINDS[kind]
+    hints = get_type_hints(made)
+    choices = [_values(hints[field.name]) for field in fields(made)]  # type: ignore[arg-type]
+    return [made(*values) for values in itertools.product(*choices)]
+
+
+def _values(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    known = {str: ("f",), int: (1,), bool: (False, True)}
+    return known.get(hint, (None,))
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import CallDiagnosis, Cause, Finding, Flow, Passage, WalkStep
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
@@ -195,7 +196,7 @@ def diagnosis() -> CallDiagnosis:
     call = Call(
         CallId(1), "gradient", None, operands[:1], operands[1:], (), "none", NOWHERE, True, 9, 10
     )
-    cause = Cause("assign", 5, "x[:2, :2].assign(patch)", links=((PATCH, ASSIGN),))
+    cause = Cause(Assigned("x"), 5, "x[:2, :2].assign(patch)", links=((PATCH, ASSIGN),))
     finding = Finding("o", "patch", "none", "float32", (2, 2), None, MESSAGE, cause)
 
     def step(index: int, op: OpId, up: TensorId, *ways: tuple[TensorId, TensorId]) -> WalkStep:

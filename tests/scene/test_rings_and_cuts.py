@@ -8,6 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from tapeviz.analysis.causes.not_connected import NotConnected
+from tapeviz.analysis.causes.not_differentiable import IntegerValue
+from tapeviz.analysis.causes.outside_tape import OutsideTape
 from tapeviz.analysis.model import CallDiagnosis, Cause, Flow
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
@@ -56,7 +59,7 @@ def test_a_source_whose_own_nature_is_the_cut_is_cut_on_its_way_to_the_target(
     example: Pictured,
 ) -> None:
     (finding,) = example.shown.findings
-    cause = Cause("integer", 3, "patch = tf.Variable([[0, 1], [2, 3]])")
+    cause = Cause(IntegerValue("int32"), 3, "patch = tf.Variable([[0, 1], [2, 3]])")
     flow = Flow(targets=frozenset({LOSS}))
     shown = with_flow(example.shown, flow, findings=(replace(finding, cause=cause),))
     drawn = scene(example, shown)
@@ -66,7 +69,7 @@ def test_a_source_whose_own_nature_is_the_cut_is_cut_on_its_way_to_the_target(
 
 def test_nothing_is_cut_where_nothing_leads_to_the_target(example: Pictured) -> None:
     (finding,) = example.shown.findings
-    cause = Cause("not-connected", 8, "g.gradient(o, patch)")
+    cause = Cause(NotConnected(None), 8, "g.gradient(o, patch)")
     graph = example.graph.copy()
     graph.remove_edge("assign", "x′")
     made = replace(example, graph=graph)
@@ -80,7 +83,7 @@ def test_a_cut_on_one_of_an_edges_values_cuts_the_edge(example: Pictured) -> Non
     read = OpId(99)
     edge = graph.edges["x′", "y", 0]["edge"]
     graph.edges["x′", "y", 0]["edge"] = replace(edge, folded=((None, read),))
-    cause = Cause("outside-tape", 6, "")
+    cause = Cause(OutsideTape("before"), 6, "")
     flow = replace(example.shown.flow, cuts={(None, read): cause})
     drawn = scene(replace(example, graph=graph), with_flow(example.shown, flow))
     assert states(drawn)["x′", "y"] == "cut"
@@ -217,7 +220,7 @@ def test_a_value_that_is_not_finite_is_crossed_out(example: Pictured) -> None:
 
 
 def test_scissors_stand_only_where_the_gradient_comes_to_a_cut(example: Pictured) -> None:
-    cause = Cause("outside-tape", 6, "")
+    cause = Cause(OutsideTape("before"), 6, "")
     cuts = {(READ, TRANSPOSE): cause, (READ, MATMUL): cause, (TensorId(13), MATMUL): cause}
     flow = replace(example.shown.flow, walked={(Y, MEAN): 1.0}, cuts=cuts)
     drawn = scene(example, with_flow(example.shown, flow, findings=()))

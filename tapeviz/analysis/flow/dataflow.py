@@ -36,8 +36,8 @@ WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python
 
 REF_VARIABLES = ops_with("ref-variable")
 REF_ASSIGNS = ops_with("ref-assign")
-
-
+# They look at the form of a tensor and never at its elements.
+FORM_OPS = ops_with("form")
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...trace.model import Op, Operand, OpId, TensorId, VariableId, VersionId
 from ..call_facts import CallFacts, line_where_made, name_of
-from .barriers import FORM_OPS
-from .dataflow import Place
+from .dataflow import FORM_OPS, Place
 
 _MOST = 2_000
 """Ops looked at in one direction: in a loop each call has a long past."""
@@ -26,13 +25,25 @@ class End:
     tensor: TensorId
 
 
-def detail_of_ends(facts: CallFacts, source: Operand) -> Mapping[str, str]:
-    """Facts for the message: what is made of the source, and what the target is made from.
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What is made of a source, and what a target is made from that has nothing of it.
 
-    ``reaches``, ``reaches_line``: empty where nothing uses the source; ``decides``: what it reaches
-    is a truth value. ``target_line``; ``made_from``: names, empty where the way has none;
-    ``variables``: the names of those that the target is made from.
+    ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
+    it; ``decides``: that is a truth value. ``target_line``: 0 unknown. ``made_from``: names in
+    words, empty where the way has none; ``variables``: the names of those among them.
     """
+
+    reaches: str = ""
+    reaches_line: int = 0
+    decides: bool = False
+    target_line: int = 0
+    made_from: str = ""
+    variables: tuple[str, ...] = ()
+
+
+def ends_of(facts: CallFacts, source: Operand) -> Ends:
+    """Where the way from the source ends, and what the target is made from."""
     end = last_made_from(facts, source.tensor) if source.tensor is not None else None
     target = next(
         (target.tensor for target in facts.call.targets if target.tensor is not None), None
@@ -41,14 +52,14 @@ def detail_of_ends(facts: CallFacts, source: Operand) -> Mapping[str, str]:
     shown = names[:_MOST_NAMED] + (
         [f"{len(names) - _MOST_NAMED} more"] * (len(names) > _MOST_NAMED)
     )
-    return {
-        "reaches": end.name if end is not None else "",
-        "reaches_line": str(end.line) if end is not None else "",
-        "decides": "yes" if end is not None and facts.dtype(end.tensor) == "bool" else "",
-        "target_line": str(line_where_made(facts, target)) if target is not None else "",
-        "made_from": _listed(shown),
-        "variables": ", ".join(_variables(facts)),
-    }
+    return Ends(
+        end.name if end is not None else "",
+        end.line if end is not None else 0,
+        end is not None and facts.dtype(end.tensor) == "bool",
+        line_where_made(facts, target) if target is not None else 0,
+        _listed(shown),
+        tuple(_variables(facts)),
+    )
 
 
 def last_made_from(facts: CallFacts, source: TensorId) -> End | None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
 from ..call_facts import CallFacts, name_of
+from ..causes.deciding import barrier
+from ..causes.questions import Crossing
 from ..model import Finding, Link, WalkStep
-from .barriers import Crossing, barrier
 from .dataflow import Place
 from .formulas import formula
 

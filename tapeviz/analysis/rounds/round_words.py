@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..causes.nonfinite import Nonfinite
 from ..model import Diagnosis, Finding, Status
 from .call_sites import CallSite, Numbers, SourceSeries
 
@@ -68,8 +69,8 @@ def _place_words(finding: Finding) -> str:
         return ""
     words = [f"line {cause.line}"] if cause.line else []
     if finding.status == "nonfinite" and cause.op:
-        value = cause.detail.get("value", "")
-        name = cause.detail.get("words", cause.op)
+        value = cause.evidence.value if isinstance(cause.evidence, Nonfinite) else ""
+        name = cause.op_words
         words.append(f"{name} of {number_text(float(value))}" if value else name)
     elif not words:
         words.append(cause.kind)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.custom_gradient import CustomGradient
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import ParsedSource, all_of, called_name, dotted, sole
@@ -83,7 +84,8 @@ def pass_upstream(case: FixCase) -> Iterator[Edit]:
 
 
 def _decorated(case: FixCase) -> cst.FunctionDef | None:
-    name = case.cause.detail.get("function", "")
+    evidence = case.cause.evidence
+    name = evidence.function if isinstance(evidence, CustomGradient) else ""
     for function in all_of(case.source.module, cst.FunctionDef):
         has_decorator = any(
             dotted(decorator.decorator).endswith("custom_gradient")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from ...analysis.causes.outside_tape import OutsideTape
 from ...trace.model import StackFrame
 from ..model import Edit, FixCase
 from ..plan import Plan
@@ -129,7 +130,9 @@ def forget_nothing(case: FixCase) -> Iterator[Edit]:
     """Move ``tape.reset()`` to the block's start, or take it away."""
     source = case.source
     block = block_of_call(source, case.trace, case.call)
-    if block is None or case.cause.detail.get("where") != "reset":
+    evidence = case.cause.evidence
+    is_reset = isinstance(evidence, OutsideTape) and evidence.where == "reset"
+    if block is None or not is_reset:
         return
     plan = Plan(source)
     resets = [

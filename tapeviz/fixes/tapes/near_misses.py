@@ -7,6 +7,8 @@ from difflib import SequenceMatcher
 
 import libcst as cst
 
+from ...analysis.causes.not_connected import NotConnected
+from ...analysis.flow.ends import Ends
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import Statement, argument, bound_names, nodes_in, sole
@@ -47,11 +49,18 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
 
 def _unused(case: FixCase) -> tuple[str, Statement | None]:
     """The name that the way from the source ends in, and the statement that binds it."""
-    name, line = case.cause.detail.get("reaches", ""), case.cause.detail.get("reaches_line")
-    if not name.isidentifier() or not line:
+    ends = _ends(case)
+    name = ends.reaches
+    if not name.isidentifier() or not ends.reaches_line:
         return "", None
-    made = case.source.statement(int(line))
+    made = case.source.statement(ends.reaches_line)
     return name, made if made is not None and name in bound_names(made) else None
+
+
+def _ends(case: FixCase) -> Ends:
+    evidence = case.cause.evidence
+    known = evidence.ends if isinstance(evidence, NotConnected) else None
+    return known or Ends()
 
 
 def _names_like(case: FixCase, name: str) -> list[str]:
@@ -100,7 +109,7 @@ def _added(case: FixCase, name: str, made: Statement) -> Iterator[Edit]:
 def swap(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(x, y)`` → ``tape.gradient(y, x)``."""
     call = gradient_call(case.source, case.call)
-    if call is None or case.cause.detail.get("how") != "swapped":
+    if call is None or case.cause.evidence != NotConnected("swapped"):
         return
     target, asked = argument(call, 0, "target"), argument(call, 1, "sources")
     if target is not None and asked is not None:
@@ -117,8 +126,8 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
     source, asked_text = case.source, case.finding.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    made_from = case.cause.detail.get("variables", "").split(", ")
-    if asked is None or case.cause.detail.get("reaches") or not made_from[0]:
+    made_from = _ends(case).variables
+    if asked is None or _ends(case).reaches:
         return
     places = [
         node

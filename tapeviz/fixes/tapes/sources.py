@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.expressions import is_plain_path
 from ...trace.model import TensorId
 from ..model import Edit, FixCase
@@ -21,7 +22,7 @@ def ask_for_whole(case: FixCase) -> Iterator[Edit]:
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    if call is None or asked is None or case.cause.detail.get("how") != "copy":
+    if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
     if isinstance(asked.value, cst.Subscript) and is_plain_path(source.code(asked.value.value)):
         whole = source.code(asked.value.value)
@@ -40,7 +41,7 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
     original = _original(case)
     if call is None or asked is None or not original:
         return
-    if case.cause.detail.get("how") != "copy":
+    if case.cause.evidence != ReplacedSource("copy"):
         return
     if isinstance(asked.value, (cst.Name, cst.Attribute, cst.Call)):
         small = sole(source.statement(case.cause.line))
@@ -105,7 +106,7 @@ def use_copy_inside(case: FixCase) -> Iterator[Edit]:
     block = block_of_call(source, case.trace, case.call)
     made = source.statement(case.cause.line)
     small = sole(made)
-    if case.cause.detail.get("how") != "copy" or block is None or made is None:
+    if case.cause.evidence != ReplacedSource("copy") or block is None or made is None:
         return
     if not isinstance(small, cst.Assign) or not isinstance(small.value, cst.Subscript):
         return
@@ -122,7 +123,7 @@ def keep_variable(case: FixCase) -> Iterator[Edit]:
     """``w = w - step`` → ``w.assign(w - step)``: the name goes on to mean the variable."""
     source, name = case.source, case.finding.source
     small = sole(source.statement(case.cause.line))
-    if case.cause.detail.get("how") != "lost":
+    if case.cause.evidence != ReplacedSource("lost"):
         return
     if isinstance(small, cst.Assign) and len(small.targets) == 1:
         target, text = small.targets[0].target, f"{name}.assign({source.code(small.value)})"
@@ -143,7 +144,7 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
     rebinding = source.statement(case.cause.line)
-    if asked is None or rebinding is None or case.cause.detail.get("how") != "rebound":
+    if asked is None or rebinding is None or case.cause.evidence != ReplacedSource("rebound"):
         return
     name = case.finding.source
     if not name.isidentifier():
@@ -164,7 +165,7 @@ def rename_second(case: FixCase) -> Iterator[Edit]:
     rebinding = source.statement(case.cause.line)
     small = sole(rebinding)
     name = case.finding.source
-    if case.cause.detail.get("how") != "rebound" or rebinding is None:
+    if case.cause.evidence != ReplacedSource("rebound") or rebinding is None:
         return
     block = block_of_call(source, case.trace, case.call)
     region = region_after(source, rebinding, block)

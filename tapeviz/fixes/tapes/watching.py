@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.not_watched import NotWatched
+from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.expressions import is_plain_path
 from ..model import Edit, FixCase
 from ..plan import Plan
@@ -38,7 +40,7 @@ def watch_first(case: FixCase) -> Iterator[Edit]:
 
 def watch_lost(case: FixCase) -> Iterator[Edit]:
     """The same for a name that was a variable's until it was given to a tensor."""
-    if case.cause.detail.get("how") == "lost":
+    if case.cause.evidence == ReplacedSource("lost"):
         yield from watch_first(case)
 
 
@@ -63,7 +65,7 @@ def watch_values(case: FixCase) -> Iterator[Edit]:
 def make_variable(case: FixCase) -> Iterator[Edit]:
     """``x = tf.constant(…)`` → ``x = tf.Variable(…)``, which tapes follow by themselves."""
     source = case.source
-    if case.cause.detail.get("how") != "tensor":
+    if case.cause.evidence != NotWatched("tensor"):
         return
     statement = source.statement(case.cause.line)
     small = sole(statement)
@@ -155,11 +157,12 @@ def _asked(case: FixCase) -> cst.BaseExpression | None:
 
 
 def _is_variable(case: FixCase) -> bool:
-    return case.cause.detail.get("how") in ("non-trainable", "tape")
+    evidence = case.cause.evidence
+    return isinstance(evidence, NotWatched) and evidence.how in ("non-trainable", "tape")
 
 
 def _late_watches(case: FixCase, block: Block) -> Iterator[Statement]:
-    if case.cause.detail.get("how") != "late":
+    if case.cause.evidence != NotWatched("late"):
         return
     statement = case.source.statement(case.cause.line)
     if statement is not None and is_method_statement(statement, block.name, "watch"):
@@ -169,7 +172,7 @@ def _late_watches(case: FixCase, block: Block) -> Iterator[Statement]:
 def _put_watch(case: FixCase, plan: Plan, block: Block, watch: str) -> None:
     source = case.source
     made = source.statement(case.cause.line)
-    if case.cause.detail.get("how") == "tensor" and made is not None:
+    if case.cause.evidence == NotWatched("tensor") and made is not None:
         inside = any(ancestor is block.node for ancestor in source.ancestors(made))
         if inside and isinstance(made, cst.SimpleStatementLine):
             plan.after(made, watch)

@@ -1,54 +1,77 @@
-"""A source that the target was not made from in, the way in which it took another's place out.
+"""``replaced-source``: the source given now is another tensor than the one that was used.
 
 :data:`REPLACEMENTS` is the table: each looks at the source and at what the target was made from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from typing import ClassVar, Literal
 
-from ...trace.model import NOWHERE, Op, Operand, TensorId, Variable, VariableId
+from ...trace.model import NOWHERE, Op, TensorId, Variable, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Place
-from ..model import Cause
-from .blocks import line_beside
-from .python_text import read_text
+from ..model import Cause, Evidence
+from ..python.blocks import line_beside
+from ..python.python_text import read_text
+from .questions import Unlinked, Unwatched
 
 _VIEWS = ops_with("view")
 _DEEPEST = 40
 
 
-@dataclass(frozen=True)
-class Replaced:
-    """A source, and the places that the target was made from."""
+@dataclass(frozen=True, slots=True)
+class ReplacedSource(Evidence):
+    """``how``: a name was ``rebound``; a ``copy`` or slice was made; the name of a variable was
+    given to a tensor (``lost``); a model was ``cloned``; a result was ``kept`` since an earlier
+    tape; a layer or variable was ``made-again``."""
 
-    facts: CallFacts
-    source: Operand
-    tensor: TensorId
-    used: frozenset[Place]
+    kind: ClassVar[str] = "replaced-source"
+    how: Literal["rebound", "copy", "lost", "cloned", "kept", "made-again"]
 
-    @cached_property
-    def used_tensors(self) -> frozenset[TensorId]:
-        """Tensors of the target's ancestry, and the handles of its variables."""
-        flow = self.facts.flow
-        return frozenset(
-            used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
-            for used in self.used
-        )
-
-    def cause(self, line: int, how: str) -> Cause:
-        return self.facts.cause("replaced-source", line, None, how=how)
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return _SENTENCES[self.how].format(line=cause.line, target=target, source=source)
 
 
-def explain_replaced(facts: CallFacts, source: Operand, used: Collection[Place]) -> Cause | None:
+_SENTENCES = {
+    "rebound": (
+        "Line {line} gives the name {source} to another tensor, and {target} was computed "
+        "from the one before it. The gradient asked for is that of the new tensor. "
+        "Keep the first tensor under a name of its own and ask for that."
+    ),
+    "copy": (
+        "Line {line} makes a new tensor from what {target} was computed from; "
+        "{target} does not depend on the new one. "
+        "Ask for the gradient of the original, and slice or copy the result."
+    ),
+    "lost": (
+        "{source} was a tf.Variable until line {line} gave its name to a plain tensor. "
+        "Tapes follow trainable variables by themselves, other tensors only after watch. "
+        "Change the variable in place with {source}.assign(…), so that it stays one."
+    ),
+    "cloned": (
+        "Line {line} makes a copy that has variables of its own, and {target} was "
+        "computed with those of the copy. A change of {source} would not change {target}. "
+        "Ask for the variables of the copy, or compute with the original."
+    ),
+    "kept": (
+        "Line {line} ran under an earlier tape, and its result was kept until now. "
+        "Each tape knows only what ran in its own block, so it sees a constant here. "
+        "Compute it again inside the block."
+    ),
+    "made-again": (
+        "Line {line} makes a new layer or variable each time it runs, so {target} was "
+        "computed with other weights than {source}. "
+        "Make it once, outside of what is called again and again, and keep it."
+    ),
+}
+
+
+def replaced(case: Unlinked) -> Cause | None:
     """How the source given became another tensor than the one used; None if it never was one."""
-    if source.tensor is None:
-        return None
-    case = Replaced(facts, source, source.tensor, frozenset(used))
-    if source.tensor in case.used_tensors:  # of the source itself something was used, its shape
+    if case.tensor in case.used_tensors:  # of the source itself something was used, its shape
         return None
     for look in REPLACEMENTS:
         cause = look(case)
@@ -57,9 +80,12 @@ def explain_replaced(facts: CallFacts, source: Operand, used: Collection[Place])
     return None
 
 
-def lost_variable(facts: CallFacts, source: Operand) -> Cause | None:
+def lost_variable(asked: Unwatched) -> Cause | None:
     """The name meant a variable until it was given to a tensor made from it: ``w = w - step``."""
-    trace, tensor = facts.trace, source.tensor
+    if asked.variable is not None:
+        return None
+    facts, source, tensor = asked.facts, asked.source, asked.tensor
+    trace = facts.trace
     held: VariableId | None = None
     line = 0
     for when, bound, bound_on in facts.flow.bound.get(source.text, ()):
@@ -70,7 +96,7 @@ def lost_variable(facts: CallFacts, source: Operand) -> Cause | None:
             held, line = (known.id if known.trainable else None), 0
         elif bound == tensor and held is not None and not line:
             line = bound_on
-    if held is None or tensor is None:
+    if held is None:
         return None
     line = line or _put_into(facts, source.text, tensor)
     if not line:
@@ -78,7 +104,7 @@ def lost_variable(facts: CallFacts, source: Operand) -> Cause | None:
     starts = facts.flow.places_of_source(TensorId(held))
     if not facts.flow.ancestry([tensor]).leads_from(starts):
         return None
-    return facts.cause("replaced-source", line, None, how="lost")
+    return facts.cause(ReplacedSource("lost"), line)
 
 
 def _put_into(facts: CallFacts, path: str, tensor: TensorId) -> int:
@@ -90,7 +116,7 @@ def _put_into(facts: CallFacts, path: str, tensor: TensorId) -> int:
     return site.line if is_put else 0
 
 
-def _rebound(case: Replaced) -> Cause | None:
+def _rebound(case: Unlinked) -> Cause | None:
     """The name meant a tensor that the target was made from, and was given to another one."""
     line, was_used = 0, False
     for when, bound, bound_on in case.facts.flow.bound.get(case.source.text, ()):
@@ -101,10 +127,10 @@ def _rebound(case: Replaced) -> Cause | None:
             was_used, line = True, 0
         elif bound == case.tensor and was_used and not line:
             line = bound_on
-    return case.cause(line, "rebound") if line else None
+    return case.facts.cause(ReplacedSource("rebound"), line) if line else None
 
 
-def _made_anew(case: Replaced) -> Cause | None:
+def _made_anew(case: Unlinked) -> Cause | None:
     """The same computation from the same values, run once more: ``x[0]`` makes a new tensor."""
     trace = case.facts.trace
     producer = trace.producers.get(case.tensor)
@@ -115,11 +141,13 @@ def _made_anew(case: Replaced) -> Cause | None:
     for place in case.used_tensors:
         twin = trace.producers.get(place)
         if twin is not None and same.ops(trace.ops[twin], made):
-            return case.cause(line_beside(made.site, case.facts.call.site), "copy")
+            return case.facts.cause(
+                ReplacedSource("copy"), line_beside(made.site, case.facts.call.site)
+            )
     return None
 
 
-def _copied(case: Replaced) -> Cause | None:
+def _copied(case: Unlinked) -> Cause | None:
     """A slice, a cast, a copy of a tensor that the target was made from."""
     trace, flow = case.facts.trace, case.facts.flow
     variable = trace.variables.get(VariableId(case.tensor))
@@ -127,18 +155,22 @@ def _copied(case: Replaced) -> Cause | None:
         initial = variable.versions[0].value if variable.versions else None
         if initial is None or not _is_view_of(case, initial):
             return None
-        return case.cause(variable.site.line, "copy")
+        return case.facts.cause(ReplacedSource("copy"), variable.site.line)
     if not _is_view_of(case, case.tensor):
         return None
     producer = trace.producers.get(case.tensor)
     ways = flow.into(case.tensor)
     if producer is not None:
         site = trace.ops[producer].site
-        return case.cause(line_beside(site, case.facts.call.site), "copy")
-    return case.cause(ways[0].leave.site.line, "copy") if ways and ways[0].leave else None
+        return case.facts.cause(ReplacedSource("copy"), line_beside(site, case.facts.call.site))
+    return (
+        case.facts.cause(ReplacedSource("copy"), ways[0].leave.site.line)
+        if ways and ways[0].leave
+        else None
+    )
 
 
-def _is_view_of(case: Replaced, tensor: TensorId) -> bool:
+def _is_view_of(case: Unlinked, tensor: TensorId) -> bool:
     """Whether only ops that move elements about lead from a used place to the tensor."""
     place: Place = tensor
     flow, trace = case.facts.flow, case.facts.trace
@@ -155,13 +187,13 @@ def _is_view_of(case: Replaced, tensor: TensorId) -> bool:
     return False
 
 
-def _handle(case: Replaced, place: Place) -> TensorId | None:
+def _handle(case: Unlinked, place: Place) -> TensorId | None:
     if isinstance(place, int):
         return None
     return TensorId(case.facts.flow.version_at(place).variable)
 
 
-def _made_again(case: Replaced) -> Cause | None:
+def _made_again(case: Unlinked) -> Cause | None:
     """A variable made by the same statement as one that was used, at another time.
 
     So it is with a layer that a function makes on each call. Either the one used was made while
@@ -181,16 +213,16 @@ def _made_again(case: Replaced) -> Cause | None:
         only_twin_inside = _is_made_inside(case, twin) and not _is_made_inside(case, source)
         if source.when > done or only_twin_inside:
             newer = max(source, twin, key=lambda variable: variable.when)
-            return case.cause(_line_of_maker(case, newer), "made-again")
+            return case.facts.cause(ReplacedSource("made-again"), _line_of_maker(case, newer))
     return None
 
 
-def _made_when(case: Replaced, tensor: TensorId) -> int:
+def _made_when(case: Unlinked, tensor: TensorId) -> int:
     producer = case.facts.trace.producers.get(tensor)
     return case.facts.trace.ops[producer].when if producer is not None else 0
 
 
-def _is_made_inside(case: Replaced, variable: Variable) -> bool:
+def _is_made_inside(case: Unlinked, variable: Variable) -> bool:
     tape = case.facts.tape
     return tape is not None and tape.is_recording(variable.when)
 
@@ -209,7 +241,7 @@ def _own_name(variable: Variable) -> str:
     return (variable.path or variable.name).split("/")[-1]
 
 
-def _line_of_maker(case: Replaced, variable: Variable) -> int:
+def _line_of_maker(case: Unlinked, variable: Variable) -> int:
     """Where the Keras layer was made that owns the variable, else where the variable was."""
     function = variable.site.frames[0].function if variable.site.frames else ""
     makers = [
@@ -262,7 +294,7 @@ class _Same:
         return bool((values[0] == values[1]).all())
 
 
-REPLACEMENTS: tuple[Callable[[Replaced], Cause | None], ...] = (
+REPLACEMENTS: tuple[Callable[[Unlinked], Cause | None], ...] = (
     _rebound,
     _made_anew,
     _copied,

@@ -1,4 +1,4 @@
-"""A gradient that did not come in, the cut that decides (and the others on the way) out.
+"""A gradient that did not come as numbers in, the cut that decides (and the others on the way) out.
 
 Of all barriers on the ways from source to target the one nearest the target that alone keeps the
 gradient from arriving is named.
@@ -6,36 +6,61 @@ gradient from arriving is named.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from ..trace.model import Operand, TensorId, VariableId
-from ..trace.tapes import is_differentiable
-from .call_facts import CallFacts, line_where_made
-from .flow.barriers import FORM_OPS, Crossing, barrier
-from .flow.dataflow import Ancestry, Place, Way, Ways
-from .flow.ends import detail_of_ends
-from .model import Cause
-from .python.replaced import explain_replaced, lost_variable
-from .python.unseen import find_unseen
+from ...trace.model import Operand
+from ..call_facts import CallFacts
+from ..flow.dataflow import FORM_OPS, Ancestry, Place, Way, Ways
+from ..model import Cause
+from ..numbers.spoiled import has_inside, last_in_body, spoiling
+from ..status import is_zero
+from .not_connected import unconnected
+from .outside_tape import OutsideTape
+from .questions import Crossing, MadeZero, Unlinked, Unwatched
+from .table import CAUSES, first_cause
+from .zeros import CLIPPING, FLAT, MASKING
 
 _MOST_TRIED = 40
 
 
 def explain_none(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     """Why no gradient came back to this source: the deciding cause first, the others after it."""
-    if source.tensor is None:
-        return (_not_connected(facts, source),)
-    targets, starts = facts.paths.targets, facts.paths.starts(source.tensor)
+    tensor = source.tensor
+    if tensor is None:
+        return (unconnected(facts, source),)
+    targets, starts = facts.paths.targets, facts.paths.starts(tensor)
     ancestry = facts.paths.ancestry_from(starts)
     ways = _of_values(facts, ancestry.ways_from(starts), targets, starts)
     if not any(target in ways for target in targets):
-        return (_unconnected(facts, source, ancestry.into),)
+        asked = Unlinked(facts, source, tensor, frozenset(ancestry.into))
+        cause = first_cause(CAUSES.unlinked, asked)
+        return () if cause is None else (cause,)
     causes = _barriers(facts, ways)
     if not _stops(ways, causes, targets, starts):
-        return (_unwatched(facts, source), *_others(causes))
+        cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
+        return (*(() if cause is None else (cause,)), *_others(causes))
     return _decide(ways, _latest_first(facts, causes), targets, starts)
+
+
+def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
+    """The op whose gradient first became zero everywhere, on the way to this source."""
+    found = spoiling(facts, source, is_zero)
+    if found is None:
+        return first_cause(CAUSES.zero, MadeZero(facts, None))
+    step, op = found
+    suspect = None
+    if step is not None and has_inside(op) and not op.is_open:
+        suspect = last_in_body(facts, op, CLIPPING | FLAT | MASKING)
+    return first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect))
+
+
+def barrier(crossing: Crossing) -> Cause | None:
+    """The cause that stops the gradient on this way; None if it passes."""
+    judged = crossing.facts.judged
+    if crossing.way not in judged:
+        judged[crossing.way] = first_cause(CAUSES.edge, crossing)
+    return judged[crossing.way]
 
 
 def _of_values(
@@ -120,20 +145,19 @@ def _decide(
     merged = {key: _merge([causes[way] for way in closed]) for key, closed in ordered}
     first = _first_outside(merged, deciding)
     if not is_alone:
-        first = replace(first, detail={**first.detail, "others": "cut"})
+        first = replace(first, is_alone=False)
     return (first, *(cause for key, cause in merged.items() if key != (first.kind, first.line)))
 
 
 def _first_outside(merged: dict[tuple[str, int], Cause], deciding: tuple[str, int]) -> Cause:
     """The deciding cause; of several ops outside the tape, the first that should be inside."""
     cause = merged[deciding]
-    if cause.kind != "outside-tape":
+    if not isinstance(cause.evidence, OutsideTape):
         return cause
     same = [
-        same_kind
-        for same_kind in merged.values()
-        if same_kind.kind == cause.kind
-        and same_kind.detail.get("where") == cause.detail.get("where")
+        other
+        for other in merged.values()
+        if isinstance(other.evidence, OutsideTape) and other.evidence.where == cause.evidence.where
     ]
     return min(same, key=_first_op)
 
@@ -189,75 +213,3 @@ def _stops(
 def _merge(causes: list[Cause]) -> Cause:
     links = tuple(dict.fromkeys(link for cause in causes for link in cause.links))
     return replace(causes[0], links=links)
-
-
-def _unwatched(facts: CallFacts, source: Operand) -> Cause:
-    """Nothing stands in the way: the tape did not know that it should follow this source."""
-    tensor = source.tensor
-    assert tensor is not None
-    if not is_differentiable(_source_dtype(facts, tensor)):
-        line = line_where_made(facts, tensor)
-        return facts.cause("integer", line, None, dtype=_source_dtype(facts, tensor))
-    tape = facts.tape
-    watches = [w for w in tape.watches if w.tensor == tensor] if tape else []
-    late = [watch for watch in watches if not watch.automatic and watch.site.line]
-    if late:
-        return facts.cause("not-watched", late[0].site.line, None, how="late")
-    variable = facts.trace.variables.get(VariableId(tensor))
-    lost = lost_variable(facts, source) if variable is None else None
-    if lost is not None:
-        return lost
-    made = line_where_made(facts, tensor) or _line_of_parameter(facts, source)
-    if variable is not None and variable.trainable and tape and not tape.watches_variables:
-        return facts.cause("not-watched", tape.site.line, None, how="tape", made=str(made))
-    how = "tensor"
-    if variable is not None:
-        how = "unread" if variable.trainable else "non-trainable"
-    return facts.cause("not-watched", made, None, how=how)
-
-
-def _line_of_parameter(facts: CallFacts, source: Operand) -> int:
-    """The ``def`` of the function around the tape whose parameter the source is, else the tape."""
-    line = facts.tape.site.line if facts.tape is not None else facts.call.line
-    tree = facts.text.tree
-    functions = [
-        node
-        for node in (ast.walk(tree) if tree is not None else ())
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.lineno <= line <= (node.end_lineno or line)
-        and any(
-            source.text == argument.arg
-            for argument in ast.walk(node.args)
-            if isinstance(argument, ast.arg)
-        )
-    ]
-    return max((node.lineno for node in functions), default=line)
-
-
-def _source_dtype(facts: CallFacts, tensor: TensorId) -> str:
-    variable = facts.trace.variables.get(VariableId(tensor))
-    return variable.dtype if variable else facts.dtype(tensor)
-
-
-def _unconnected(facts: CallFacts, source: Operand, ancestry: Ways) -> Cause:
-    """Nothing that the target was made from is the source."""
-    found = explain_replaced(facts, source, ancestry) or find_unseen(facts, source, ancestry)
-    return found or _not_connected(facts, source)
-
-
-def _not_connected(facts: CallFacts, source: Operand) -> Cause:
-    how = _how_unconnected(facts, source)
-    ends = {} if how else detail_of_ends(facts, source)
-    return facts.cause("not-connected", facts.call.line, None, how=how, **ends)
-
-
-def _how_unconnected(facts: CallFacts, source: Operand) -> str:
-    """Why source and target are not connected: swapped, a constant, statistics; else empty."""
-    targets, flow = facts.paths.targets, facts.flow
-    if not any(flow.into(target) for target in targets):
-        return "constant"
-    variable = facts.trace.variables.get(VariableId(source.tensor or TensorId(0)))
-    if variable is not None:
-        return "" if variable.trainable else "statistics"
-    made_from = flow.ancestry([source.tensor] if source.tensor is not None else [])
-    return "swapped" if any(target in made_from.into for target in targets) else ""

@@ -1,0 +1,71 @@
+"""``custom-gradient``: a ``tf.custom_gradient`` function gave None, or was never asked."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...trace.expressions import SourceText
+from ...trace.model import Op
+from ..model import Cause, Evidence
+from .questions import Crossing
+
+
+@dataclass(frozen=True, slots=True)
+class CustomGradient(Evidence):
+    """``function``: its name; ``is_captured``: the value was no argument of it."""
+
+    kind: ClassVar[str] = "custom-gradient"
+    function: str
+    is_captured: bool = False
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        name = self.function
+        if self.is_captured:
+            return (
+                f"{name} brings its own gradient, and what it makes of {source} it uses without "
+                f"being given it as an argument. TensorFlow asks such a function for the gradients "
+                f"of its arguments and variables only. Make it an argument of {name}."
+            )
+        return (
+            f"The tf.custom_gradient function {name} gave None for this input (line {cause.line}). "
+            f"TensorFlow takes what that function returns as it is. "
+            f"Return a gradient for every input that should have one."
+        )
+
+
+def captured(crossing: Crossing) -> Cause | None:
+    """A custom gradient is asked for the gradients of its arguments and variables alone."""
+    way, op = crossing.way, crossing.op
+    if op is None or way.kind != "captured":
+        return None
+    evidence = CustomGradient(op.function, is_captured=True)
+    return crossing.facts.cause(evidence, op.function_line or op.line, way)
+
+
+def gave_none(crossing: Crossing) -> Cause | None:
+    """The gradient function that the snippet wrote gave None for this input."""
+    facts, op = crossing.facts, crossing.op
+    if op is None or not (op.is_recorded_operation and op.function and crossing.gave_none):
+        return None
+    line = gradient_return_line(facts.text, op) or op.line
+    return facts.cause(CustomGradient(op.function), line, crossing.way)
+
+
+def gradient_return_line(text: SourceText, op: Op) -> int:
+    """Where the gradient function inside a ``custom_gradient`` function returns; 0 unknown.
+
+    Its ``return``, or the lambda that it is.
+    """
+    for node in ast.walk(text.tree) if text.tree else ():
+        if isinstance(node, ast.FunctionDef) and node.name == op.function:
+            below = [below_node for statement in node.body for below_node in ast.walk(statement)]
+            inner = [function for function in below if isinstance(function, ast.FunctionDef)]
+            returns = [
+                r for function in inner for r in ast.walk(function) if isinstance(r, ast.Return)
+            ]
+            lambdas = [found for found in below if isinstance(found, ast.Lambda)]
+            last = (returns or lambdas or [node])[-1]
+            return last.lineno
+    return op.function_line

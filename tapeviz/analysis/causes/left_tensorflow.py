@@ -1,0 +1,125 @@
+"""``left-tensorflow``: the value went through Python or NumPy and came back as a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...trace.model import Array, VersionId
+from ..model import Cause, Evidence
+from ..python.outside import NO_NUMBER
+from ..python.python_text import read_text
+from .questions import Crossing, Unlinked
+
+_MOST_NUMBERS = 1000
+_MOST_LEAVES = 64
+_LARGEST = 1e15
+_HOW = {
+    "numpy": "by .numpy()",
+    "float": "by float()",
+    "int": "by int()",
+    "complex": "by complex()",
+    "index": "as an index",
+    "array": "into a NumPy array",
+    "item": "by .item()",
+    "tolist": "by .tolist()",
+    "format": "into text",
+    "str": "into text",
+    "predict": "by predict(), which gives NumPy arrays",
+    "get_weights": "by get_weights(), which gives NumPy arrays",
+    "predict_on_batch": "by predict_on_batch(), which gives NumPy arrays",
+    "evaluate": "by evaluate(), which gives plain numbers",
+    "test_on_batch": "by test_on_batch(), which gives plain numbers",
+    "train_on_batch": "by train_on_batch(), which gives plain numbers",
+    "numpy_function": "into tf.numpy_function",
+    "buffer": "into a NumPy function",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftTensorFlow(Evidence):
+    """``how``: as :attr:`Leave.how` names it, or ``numpy_function``."""
+
+    kind: ClassVar[str] = "left-tensorflow"
+    how: str
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "
+            f"and comes back as a plain number. "
+            f"The tape sees only a constant, which has no link to {source}. "
+            f"Stay with tf operations between {source} and {target}."
+        )
+
+    def _words(self) -> str:
+        return _HOW.get(self.how, f"into {self.how}" if "." in self.how else f"by {self.how}")
+
+
+def left_tensorflow(crossing: Crossing) -> Cause | None:
+    """The value went through Python or NumPy and came back as a constant.
+
+    ``tf.numpy_function`` hands arrays to Python; its op has no gradient function.
+    """
+    way, facts, op = crossing.way, crossing.facts, crossing.op
+    if way.leave is not None:
+        return facts.cause(LeftTensorFlow(way.leave.how), way.leave.site.line, way)
+    if op is not None and op.type in ("PyFunc", "PyFuncStateless"):
+        return facts.cause(LeftTensorFlow("numpy_function"), op.line, way)
+    return None
+
+
+def number_came_back(asked: Unlinked) -> Cause | None:
+    """A constant that is not in the text has the very number that left TensorFlow before it.
+
+    So it is where no name leads from one to the other: ``setattr``, a list given to a function.
+    """
+    facts, trace, flow = asked.facts, asked.facts.trace, asked.facts.flow
+    constants = list(_unexplained(asked))
+    left = [leave for leave in trace.leaves if constants and leave.when < facts.call.when]
+    for leave in left[: -_MOST_LEAVES - 1 : -1]:
+        number = trace.value(leave.tensor)
+        if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
+            continue
+        came = any(when > leave.when and _has(value, number) for value, when in constants)
+        if came and flow.ancestry([flow.place_left(leave)]).leads_from(asked.starts):
+            cause = facts.cause(LeftTensorFlow(leave.how), leave.site.line)
+            return replace(cause, is_probable=True)
+    return None
+
+
+def _unexplained(asked: Unlinked) -> Iterator[tuple[Array, int]]:
+    """Constants of real numbers that the target was made from, and when they were first seen."""
+    facts, trace = asked.facts, asked.facts.trace
+    text, seen = read_text(facts.text), facts.flow.first_seen
+    for tensor in asked.used:
+        if isinstance(tensor, VersionId) or tensor in trace.producers or tensor not in seen:
+            continue
+        value, (site, when) = trace.value(tensor), seen[tensor]
+        if value is None or value.dtype.kind != "f" or when > facts.call.when:
+            continue
+        statement = text.statement(site.line)
+        numbers = statement.numbers if statement is not None else ()
+        if not {float(number) for number in value.ravel()[:_MOST_NUMBERS]} <= _signed(
+            value, numbers
+        ):
+            yield value, when
+
+
+def _signed(value: Array, numbers: Collection[float]) -> set[float]:
+    made = [float(value.dtype.type(number)) for number in numbers if abs(number) < _LARGEST]
+    return {*made, *(-number for number in made)}
+
+
+def _is_telling_number(number: Array) -> bool:
+    is_trivial = number.size == 1 and number.ravel()[0] in (0.0, 1.0, -1.0)
+    return number.size > 0 and number.dtype.kind == "f" and not is_trivial
+
+
+def _has(value: Array, number: Array) -> bool:
+    """Whether the constant is what left, or has it among its elements."""
+    if number.size == 1:
+        return bool((value == number.ravel()[0].astype(value.dtype)).any())
+    return value.size == number.size and np.array_equal(value.ravel(), number.ravel())

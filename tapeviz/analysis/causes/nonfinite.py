@@ -1,0 +1,259 @@
+"""``nonfinite``: the op of the backward pass that turned finite numbers into NaN or infinity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...trace.model import Array, Op, OpId, Step, TensorId, VariableId
+from ...trace.op_kinds import ops_with
+from ..call_facts import CallFacts, name_of
+from ..model import Cause, Evidence
+from ..numbers.began import began, by_name, in_first_turn, place_of_bad
+from ..numbers.spoiled import has_inside, is_nonfinite, last_in_body, spoiling, was_given
+from .questions import MadeNonfinite
+
+_ZERO = "0.0"
+_NARROW = {"float16": "65504", "bfloat16": "3.4e38"}
+# A slope that is infinite or undefined at a point, or a result that is; then what overflows.
+_SINGULAR = ops_with("singular")
+_GROWING = ops_with("grows")
+
+
+@dataclass(frozen=True, slots=True)
+class Nonfinite(Evidence):
+    """``how``: such numbers were ``given`` as ``output_gradients``; the op got them (``input``,
+    with their ``origin`` in words), gave them (``output``), has no slope there (``point``;
+    ``masked``: what arrived was 0), or its gradient is too large for its ``dtype`` (``overflow``).
+
+    ``value``: what the op got there, empty if not known. ``number``: which of several ``calls`` of
+    a compiled function it was, from 1; 0 if there is one only.
+    """
+
+    kind: ClassVar[str] = "nonfinite"
+    how: Literal["given", "input", "output", "point", "masked", "overflow"] = "point"
+    value: str = ""
+    origin: str = ""
+    dtype: str = ""
+    number: int = 0
+    calls: int = 0
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        line = cause.line
+        if cause.is_probable:
+            return (
+                f"NaN or infinity comes from inside a compiled function or a loop, probably from "
+                f"{cause.op_words} on line {line}: at some values its result or its slope is "
+                f"infinite or undefined. Keep its input away from those, or run the function with "
+                f"tf.config.run_functions_eagerly(True) to see each value."
+            )
+        if self.how == "given":
+            return (
+                f"The output_gradients given on line {line} are NaN or infinite. "
+                f"The backward pass starts from them, and so it spreads to {source}."
+            )
+        op = f"{cause.op_words} on line {line}"
+        if self.number:
+            op = f"In call {self.number} of {self.calls}, {op}"
+        if self.how == "input":
+            return (
+                f"{op} works with a value that is NaN or infinite already: {self.origin}. "
+                f"Its backward pass is the first that brings this into the gradient, and from "
+                f"there it spreads to {source}. Look for the value's own cause first."
+            )
+        if self.how == "overflow":
+            return (
+                f"The gradient that {op} gives is too large for {self.dtype}, which ends at "
+                f"{_NARROW[self.dtype]}, and becomes infinite. From there it spreads to {source}. "
+                f"Scale the loss down, or compute this part in float32."
+            )
+        got = f" got {self.value}, where its" if self.value else "'s"
+        if self.how == "output":
+            return (
+                f"{op}{got} result is NaN or infinite, and its backward pass is the first to give "
+                f"such numbers. From there they spread to {source}. "
+                f"Keep its input where the result is finite."
+            )
+        remedy = "Keep its input away from that point."
+        if self.how == "masked":
+            remedy = (
+                "What arrives there is 0, as behind a tf.where that takes its other branch, but 0 "
+                "times infinity is NaN: choose a harmless input before the operation, too."
+            )
+        return (
+            f"{op}{got} slope is infinite or undefined: its backward pass is the first to turn "
+            f"finite numbers into NaN or infinity. From there they spread to {source}. {remedy}"
+        )
+
+
+def nonfinite(asked: MadeNonfinite) -> Cause | None:
+    """The first op of the backward pass that turned finite into NaN or Inf; of a compiled
+    function that was called several times, in the call in which that happened first."""
+    facts, source = asked.facts, asked.source
+    first = nonfinite_in_call(facts)
+    if first is not None and facts.trace.ops[facts.call.within or OpId(0)] is not first[0]:
+        return first[1]
+    found = spoiling(facts, source, is_nonfinite)
+    if found is None:
+        is_given = was_given(facts, is_nonfinite, any)
+        return facts.cause(Nonfinite("given"), facts.call.line) if is_given else None
+    step, op = found
+    inner = _first_inside(facts, op)
+    if inner is None and has_inside(op) and not op.is_open:
+        suspect = last_in_body(facts, op, _SINGULAR) or last_in_body(facts, op, _GROWING)
+        if suspect is not None:
+            return replace(facts.cause_at(Nonfinite(), suspect), is_probable=True)
+    if step is None or inner is not None:
+        return facts.cause_at(Nonfinite(), inner or op)
+    return facts.cause_at(_what_did_it(facts, step, op), op)
+
+
+def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
+    """For a gradient call in a compiled function the call of it in which such numbers began, and
+    why; None where that is not known."""
+    if facts.call.within is None:
+        return None
+    found = began(facts.trace, facts.call)
+    if found is None:
+        return None
+    trace = facts.trace
+    told, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
+    op = told.get((found.gave.traced, found.gave.name), found.gave)
+    forward = facts.origins.forward(op)
+    own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
+    forward = told.get((own.traced, own.name), own)
+    bad = any(is_nonfinite(trace.stats(now.get(output, output))) for output in own.outputs)
+    at = place_of_bad(trace, own if bad else found.gave, now)
+    value = _value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
+    how: Literal["output", "point"] = "output" if bad else "point"
+    evidence = Nonfinite(how, value, number=found.number, calls=found.calls)
+    return found.run, facts.cause_at(evidence, forward), evidence
+
+
+def _first_inside(facts: CallFacts, call: Op) -> Op | None:
+    """The first op inside a compiled function that made NaN or infinity from finite numbers."""
+    trace = facts.trace
+    for inner in call.body if call.is_compiled_call else ():
+        op = trace.ops[inner]
+        gave = any(is_nonfinite(trace.stats(output)) for output in op.outputs)
+        if gave and not any(is_nonfinite(trace.stats(taken)) for taken in op.inputs):
+            return op
+    return None
+
+
+def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
+    bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
+    if bad is not None:
+        return Nonfinite("input", origin=_origin(facts, bad))
+    holder = _bad_variable(facts, op)
+    if holder:
+        return Nonfinite("input", origin=f"{holder} holds it")
+    place = _where(facts, step, op)
+    value = _value_at(op.inputs, place, facts.trace.value)
+    is_masked = _is_masked(facts, step, place)
+    if is_masked and value == _ZERO:
+        return Nonfinite("masked", value)
+    if any(_is_bad(facts, tensor) for tensor in op.outputs):
+        return Nonfinite("output", value)
+    dtype = _dtype_given(facts, step)
+    if dtype in _NARROW and value != _ZERO:
+        return Nonfinite("overflow", dtype=dtype)
+    return Nonfinite("masked" if is_masked else "point", value)
+
+
+def _bad_variable(facts: CallFacts, op: Op) -> str:
+    """A variable whose state a call of a compiled function takes, after a write of such numbers."""
+    trace = facts.trace
+    for handle in op.inputs if op.is_compiled_call else ():
+        version = trace.touches.get((op.id, VariableId(handle)))
+        written = version.value if version is not None else None
+        if version is not None and written is not None and _is_bad(facts, written):
+            return name_of(trace, version.variable)
+    return ""
+
+
+def _is_bad(facts: CallFacts, tensor: TensorId) -> bool:
+    return is_nonfinite(facts.trace.stats(tensor))
+
+
+def _origin(facts: CallFacts, tensor: TensorId) -> str:
+    """Which op of the forward pass made the first such number, in words."""
+    trace = facts.trace
+    seen: set[TensorId] = set()
+    while tensor not in seen:
+        seen.add(tensor)
+        version = trace.version_read(tensor)
+        if version is not None:
+            return f"{name_of(trace, version.variable)} holds it"
+        producer = trace.producers.get(tensor)
+        if producer is None:
+            break
+        op = trace.ops[producer]
+        bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
+        if bad is None:
+            return f"line {facts.line_of(op)} made it ({op.type})"
+        tensor = bad
+    names = trace.names.get(tensor, ())
+    return f"{names[0]} holds it" if names else "it was there from the start"
+
+
+def _bad_gradients(facts: CallFacts, step: Step) -> Iterator[TensorId]:
+    for gradient in step.downstream:
+        if gradient is not None and _is_bad(facts, gradient):
+            yield gradient
+
+
+def _where(facts: CallFacts, step: Step, op: Op) -> tuple[int, ...] | None:
+    """The first element of the largest gradient that is not finite; None if none travelled."""
+    values = [facts.trace.value(gradient) for gradient in _bad_gradients(facts, step)]
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    largest = max(known, key=lambda array: array.size)
+    return tuple(int(index) for index in np.argwhere(~np.isfinite(largest))[0])
+
+
+def _value_at(
+    inputs: Iterable[TensorId],
+    place: tuple[int, ...] | None,
+    value_of: Callable[[TensorId], Array | None],
+) -> str:
+    """What the op got there: a zero if one of its inputs has one, else the first input's."""
+    if place is None:
+        return ""
+    found = [
+        value[place] if value.shape else value[()]
+        for value in map(value_of, inputs)
+        if value is not None and value.dtype.kind == "f" and _has_place(value, place)
+    ]
+    zero = next((value for value in found if value == 0), None)
+    if zero is not None:
+        return _ZERO
+    return f"{float(found[0]):.6g}" if found else ""
+
+
+def _has_place(value: Array, place: tuple[int, ...]) -> bool:
+    if not value.shape:
+        return True
+    fits = zip(place, value.shape, strict=False)
+    return len(place) == value.ndim and all(index < size for index, size in fits)
+
+
+def _dtype_given(facts: CallFacts, step: Step) -> str:
+    for gradient in _bad_gradients(facts, step):
+        known = facts.trace.tensors.get(gradient)
+        return known.dtype if known is not None else ""
+    return ""
+
+
+def _is_masked(facts: CallFacts, step: Step, place: tuple[int, ...] | None) -> bool:
+    """Whether what arrived at that element was 0: infinity times 0 is NaN."""
+    if place is None or len(step.upstream) != 1 or step.upstream[0] is None:
+        return False
+    arrived = facts.trace.value(step.upstream[0])
+    if arrived is None or arrived.dtype.kind != "f" or not _has_place(arrived, place):
+        return False
+    return bool((arrived[place] if arrived.shape else arrived[()]) == 0)

@@ -1,0 +1,90 @@
+"""``not-connected``: the target does not depend on the source at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...trace.model import Operand, TensorId, VariableId
+from ..call_facts import CallFacts
+from ..flow.ends import Ends, ends_of
+from ..model import Cause, Evidence
+from .questions import Unlinked
+
+_HOW = {
+    "constant": (
+        "{target} is a constant: no operation on any tensor made it. "
+        "A number that Python chose, say by an if, has no derivative. "
+        "Compute {target} from {source} with tf operations."
+    ),
+    "swapped": (
+        "{source} was computed from {target}, not the other way round. "
+        "gradient(target, sources) takes what was computed first, then what it was computed "
+        "from. Swap the two."
+    ),
+    "statistics": (
+        "{target} was not computed from {source}, which is not trainable: it only keeps "
+        "statistics. Ask for trainable_variables."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NotConnected(Evidence):
+    """``how``: why it cannot depend on it, where that is plain; ``ends``: else where both ways
+    end."""
+
+    kind: ClassVar[str] = "not-connected"
+    how: Literal["constant", "swapped", "statistics"] | None
+    ends: Ends | None = None
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.how is not None:
+            return _HOW[self.how].format(target=target, source=source)
+        words = _two_ends(self.ends or Ends(), target, source)
+        return f"{target} was not computed from {source}. {words}"
+
+
+def _two_ends(ends: Ends, target: str, source: str) -> str:
+    """Where the way from the source ends, and what the target is made from."""
+    place = f"{target} (line {ends.target_line})" if ends.target_line else target
+    other = f"{place} is made from {ends.made_from or 'constants'} alone"
+    reaches = ends.reaches
+    if not reaches:
+        return (
+            f"Nothing that ran while the tape recorded uses {source}, and {other}. "
+            f"Use {source} on the way to {target}, or ask for what {target} is made from."
+        )
+    if ends.decides:
+        return (
+            f"{source} reaches {reaches} (line {ends.reaches_line}), which decides what "
+            f"runs and gives no number; {other}. "
+            f"Compute {target} from {source} itself."
+        )
+    return (
+        f"{source} reaches {reaches} (line {ends.reaches_line}) and nothing after it; "
+        f"{other}. Use {reaches} on the way to {target}, if that was meant."
+    )
+
+
+def not_connected(asked: Unlinked) -> Cause:
+    """Nothing that the target was made from is the source, nor was in its place."""
+    return unconnected(asked.facts, asked.source)
+
+
+def unconnected(facts: CallFacts, source: Operand) -> Cause:
+    """The same for a source that may be no tensor of the recording."""
+    how = _how(facts, source)
+    evidence = NotConnected(how, None if how else ends_of(facts, source))
+    return facts.cause(evidence, facts.call.line)
+
+
+def _how(facts: CallFacts, source: Operand) -> Literal["constant", "swapped", "statistics"] | None:
+    targets, flow = facts.paths.targets, facts.flow
+    if not any(flow.into(target) for target in targets):
+        return "constant"
+    variable = facts.trace.variables.get(VariableId(source.tensor or TensorId(0)))
+    if variable is not None:
+        return None if variable.trainable else "statistics"
+    made_from = flow.ancestry([source.tensor] if source.tensor is not None else [])
+    return "swapped" if any(target in made_from.into for target in targets) else None

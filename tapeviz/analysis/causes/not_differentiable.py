@@ -1,0 +1,121 @@
+"""``not-differentiable`` and ``integer``: what comes out has no slope by what went in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...trace.model import Op
+from ...trace.op_kinds import ops_with
+from ...trace.tapes import is_differentiable
+from ..call_facts import line_where_made
+from ..model import Cause, Evidence
+from .questions import Crossing, Unwatched
+
+_POSITIONS = ops_with("position")
+_QUESTIONS = ops_with("question")
+_SHAPES = ops_with("shape")
+_DRAWS = ops_with("draw")
+# Of floats, giving floats, and registered as not differentiable, or with a gradient function that
+# gives None (the gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
+_FLAT = ops_with("no-gradient")
+
+
+@dataclass(frozen=True, slots=True)
+class NotDifferentiable(Evidence):
+    """``error``: what TensorFlow raised when the op's gradient function was looked up."""
+
+    kind: ClassVar[str] = "not-differentiable"
+    error: str = ""
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        every = "Every way" if cause.is_alone else "One way"
+        rest = "" if cause.is_alone else ", and the other ways are cut, too"
+        return (
+            f"{every} from {source} to {target} leads through {cause.op_words} on line "
+            f"{cause.line}{rest}. {self._why(cause.op)} "
+            f"Use a smooth operation in its place, or estimate its gradient with "
+            f"tf.custom_gradient."
+        )
+
+    def _why(self, op: str) -> str:
+        if "no entry" in self.error or "LookupError" in self.error:
+            return f"TensorFlow has no gradient function for {op}."
+        if op in _POSITIONS:
+            return "It gives positions, and a position jumps from one whole number to the next."
+        if op in _QUESTIONS:
+            return "It answers true or false, and in between there is nothing to follow."
+        if op in _SHAPES:
+            return "It looks at how many elements there are, not at their values."
+        if op in _DRAWS or op.startswith(("Random", "StatelessRandom")):
+            return "It draws at random, and a draw has no derivative."
+        return (
+            "It jumps from value to value and is level in between, so there is no slope to follow."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerValue(Evidence):
+    """``dtype``: of the value, which is no real or complex number."""
+
+    kind: ClassVar[str] = "integer"
+    dtype: str
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.dtype == "string":
+            return (
+                f"On line {cause.line} the value becomes text. "
+                f"Text has no derivative, and a number read from it is a new one to the tape. "
+                f"Keep the value a float tensor on the way to {target}."
+            )
+        if cause.op:
+            return (
+                f"Line {cause.line} turns the value into {self.dtype}. "
+                f"Gradients exist for real and complex numbers only, so the tape stops here. "
+                f"Leave that out on the way to {target}, or stay with a float dtype."
+            )
+        return (
+            f"On line {cause.line} the value is of dtype {self.dtype}. "
+            f"Gradients exist for real and complex numbers only, so the tape stops here. "
+            f"Use a float dtype such as tf.float32 (write 3.0 for 3)."
+        )
+
+
+def became_whole(crossing: Crossing) -> Cause | None:
+    """A real number became an integer, boolean or string: nothing infinitesimal is left of it."""
+    way, facts, op = crossing.way, crossing.facts, crossing.op
+    if op is None or way.kind != "op" or is_differentiable(facts.dtype(way.end)):
+        return None
+    if not crossing.is_from_real:
+        return None
+    dtype = facts.dtype(way.end)
+    words = facts.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
+    is_cast = op.type == "Cast" and (not words or "cast" in words or "to_" in words)
+    evidence = IntegerValue(dtype) if is_cast or dtype == "string" else NotDifferentiable()
+    return facts.cause(evidence, facts.line_of(op), way)
+
+
+def gave_none(crossing: Crossing) -> Cause | None:
+    """The op's gradient function ran and gave None, or there is none to run."""
+    facts, op, step = crossing.facts, crossing.op, crossing.step
+    if op is None or not (crossing.gave_none or _is_known_flat(crossing, op)):
+        return None
+    error = step.error if step is not None else ""
+    return facts.cause(NotDifferentiable(error), facts.line_of(op), crossing.way)
+
+
+def _is_known_flat(crossing: Crossing, op: Op) -> bool:
+    """Whether the op has no gradient function, where none was asked for."""
+    if crossing.way.kind != "op" or not crossing.is_from_real or op.type not in _FLAT:
+        return False
+    is_unreplayed = op.graph != 0 or op.within is not None or crossing.facts.call.replay is None
+    return is_unreplayed and crossing.step is None and op.derived is None
+
+
+def is_integer(asked: Unwatched) -> Cause | None:
+    """The source itself is of a dtype that has no gradients."""
+    variable, facts = asked.variable, asked.facts
+    dtype = variable.dtype if variable else facts.dtype(asked.tensor)
+    if is_differentiable(dtype):
+        return None
+    return facts.cause(IntegerValue(dtype), line_where_made(facts, asked.tensor))

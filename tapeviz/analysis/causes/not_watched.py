@@ -1,0 +1,91 @@
+"""``not-watched``: every edge would pass a gradient, but no one asked the tape to follow it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...trace.model import Operand
+from ..call_facts import CallFacts, line_where_made
+from ..model import Cause, Evidence
+from .questions import Unwatched
+
+
+@dataclass(frozen=True, slots=True)
+class NotWatched(Evidence):
+    """``how``: watched too ``late``, a variable that is ``non-trainable``, one of a ``tape`` that
+    was told to watch none by itself (``made``: the line of the variable), one ``unread`` while the
+    tape recorded, or a plain ``tensor``."""
+
+    kind: ClassVar[str] = "not-watched"
+    how: Literal["late", "non-trainable", "tape", "unread", "tensor"]
+    made: int = 0
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.how == "late":
+            return (
+                f"Line {cause.line} watches {source} only after it had been used. "
+                f"A tape follows a tensor from the moment it is watched. "
+                f"Call watch before the first operation that uses {source}."
+            )
+        if self.how == "non-trainable":
+            return (
+                f"{source} (line {cause.line}) is a variable with trainable=False. "
+                f"A tape watches only trainable variables by itself. "
+                f"Call watch on it inside the tape's block, or make it trainable."
+            )
+        if self.how == "tape":
+            return (
+                f"Line {cause.line} makes the tape with watch_accessed_variables=False, so it "
+                f"follows no variable by itself, and no one asked it to watch {source} "
+                f"(line {self.made}). Call watch on {source} inside the tape's block, or "
+                f"leave the argument out."
+            )
+        if self.how == "unread":
+            return (
+                f"{source} (line {cause.line}) was read while the tape did not record, so the tape "
+                f"does not follow it. Call watch on it inside the tape's block."
+            )
+        return (
+            f"{source} (line {cause.line}) is a plain tensor, and no one asked the tape to watch "
+            f"it. Tapes follow trainable variables by themselves, other tensors only after watch. "
+            f"Call watch({source}) at the start of the tape's block, or make it a tf.Variable."
+        )
+
+
+def watched_late(asked: Unwatched) -> Cause | None:
+    """The snippet called ``watch`` after the source had been used."""
+    tape = asked.facts.tape
+    watches = [w for w in tape.watches if w.tensor == asked.tensor] if tape else []
+    late = [watch for watch in watches if not watch.automatic and watch.site.line]
+    return asked.facts.cause(NotWatched("late"), late[0].site.line) if late else None
+
+
+def not_watched(asked: Unwatched) -> Cause:
+    """Nobody watched the source."""
+    facts, variable, tape = asked.facts, asked.variable, asked.facts.tape
+    made = line_where_made(facts, asked.tensor) or _line_of_parameter(facts, asked.source)
+    if variable is None:
+        return facts.cause(NotWatched("tensor"), made)
+    if variable.trainable and tape and not tape.watches_variables:
+        return facts.cause(NotWatched("tape", made), tape.site.line)
+    return facts.cause(NotWatched("unread" if variable.trainable else "non-trainable"), made)
+
+
+def _line_of_parameter(facts: CallFacts, source: Operand) -> int:
+    """The ``def`` of the function around the tape whose parameter the source is, else the tape."""
+    line = facts.tape.site.line if facts.tape is not None else facts.call.line
+    tree = facts.text.tree
+    functions = [
+        node
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.lineno <= line <= (node.end_lineno or line)
+        and any(
+            source.text == argument.arg
+            for argument in ast.walk(node.args)
+            if isinstance(argument, ast.arg)
+        )
+    ]
+    return max((node.lineno for node in functions), default=line)

@@ -1,0 +1,98 @@
+"""``outside-tape``: what links source and target ran where the tape did not record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...trace.model import Op, Site, Tape
+from ..call_facts import CallFacts
+from ..model import Cause, Evidence
+from ..python.blocks import line_that_kept, line_to_move
+from .questions import Crossing
+from .replaced_source import ReplacedSource
+
+Where = Literal["before", "after", "stop_recording", "paused", "reset"]
+_WHERE: dict[Where, str] = {
+    "before": "before the tape's block began",
+    "after": "after the tape's block had ended",
+    "stop_recording": "while the tape did not record (stop_recording)",
+    "paused": "while recording was stopped",
+    "reset": "before the tape was reset",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideTape(Evidence):
+    """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran."""
+
+    kind: ClassVar[str] = "outside-tape"
+    where: Where
+    ran: int = 0
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.ran:
+            return (
+                f"Line {cause.line} resets the tape: it forgets all that it has recorded, line "
+                f"{self.ran} among it. So this step between {source} and {target} is "
+                f"missing. Take the reset away, or do it before line {self.ran}."
+            )
+        return (
+            f"Line {cause.line} ran {_WHERE[self.where]}. "
+            f"A tape knows only what runs while it records, so this step between {source} and "
+            f"{target} is missing. Move the line into the tape's block."
+        )
+
+
+def ran_outside(crossing: Crossing) -> Cause | None:
+    """The op ran where the tape did not record: outside its block, paused, before a reset.
+
+    If an earlier tape of the same ``with`` statement has it, its result was kept since then.
+    """
+    way, facts, op, tape = crossing.way, crossing.facts, crossing.op, crossing.facts.tape
+    if op is None or tape is None or way.kind not in ("op", "read"):
+        return None
+    if op.graph or not crossing.is_from_real:
+        return None
+    where = where_outside(tape, op.when, facts.call.when) or ("paused" if op.paused else None)
+    if where is None:
+        return None
+    earlier = _earlier_tape(facts, op, tape) if where == "before" else None
+    if earlier is not None:
+        line = line_that_kept(op.site, earlier, facts.ran)
+        return facts.cause(ReplacedSource("kept"), line, way)
+    edge = _edge(tape, where, op.when)
+    if where == "reset" and edge.line:
+        ran = line_to_move(facts.text, op.site, tape.site, facts.call.site)
+        return facts.cause(OutsideTape(where, ran), edge.line, way)
+    line = line_to_move(facts.text, op.site, edge, facts.call.site)
+    return facts.cause(OutsideTape(where), line, way)
+
+
+def where_outside(tape: Tape, when: int, asked: int) -> Where | None:
+    """Why the tape had nothing of this moment when it was asked; None if it recorded it."""
+    resets = [i.start for i in tape.intervals if i.why_start == "reset" and i.start < asked]
+    if resets and when < resets[-1]:
+        return "reset"
+    if tape.is_recording(when):
+        return None
+    if not tape.intervals or when < tape.intervals[0].start:
+        return "before"
+    before = [interval for interval in tape.intervals if interval.end <= when]
+    return "stop_recording" if before and before[-1].why_end == "stop_recording" else "after"
+
+
+def _edge(tape: Tape, where: Where, when: int) -> Site:
+    """Where the tape was opened, where it was told to pause, or where it was reset."""
+    resets = [i.start_site for i in tape.intervals if i.why_start == "reset" and i.start > when]
+    if where == "reset":
+        return resets[0] if resets else tape.site
+    pauses = [i.end_site for i in tape.intervals if i.end <= when and i.end_site.frames]
+    return pauses[-1] if where == "stop_recording" and pauses else tape.site
+
+
+def _earlier_tape(facts: CallFacts, op: Op, tape: Tape) -> Tape | None:
+    """The tape of the same ``with`` statement that has the op: its result was kept since."""
+    tapes = (facts.trace.tapes[tape] for tape in op.tapes if tape in facts.trace.tapes)
+    same = (other for other in tapes if other.id != tape.id and other.site.line == tape.site.line)
+    return next(same, None)

@@ -1,0 +1,132 @@
+"""The questions that detectors answer, each with the facts that it is asked about.
+
+Why does no gradient pass this edge (:class:`Crossing`)? Why does nothing lead from this source to
+the target (:class:`Unlinked`)? Why does the tape not follow this source, though every edge passes
+(:class:`Unwatched`)? Why are these gradients zero (:class:`MadeZero`), or not finite
+(:class:`MadeNonfinite`)?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...trace.model import Op, Operand, OpId, Step, TensorId, Variable, VariableId
+from ...trace.tapes import is_differentiable
+from ..call_facts import CallFacts
+from ..flow.dataflow import Place, Way
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One way, looked at for one call."""
+
+    way: Way
+    facts: CallFacts
+
+    @property
+    def op(self) -> Op | None:
+        return self.facts.op(self.way)
+
+    @property
+    def is_from_real(self) -> bool:
+        """Whether what goes in is of a dtype that has gradients."""
+        return is_differentiable(self.facts.dtype(self.way.start))
+
+    @property
+    def step(self) -> Step | None:
+        """The op's step of the backward pass, as it was replayed or else as TensorFlow ran it."""
+        return self.facts.returned.get(self.way.op) if self.way.op is not None else None
+
+    @property
+    def gave_none(self) -> bool:
+        """Whether the op's gradient function was asked about this input, and gave None for it."""
+        op = self.op
+        if op is None or self.way.kind != "op" or not self.is_from_real:
+            return False
+        if self.step is None and op.derived is None:
+            return False
+        return not _gave(self.way, op, self.step) and _was_asked(self.facts, self.way, op)
+
+
+def _was_asked(facts: CallFacts, way: Way, op: Op) -> bool:
+    """Whether a gradient for this input was wanted.
+
+    A tape gets None also for inputs that it does not follow. A replay wants them all.
+    """
+    call, trace = facts.call, facts.trace
+    replayed = call.replay.steps if call.replay else ()
+    if call.tape is None or op.within is None or any(step.op == op.id for step in replayed):
+        return True
+    maker = trace.ops.get(trace.producers.get(way.tensor or TensorId(0), OpId(0)))
+    return maker is None or call.tape in maker.tapes
+
+
+def _gave(way: Way, op: Op, step: Step | None) -> bool:
+    """Whether the gradient function gave something for the input, if it was asked at all."""
+    if step is None:
+        derived = op.derived or ()
+        return way.position < len(derived) and derived[way.position]
+    received = any(tensor is not None for tensor in step.upstream)
+    gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
+    return gave or not (received or step.error)
+
+
+@dataclass(frozen=True)
+class Unlinked:
+    """A source that nothing leads from to the target; ``used``: what the target was made from."""
+
+    facts: CallFacts
+    source: Operand
+    tensor: TensorId
+    used: frozenset[Place]
+
+    @cached_property
+    def used_tensors(self) -> frozenset[TensorId]:
+        """Tensors of the target's ancestry, and the handles of its variables."""
+        flow = self.facts.flow
+        return frozenset(
+            used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
+            for used in self.used
+        )
+
+    @property
+    def starts(self) -> tuple[Place, ...]:
+        """The places where the source begins."""
+        return self.facts.paths.starts(self.tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatched:
+    """A source that leads to the target over edges that all pass a gradient."""
+
+    facts: CallFacts
+    source: Operand
+    tensor: TensorId
+
+    @property
+    def variable(self) -> Variable | None:
+        return self.facts.trace.variables.get(VariableId(self.tensor))
+
+
+@dataclass(frozen=True, slots=True)
+class MadeZero:
+    """The op that made zeros of a gradient.
+
+    ``op``: None if the backward pass started from zeros. ``step``: None if the op was given
+    gradients that add up to zero. ``suspect``: for the call of a compiled function whose inside is
+    not known, the op in it that probably made them.
+    """
+
+    facts: CallFacts
+    op: Op | None
+    step: Step | None = None
+    suspect: Op | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeNonfinite:
+    """A source whose gradient has elements that are NaN or infinite."""
+
+    facts: CallFacts
+    source: Operand

@@ -1,0 +1,75 @@
+"""``stateful``: the value was put into an object that keeps a copy and gives it out later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...trace.model import VersionId
+from ..model import Cause, Evidence
+from .questions import Crossing, Unlinked
+
+_WHAT = {
+    "dataset": "a dataset, which gives out copies of what it was made from",
+    "metric": "a metric, which keeps it in variables",
+    "array": "a TensorArray, and what write() gives back is dropped",
+    "object": "an object that keeps a copy of it",
+}
+_INSTEAD = {
+    "metric": "Compute the loss with tf operations, and give the metric its result.",
+    "array": "Keep the result: ta = ta.write(…).",
+    "dataset": "Compute with the tensor itself, and keep datasets for the input.",
+    "object": "Compute with the tensor itself.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulObject(Evidence):
+    """``what``: the sort of object."""
+
+    kind: ClassVar[str] = "stateful"
+    what: Literal["dataset", "metric", "array", "object"]
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"Line {cause.line} puts the value into {_WHAT[self.what]}. "
+            f"A tape follows tensors from op to op, not through the state of an object, so the way "
+            f"from {target} back to {source} ends there. "
+            f"{_INSTEAD[self.what]}"
+        )
+
+
+def went_into_metric(crossing: Crossing) -> Cause | None:
+    """The value went into a variable that a Keras metric keeps its sums in."""
+    way, facts, op = crossing.way, crossing.facts, crossing.op
+    if op is None or way.kind not in ("assign", "state") or not isinstance(way.end, VersionId):
+        return None
+    if facts.trace.variables[facts.flow.version_at(way.end).variable].owner != "metric":
+        return None
+    return facts.cause(StatefulObject("metric"), op.line, way)
+
+
+def went_into_object(crossing: Crossing) -> Cause | None:
+    """The value was put into a stateful object that gives it out later: a dataset, a table.
+
+    Datasets are variants that no gradient function reads; what fills an object gives no tensor.
+    """
+    way, facts, op = crossing.way, crossing.facts, crossing.op
+    if op is None or facts.dtype(way.start) == "variant":
+        return None
+    is_dataset = "Dataset" in op.type and facts.dtype(way.end) == "variant"
+    if is_dataset and way.kind == "op":
+        return facts.cause(StatefulObject("dataset"), op.line, way)
+    return facts.cause(StatefulObject("object"), op.line, way) if way.kind == "object" else None
+
+
+def dropped_write(asked: Unlinked) -> Cause | None:
+    """``ta.write(…)`` whose result nobody takes: in a function it changes nothing."""
+    flow = asked.facts.flow
+    for op in flow.list_writes:
+        if op.inputs[0] not in asked.used or not op.outputs:
+            continue
+        made_from = flow.ancestry(op.inputs[1:])
+        if any(start in made_from.into for start in asked.starts):
+            return asked.facts.cause(StatefulObject("array"), op.line)
+    return None

@@ -1,0 +1,90 @@
+"""The causes in the order in which they are looked for: a cause is its module and a row here.
+
+Each row is a detector: it gets a question of :mod:`questions` and names a cause or passes. In each
+list the first answer holds, so a row says why it stands before those below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+from ..model import Cause, Evidence
+from . import (
+    assign,
+    custom_gradient,
+    left_tensorflow,
+    new_variable,
+    nonfinite,
+    not_connected,
+    not_differentiable,
+    not_watched,
+    outside_tape,
+    replaced_source,
+    stateful,
+    stop_gradient,
+    zeros,
+)
+from .questions import Crossing, MadeNonfinite, MadeZero, Unlinked, Unwatched
+
+Question = TypeVar("Question")
+
+
+class _Causes(NamedTuple):
+    edge: tuple[Callable[[Crossing], Cause | None], ...]
+    unlinked: tuple[Callable[[Unlinked], Cause | None], ...]
+    unwatched: tuple[Callable[[Unwatched], Cause | None], ...]
+    zero: tuple[Callable[[MadeZero], Cause | None], ...]
+    nonfinite: tuple[Callable[[MadeNonfinite], Cause | None], ...]
+
+
+CAUSES = _Causes(
+    edge=(
+        # The kind of the edge names these, whatever the op's gradient function would give.
+        custom_gradient.captured,
+        stateful.went_into_metric,  # a metric's variables are written to by assigns as well
+        assign.changed_state,
+        new_variable.made_variable,
+        left_tensorflow.left_tensorflow,
+        stateful.went_into_object,
+        # Ops that always cut have words of their own, on a tape or off it.
+        stop_gradient.stopped,
+        not_differentiable.became_whole,
+        # The tape did not record the op, so its gradient function was never asked: before that is.
+        outside_tape.ran_outside,
+        # Who wrote the gradient function can mend it; TensorFlow's own have nothing to mend.
+        custom_gradient.gave_none,
+        not_differentiable.gave_none,
+    ),
+    unlinked=(
+        # Names and ops of the recording prove it, before what only equal numbers betray.
+        replaced_source.replaced,
+        stateful.dropped_write,
+        assign.through_file,  # whole arrays that are equal tell more than single numbers
+        left_tensorflow.number_came_back,
+        not_connected.not_connected,  # holds always
+    ),
+    unwatched=(
+        not_differentiable.is_integer,  # watching it would not help
+        not_watched.watched_late,  # a watch stands in the text: its place is the mistake
+        replaced_source.lost_variable,  # a variable was meant, which needs no watch
+        not_watched.not_watched,  # holds always
+    ),
+    zero=(
+        zeros.given_zeros,
+        zeros.sound_summands,
+        zeros.inside_compiled,  # the call itself is linear in nothing, its body tells
+        zeros.at_op,  # holds for every op
+    ),
+    nonfinite=(nonfinite.nonfinite,),
+)
+KINDS: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in Evidence.__subclasses__()}
+"""Each kind of cause by its word."""
+
+
+def first_cause(
+    detectors: Iterable[Callable[[Question], Cause | None]], question: Question
+) -> Cause | None:
+    """The first answer."""
+    answers = (detect(question) for detect in detectors)
+    return next((cause for cause in answers if cause is not None), None)

@@ -1,0 +1,144 @@
+"""``saturated``, ``flat-op``, ``cancelled``, ``multiplied-by-zero``: why a gradient is all 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from ...trace.model import Op
+from ...trace.op_kinds import ops_with
+from ..call_facts import CallFacts
+from ..model import Cause, Evidence
+from ..numbers.spoiled import NORMALISING, is_even, takes_nothing, was_given
+from ..status import is_zero
+from .questions import MadeZero
+
+# Slope 0 over a stretch of their inputs, and something else over another.
+CLIPPING = ops_with("clips")
+# Derivative 0 wherever there is one.
+FLAT = ops_with("flat")
+# What is let through is chosen by a mask.
+MASKING = ops_with("mask")
+# Linear in each of several inputs: the gradient of one is multiplied by the others.
+_PRODUCTS = ops_with("product")
+
+
+@dataclass(frozen=True, slots=True)
+class Saturated(Evidence):
+    kind: ClassVar[str] = "saturated"
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"{cause.op_words} on line {cause.line} is {cause.probably}flat at these values, so "
+            f"what arrives there is multiplied by a slope of exactly 0. "
+            f"The gradient is connected, but nothing of it reaches {source}. "
+            f"Keep the values inside the range where {cause.op_words} has a slope."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FlatOp(Evidence):
+    kind: ClassVar[str] = "flat-op"
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere, and "
+            f"TensorFlow gives zeros for it rather than None. So nothing of the gradient reaches "
+            f"{source}. Use a smooth operation there, or give it an estimate by tf.custom_gradient."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled(Evidence):
+    kind: ClassVar[str] = "cancelled"
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
+            f"add up to exactly 0. The gradient of {target} by {source} is zero because {target} "
+            f"does not change when {source} does, as with the sum of a softmax. "
+            f"Differentiate something that does depend on {source}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MultipliedByZero(Evidence):
+    """``by``: a ``factor`` that is 0, zeros ``given`` as ``output_gradients``, or ``nothing``: no
+    element was taken."""
+
+    kind: ClassVar[str] = "multiplied-by-zero"
+    by: Literal["factor", "given", "nothing"] = "factor"
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.by == "given":
+            return (
+                f"The output_gradients given on line {cause.line} are all 0. "
+                f"The backward pass starts from them, so everything it computes is 0."
+            )
+        if self.by == "nothing":
+            return (
+                f"{cause.op_words} on line {cause.line} takes no element at all of what it is "
+                f"given. So {target} is made from nothing of {source}, and the gradient is 0 "
+                f"everywhere. Look at the mask or the indices there."
+            )
+        return (
+            f"{cause.op_words} on line {cause.line} {cause.probably}multiplies by a value that is "
+            f"0 everywhere. "
+            f"The gradient is multiplied by the same zeros on its way to {source}. "
+            f"Look at the weight or mask that is 0 there."
+        )
+
+
+def given_zeros(zero: MadeZero) -> Cause | None:
+    """The pass began with zeros that were given as ``output_gradients``."""
+    if zero.op is not None or not was_given(zero.facts, is_zero, all):
+        return None
+    return zero.facts.cause(MultipliedByZero("given"), zero.facts.call.line)
+
+
+def sound_summands(zero: MadeZero) -> Cause | None:
+    """Gradients that are not zero add up to zero at a fan-out."""
+    if zero.op is None or zero.step is not None:
+        return None
+    return zero.facts.cause_at(Cancelled(), zero.op)
+
+
+def inside_compiled(zero: MadeZero) -> Cause | None:
+    """The call of a compiled function whose inside is not known: the op in it that did it."""
+    if zero.suspect is None:
+        return None
+    kind = zero.suspect.type
+    if kind in MASKING:
+        evidence: Evidence = _times_zero(zero.facts, zero.suspect)
+    else:
+        evidence = Saturated() if kind in CLIPPING else FlatOp()
+    return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=True)
+
+
+def at_op(zero: MadeZero) -> Cause | None:
+    """The op received a gradient and gave zeros: by what sort of op it is, and by its inputs."""
+    facts, op, step = zero.facts, zero.op, zero.step
+    if op is None or step is None:
+        return None
+    return facts.cause_at(_evidence_at(zero, op), op)
+
+
+def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
+    facts = zero.facts
+    if takes_nothing(facts, op):
+        return MultipliedByZero("nothing")
+    if op.type in FLAT or op.is_recorded_operation:
+        return FlatOp()
+    if op.type in MASKING:
+        return MultipliedByZero()
+    if op.type in _PRODUCTS and any(is_zero(facts.trace.stats(tensor)) for tensor in op.inputs):
+        return MultipliedByZero()
+    if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
+        return Cancelled()
+    if op.type in CLIPPING:
+        return Saturated()
+    return FlatOp() if op.type == "Pow" else Cancelled()
+
+
+def _times_zero(facts: CallFacts, op: Op) -> MultipliedByZero:
+    return MultipliedByZero("nothing" if takes_nothing(facts, op) else "factor")
