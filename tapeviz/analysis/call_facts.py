@@ -1,4 +1,4 @@
-"""A recording and one call of it in; what every detector asks of them, worked out once, out."""
+"""The trace and one call of it, with what detectors ask of them, each worked out once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..trace.model import (
     VariableId,
     VersionId,
 )
-from .flow.dataflow import DataFlow, Place, Way
+from .flow.dataflow import DataEdge, DataFlow, Position
 from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link
@@ -39,12 +39,12 @@ class CallFacts:
 
     @cached_property
     def paths(self) -> Paths:
-        """The ways of values that lead to the call's targets."""
+        """The data-flow edges that lead to the call's targets."""
         return Paths(self.flow, self.call)
 
     @cached_property
-    def judged(self) -> dict[Way, Cause | None]:
-        """The causes of ways that were examined already: a call with many sources asks often."""
+    def judged(self) -> dict[DataEdge, Cause | None]:
+        """The causes of edges that were examined: a call with many sources asks often."""
         return {}
 
     @cached_property
@@ -122,20 +122,20 @@ class CallFacts:
             found.update(lines[: depth + 1] for depth in range(len(lines)))
         return frozenset(found)
 
-    def op(self, way: Way) -> Op | None:
-        return self.trace.ops.get(way.op) if way.op is not None else None
+    def op(self, edge: DataEdge) -> Op | None:
+        return self.trace.ops.get(edge.op) if edge.op is not None else None
 
-    def dtype(self, tensor: Place) -> str:
+    def dtype(self, tensor: Position) -> str:
         if isinstance(tensor, VersionId):
             variable = self.trace.variables[self.flow.version_at(tensor).variable]
             return variable.dtype
         known = self.trace.tensors.get(tensor)
         return known.dtype if known else "float32"
 
-    def cause(self, evidence: Evidence, line: int, way: Way | None = None) -> Cause:
-        """A cause on this line; the way's edge is where the drawing shows the cut."""
-        op = self.op(way) if way else None
-        links: tuple[Link, ...] = ((way.tensor, op.id),) if way and op else ()
+    def cause(self, evidence: Evidence, line: int, edge: DataEdge | None = None) -> Cause:
+        """A cause on this line; its edge is where the drawing shows the cut."""
+        op = self.op(edge) if edge else None
+        links: tuple[Link, ...] = ((edge.tensor, op.id),) if edge and op else ()
         return Cause(
             evidence,
             line,

@@ -14,7 +14,7 @@ from ..errors import TapevizError
 from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
-from .flow.dataflow import DataFlow, Place, Ways
+from .flow.dataflow import DataFlow, EdgesInto, Position
 from .flow.paths import Paths
 
 How = Literal["", "beyond", "estimate"]
@@ -102,13 +102,13 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
     trace = flow.trace
     paths = Paths(flow, call)
     starts = [
-        place
+        position
         for source in call.sources
         if source.tensor
-        for place in flow.places_of_source(source.tensor)
+        for position in flow.positions_of_source(source.tensor)
     ]
     found = paths.ancestry_from(starts)
-    ancestry = found.into if len(found) <= MAX_OPS else found.ways_from(starts)
+    ancestry = found.into if len(found) <= MAX_OPS else found.edges_from(starts)
     return {
         "call": call.id,
         **run_shown(trace, call),
@@ -117,7 +117,7 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
         "program": list(_program(trace, ancestry, how)),
         "wanted": [
             *(source.tensor for source in call.sources if source.tensor is not None),
-            *(str(place) for place in ancestry if isinstance(place, VersionId)),
+            *(str(position) for position in ancestry if isinstance(position, VersionId)),
         ],
     }
 
@@ -157,11 +157,11 @@ def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
         if source.tensor is not None and _lacks(flow.trace, call, place)
     ]
     paths = Paths(flow, call)
-    starts = [place for tensor in lacking for place in flow.places_of_source(tensor)]
-    ways = paths.ancestry_from(starts).ways_from(starts)
-    if not any(target in ways for target in paths.targets) or len(ways) > MAX_OPS:
+    starts = [position for tensor in lacking for position in flow.positions_of_source(tensor)]
+    edges = paths.ancestry_from(starts).edges_from(starts)
+    if not any(target in edges for target in paths.targets) or len(edges) > MAX_OPS:
         return
-    ops = {way.op for into in ways.values() for way in into if way.op is not None}
+    ops = {edge.op for into in edges.values() for edge in into if edge.op is not None}
     trace = flow.trace
     if call.replay is not None and any(_stops_on_purpose(trace, trace.ops[op]) for op in ops):
         yield "beyond"
@@ -267,28 +267,28 @@ def _to_be_checked(trace: Trace, call: Call, place: int, also_flowing: bool) -> 
     return call.results[place] if also_flowing else None
 
 
-def _program(trace: Trace, ancestry: Ways, how: How) -> Iterator[list[Any]]:
+def _program(trace: Trace, ancestry: EdgesInto, how: How) -> Iterator[list[Any]]:
     """Instructions in backward order: an op comes before whatever it took its inputs from."""
     instructions: list[tuple[float, list[Any]]] = []
     done: set[OpId] = set()
-    for place, ways in ancestry.items():
-        for way in ways:
-            function = _function_around(trace, way.op)
+    for position, edges in ancestry.items():
+        for edge in edges:
+            function = _function_around(trace, edge.op)
             if function is not None:
                 if function.id not in done and function.is_recorded_operation:
                     instructions.extend(_of_op(trace, function, ""))
                 done.add(function.id)
-            elif way.kind == "read" and isinstance(place, int):
-                variable = trace.reads[place].variable
-                when = _when(trace, way.op)
-                instructions.append((when, ["move", place, _named(way.start)]))
-                instructions.append((when, ["move", place, variable]))
-            elif way.kind == "creation":
-                when = _when(trace, way.op)
-                instructions.append((when, ["move", _named(way.end), _named(way.start)]))
-            elif way.op is not None and way.op not in done:
-                done.add(way.op)
-                op = trace.ops[way.op]
+            elif edge.kind == "read" and isinstance(position, int):
+                variable = trace.reads[position].variable
+                when = _when(trace, edge.op)
+                instructions.append((when, ["move", position, _named(edge.start)]))
+                instructions.append((when, ["move", position, variable]))
+            elif edge.kind == "creation":
+                when = _when(trace, edge.op)
+                instructions.append((when, ["move", _named(edge.end), _named(edge.start)]))
+            elif edge.op is not None and edge.op not in done:
+                done.add(edge.op)
+                op = trace.ops[edge.op]
                 instructions.extend(_of_op(trace, op, how))
     instructions.sort(key=lambda pair: -pair[0])
     return (instruction for _, instruction in instructions)
@@ -322,9 +322,9 @@ def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
     yield op.when, ["assign", op.id, str(version.id), version.value or 0, prior]
 
 
-def _named(place: Place) -> int | str:
-    """A place as the recorder names it: a tensor's id, or a version's text."""
-    return str(place) if isinstance(place, VersionId) else place
+def _named(position: Position) -> int | str:
+    """A position as the recorder names it: a tensor's id, or a version's text."""
+    return str(position) if isinstance(position, VersionId) else position
 
 
 def _carries_gradient(trace: Trace, tensor: TensorId) -> bool:

@@ -174,15 +174,15 @@ def _lossy_assign(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op 
     """An assign whose value the tape links to the source, and whose state reaches the target."""
     paths = facts.paths
     starts = paths.starts(source)
-    ways = paths.recent.ways_from(starts)
-    if not any(target in ways for target in paths.targets):
+    edges = paths.recent.edges_from(starts)
+    if not any(target in edges for target in paths.targets):
         return None
-    for into in ways.values():
-        for way in into:
-            if way.kind == "assign" and way.op in written and way.op is not None:
-                op = facts.trace.ops[way.op]
-                is_source = way.tensor == source
-                if is_source or (way.tensor is not None and _is_on_tape(facts, way.tensor)):
+    for into in edges.values():
+        for edge in into:
+            if edge.kind == "assign" and edge.op in written and edge.op is not None:
+                op = facts.trace.ops[edge.op]
+                is_source = edge.tensor == source
+                if is_source or (edge.tensor is not None and _is_on_tape(facts, edge.tensor)):
                     return None if _is_own_state(facts, op, source) else op
     return None
 

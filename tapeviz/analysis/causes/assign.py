@@ -13,7 +13,7 @@ from ...trace.state import CREATION
 from ..call_facts import name_of
 from ..flow.dataflow import REF_ASSIGNS
 from ..model import Cause, Evidence
-from .questions import Crossing, Unlinked
+from .questions import EdgeUnderTest, Unlinked
 from .replaced_source import ReplacedSource
 
 
@@ -34,16 +34,16 @@ class Assigned(Evidence):
         )
 
 
-def changed_state(crossing: Crossing) -> Cause | None:
+def changed_state(asked: EdgeUnderTest) -> Cause | None:
     """The value went into a variable's state; no tape records a write to a resource."""
-    way, facts, op = crossing.way, crossing.facts, crossing.op
-    if op is None or not (way.kind in ("assign", "state") or op.type in REF_ASSIGNS):
+    edge, facts, op = asked.edge, asked.facts, asked.op
+    if op is None or not (edge.kind in ("assign", "state") or op.type in REF_ASSIGNS):
         return None
-    if isinstance(way.end, VersionId):
-        name = name_of(facts.trace, facts.flow.version_at(way.end).variable)
+    if isinstance(edge.end, VersionId):
+        name = name_of(facts.trace, facts.flow.version_at(edge.end).variable)
     else:
         name = _name_of_ref(facts.trace, op)
-    return facts.cause(Assigned(name), op.line, way)
+    return facts.cause(Assigned(name), op.line, edge)
 
 
 def _name_of_ref(trace: Trace, assign: Op) -> str:
@@ -62,8 +62,8 @@ def through_file(asked: Unlinked) -> Cause | None:
     variable = trace.variables.get(VariableId(asked.tensor))
     if variable is None:
         return None
-    for place in asked.used:
-        version = facts.flow.version_at(place) if isinstance(place, VersionId) else None
+    for position in asked.used:
+        version = facts.flow.version_at(position) if isinstance(position, VersionId) else None
         if version is None or version.op is None or version.value in trace.producers:
             continue
         op, value = trace.ops[version.op], trace.value(version.value or TensorId(0))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ...trace.expressions import SourceText
 from ...trace.model import Op
 from ..model import Cause, Evidence
-from .questions import Crossing
+from .questions import EdgeUnderTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,22 @@ class CustomGradient(Evidence):
         )
 
 
-def captured(crossing: Crossing) -> Cause | None:
+def captured(asked: EdgeUnderTest) -> Cause | None:
     """A custom gradient is asked for the gradients of its arguments and variables alone."""
-    way, op = crossing.way, crossing.op
-    if op is None or way.kind != "captured":
+    edge, op = asked.edge, asked.op
+    if op is None or edge.kind != "captured":
         return None
     evidence = CustomGradient(op.function, is_captured=True)
-    return crossing.facts.cause(evidence, op.function_line or op.line, way)
+    return asked.facts.cause(evidence, op.function_line or op.line, edge)
 
 
-def gave_none(crossing: Crossing) -> Cause | None:
+def gave_none(asked: EdgeUnderTest) -> Cause | None:
     """The gradient function that the snippet wrote gave None for this input."""
-    facts, op = crossing.facts, crossing.op
-    if op is None or not (op.is_recorded_operation and op.function and crossing.gave_none):
+    facts, op = asked.facts, asked.op
+    if op is None or not (op.is_recorded_operation and op.function and asked.gave_none):
         return None
     line = gradient_return_line(facts.text, op) or op.line
-    return facts.cause(CustomGradient(op.function), line, crossing.way)
+    return facts.cause(CustomGradient(op.function), line, asked.edge)
 
 
 def gradient_return_line(text: SourceText, op: Op) -> int:

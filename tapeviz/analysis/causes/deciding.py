@@ -1,7 +1,7 @@
-"""A gradient that did not come as numbers in, the cut that decides (and the others on the way) out.
+"""Decide which cause to name first for a gradient that did not arrive.
 
-Of all barriers on the ways from source to target the one nearest the target that alone keeps the
-gradient from arriving is named.
+Among the cut edges between source and target it is the one nearest the target that alone keeps the
+gradient from arriving.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from ...trace.model import Operand
 from ..call_facts import CallFacts
-from ..flow.dataflow import FORM_OPS, Ancestry, Place, Way, Ways
+from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
 from ..model import Cause
 from ..numbers.spoiled import has_inside, last_in_body, spoiling
 from ..status import is_zero
 from .not_connected import unconnected
 from .outside_tape import OutsideTape
-from .questions import Crossing, MadeZero, Unlinked, Unwatched
+from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched
 from .table import CAUSES, first_cause
 from .zeros import CLIPPING, FLAT, MASKING
 
@@ -31,16 +31,16 @@ def explain_none(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
         return (unconnected(facts, source),)
     targets, starts = facts.paths.targets, facts.paths.starts(tensor)
     ancestry = facts.paths.ancestry_from(starts)
-    ways = _of_values(facts, ancestry.ways_from(starts), targets, starts)
-    if not any(target in ways for target in targets):
+    edges = _edges_of_values(facts, ancestry.edges_from(starts), targets, starts)
+    if not any(target in edges for target in targets):
         asked = Unlinked(facts, source, tensor, frozenset(ancestry.into))
         cause = first_cause(CAUSES.unlinked, asked)
         return () if cause is None else (cause,)
-    causes = _barriers(facts, ways)
-    if not _stops(ways, causes, targets, starts):
+    causes = _barriers(facts, edges)
+    if not _stops(edges, causes, targets, starts):
         cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
         return (*(() if cause is None else (cause,)), *_others(causes))
-    return _decide(ways, _latest_first(facts, causes), targets, starts)
+    return _decide(edges, _latest_first(facts, causes), targets, starts)
 
 
 def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
@@ -55,71 +55,71 @@ def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     return first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect))
 
 
-def barrier(crossing: Crossing) -> Cause | None:
-    """The cause that stops the gradient on this way; None if it passes."""
-    judged = crossing.facts.judged
-    if crossing.way not in judged:
-        judged[crossing.way] = first_cause(CAUSES.edge, crossing)
-    return judged[crossing.way]
+def barrier(asked: EdgeUnderTest) -> Cause | None:
+    """The cause that stops the gradient on this edge; None if it passes."""
+    judged = asked.facts.judged
+    if asked.edge not in judged:
+        judged[asked.edge] = first_cause(CAUSES.edge, asked)
+    return judged[asked.edge]
 
 
-def _of_values(
-    facts: CallFacts, ways: Ways, targets: Collection[Place], starts: Collection[Place]
-) -> Ways:
-    """Without the ways on which only a tensor's shape went, if the others lead there as well."""
+def _edges_of_values(
+    facts: CallFacts, edges: EdgesInto, targets: Collection[Position], starts: Collection[Position]
+) -> EdgesInto:
+    """Leave out edges on which only a tensor's shape went, if the others lead there as well."""
     kept = {
-        place: tuple(way for way in into if not _takes_form(facts, way))
-        for place, into in ways.items()
+        position: tuple(edge for edge in into if not _takes_form(facts, edge))
+        for position, into in edges.items()
     }
-    connected = Ancestry(kept).ways_from(starts)
+    connected = Ancestry(kept).edges_from(starts)
     if any(target in connected for target in targets):
         return connected
     kept = {
-        place: tuple(way for way in into if not _is_shaped_like(facts, way))
-        for place, into in ways.items()
+        position: tuple(edge for edge in into if not _is_shaped_like(facts, edge))
+        for position, into in edges.items()
     }
-    return Ancestry(kept).ways_from(starts)
+    return Ancestry(kept).edges_from(starts)
 
 
-def _takes_form(facts: CallFacts, way: Way) -> bool:
-    op = facts.op(way)
+def _takes_form(facts: CallFacts, edge: DataEdge) -> bool:
+    op = facts.op(edge)
     return op is not None and op.type in FORM_OPS
 
 
-def _is_shaped_like(facts: CallFacts, way: Way) -> bool:
+def _is_shaped_like(facts: CallFacts, edge: DataEdge) -> bool:
     """Nothing of the value goes on: zeros in its shape, or a shape that a gradient function reads.
 
     A shape that the snippet itself asks for is a number that it computes with.
     """
-    op = facts.op(way)
+    op = facts.op(edge)
     if op is None or op.type not in FORM_OPS:
         return False
     return op.call is not None or op.type in ("ZerosLike", "OnesLike")
 
 
-def _barriers(facts: CallFacts, ways: Ways) -> dict[Way, Cause]:
-    found: dict[Way, Cause] = {}
-    for into in ways.values():
-        for way in into:
-            cause = barrier(Crossing(way, facts))
+def _barriers(facts: CallFacts, edges: EdgesInto) -> dict[DataEdge, Cause]:
+    found: dict[DataEdge, Cause] = {}
+    for into in edges.values():
+        for edge in into:
+            cause = barrier(EdgeUnderTest(edge, facts))
             if cause is not None:
-                found[way] = cause
+                found[edge] = cause
     return found
 
 
-def _latest_first(facts: CallFacts, causes: Mapping[Way, Cause]) -> dict[Way, Cause]:
-    """In an order of their own: that of the ways is another in each process."""
+def _latest_first(facts: CallFacts, causes: Mapping[DataEdge, Cause]) -> dict[DataEdge, Cause]:
+    """In an order of their own: that of the edges differs between processes."""
 
-    def moment(way: Way) -> tuple[int, int]:
-        op = facts.op(way)
-        happened = op if op is not None else way.leave
-        return (-happened.when if happened is not None else 0, way.position)
+    def moment(edge: DataEdge) -> tuple[int, int]:
+        op = facts.op(edge)
+        happened = op if op is not None else edge.leave
+        return (-happened.when if happened is not None else 0, edge.input_index)
 
-    return {way: causes[way] for way in sorted(causes, key=moment)}
+    return {edge: causes[edge] for edge in sorted(causes, key=moment)}
 
 
-def _others(causes: Mapping[Way, Cause]) -> tuple[Cause, ...]:
-    """Cuts on some of the ways, once for each kind and line."""
+def _others(causes: Mapping[DataEdge, Cause]) -> tuple[Cause, ...]:
+    """Cuts on some of the edges, once for each kind and line."""
     groups: dict[tuple[str, int], list[Cause]] = {}
     for cause in causes.values():
         groups.setdefault((cause.kind, cause.line), []).append(cause)
@@ -127,22 +127,25 @@ def _others(causes: Mapping[Way, Cause]) -> tuple[Cause, ...]:
 
 
 def _decide(
-    ways: Ways, causes: dict[Way, Cause], targets: Collection[Place], starts: Collection[Place]
+    edges: EdgesInto,
+    causes: dict[DataEdge, Cause],
+    targets: Collection[Position],
+    starts: Collection[Position],
 ) -> tuple[Cause, ...]:
     """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
-    distance = _distances(ways, targets)
-    groups: dict[tuple[str, int], list[Way]] = {}
-    for way, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
-        groups.setdefault((cause.kind, cause.line), []).append(way)
+    distance = _distances(edges, targets)
+    groups: dict[tuple[str, int], list[DataEdge]] = {}
+    for edge, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
+        groups.setdefault((cause.kind, cause.line), []).append(edge)
     ordered = list(groups.items())
     deciding = next(
-        (key for key, closed in ordered[:_MOST_TRIED] if _stops(ways, closed, targets, starts)),
+        (key for key, closed in ordered[:_MOST_TRIED] if _stops(edges, closed, targets, starts)),
         None,
     )
     is_alone = deciding is not None
     if deciding is None:
-        deciding = _deciding_kind(ways, ordered, targets, starts) or ordered[0][0]
-    merged = {key: _merge([causes[way] for way in closed]) for key, closed in ordered}
+        deciding = _deciding_kind(edges, ordered, targets, starts) or ordered[0][0]
+    merged = {key: _merge([causes[edge] for edge in closed]) for key, closed in ordered}
     first = _first_outside(merged, deciding)
     if not is_alone:
         first = replace(first, is_alone=False)
@@ -167,46 +170,49 @@ def _first_op(cause: Cause) -> int:
 
 
 def _deciding_kind(
-    ways: Ways,
-    ordered: list[tuple[tuple[str, int], list[Way]]],
-    targets: Collection[Place],
-    starts: Collection[Place],
+    edges: EdgesInto,
+    ordered: list[tuple[tuple[str, int], list[DataEdge]]],
+    targets: Collection[Position],
+    starts: Collection[Position],
 ) -> tuple[str, int] | None:
-    """All barriers of one kind together (two variables assigned, on two lines)."""
+    """The first kind whose cuts together are enough (two variables assigned, on two lines)."""
     for kind in dict.fromkeys(key[0] for key, _ in ordered):
-        closed = [way for key, group in ordered if key[0] == kind for way in group]
-        if _stops(ways, closed, targets, starts):
+        closed = [edge for key, group in ordered if key[0] == kind for edge in group]
+        if _stops(edges, closed, targets, starts):
             return next(key for key, _ in ordered if key[0] == kind)
     return None
 
 
-def _distances(ways: Ways, targets: Collection[Place]) -> dict[Place, int]:
-    distance: dict[Place, int] = dict.fromkeys(targets, 0)
-    edge = list(targets)
-    while edge:
-        following: list[Place] = []
-        for place in edge:
-            for way in ways.get(place, ()):
-                if way.start not in distance:
-                    distance[way.start] = distance[place] + 1
-                    following.append(way.start)
-        edge = following
+def _distances(edges: EdgesInto, targets: Collection[Position]) -> dict[Position, int]:
+    distance: dict[Position, int] = dict.fromkeys(targets, 0)
+    border = list(targets)
+    while border:
+        following: list[Position] = []
+        for position in border:
+            for edge in edges.get(position, ()):
+                if edge.start not in distance:
+                    distance[edge.start] = distance[position] + 1
+                    following.append(edge.start)
+        border = following
     return distance
 
 
 def _stops(
-    ways: Ways, closed: Collection[Way], targets: Collection[Place], starts: Collection[Place]
+    edges: EdgesInto,
+    closed: Collection[DataEdge],
+    targets: Collection[Position],
+    starts: Collection[Position],
 ) -> bool:
-    """Whether closing these ways alone parts every target from every start."""
+    """Whether closing these edges alone parts every target from every start."""
     shut = set(closed)
-    seen: set[Place] = set()
+    seen: set[Position] = set()
     waiting = list(targets)
     while waiting:
-        place = waiting.pop()
-        if place in seen:
+        position = waiting.pop()
+        if position in seen:
             continue
-        seen.add(place)
-        waiting.extend(way.start for way in ways.get(place, ()) if way not in shut)
+        seen.add(position)
+        waiting.extend(edge.start for edge in edges.get(position, ()) if edge not in shut)
     return not any(start in seen for start in starts)
 
 

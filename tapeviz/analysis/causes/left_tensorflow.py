@@ -12,7 +12,7 @@ from ...trace.model import Array, VersionId
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
 from ..python.python_text import read_text
-from .questions import Crossing, Unlinked
+from .questions import EdgeUnderTest, Unlinked
 
 _MOST_NUMBERS = 1000
 _MOST_LEAVES = 64
@@ -58,16 +58,16 @@ class LeftTensorFlow(Evidence):
         return _HOW.get(self.how, f"into {self.how}" if "." in self.how else f"by {self.how}")
 
 
-def left_tensorflow(crossing: Crossing) -> Cause | None:
+def left_tensorflow(asked: EdgeUnderTest) -> Cause | None:
     """The value went through Python or NumPy and came back as a constant.
 
     ``tf.numpy_function`` hands arrays to Python; its op has no gradient function.
     """
-    way, facts, op = crossing.way, crossing.facts, crossing.op
-    if way.leave is not None:
-        return facts.cause(LeftTensorFlow(way.leave.how), way.leave.site.line, way)
+    edge, facts, op = asked.edge, asked.facts, asked.op
+    if edge.leave is not None:
+        return facts.cause(LeftTensorFlow(edge.leave.how), edge.leave.site.line, edge)
     if op is not None and op.type in ("PyFunc", "PyFuncStateless"):
-        return facts.cause(LeftTensorFlow("numpy_function"), op.line, way)
+        return facts.cause(LeftTensorFlow("numpy_function"), op.line, edge)
     return None
 
 
@@ -84,7 +84,7 @@ def number_came_back(asked: Unlinked) -> Cause | None:
         if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
             continue
         came = any(when > leave.when and _has(value, number) for value, when in constants)
-        if came and flow.ancestry([flow.place_left(leave)]).leads_from(asked.starts):
+        if came and flow.ancestry([flow.position_left(leave)]).leads_from(asked.starts):
             cause = facts.cause(LeftTensorFlow(leave.how), leave.site.line)
             return replace(cause, is_probable=True)
     return None

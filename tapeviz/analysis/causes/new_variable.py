@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...trace.model import VersionId
 from ..call_facts import name_of
 from ..model import Cause, Evidence
-from .questions import Crossing
+from .questions import EdgeUnderTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class NewVariable(Evidence):
         )
 
 
-def made_variable(crossing: Crossing) -> Cause | None:
+def made_variable(asked: EdgeUnderTest) -> Cause | None:
     """A variable was made from the tensor: its value is copied as by an assign."""
-    way, facts = crossing.way, crossing.facts
-    if way.kind != "creation" or not isinstance(way.end, VersionId):
+    edge, facts = asked.edge, asked.facts
+    if edge.kind != "creation" or not isinstance(edge.end, VersionId):
         return None
-    variable = facts.trace.variables[facts.flow.version_at(way.end).variable]
+    variable = facts.trace.variables[facts.flow.version_at(edge.end).variable]
     evidence = NewVariable(name_of(facts.trace, variable.id))
-    return facts.cause(evidence, variable.site.line, way)
+    return facts.cause(evidence, variable.site.line, edge)

@@ -151,9 +151,9 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     holder = _bad_variable(facts, op)
     if holder:
         return Nonfinite("input", origin=f"{holder} holds it")
-    place = _where(facts, step, op)
-    value = _value_at(op.inputs, place, facts.trace.value)
-    is_masked = _is_masked(facts, step, place)
+    element = _where(facts, step, op)
+    value = _value_at(op.inputs, element, facts.trace.value)
+    is_masked = _is_masked(facts, step, element)
     if is_masked and value == _ZERO:
         return Nonfinite("masked", value)
     if any(_is_bad(facts, tensor) for tensor in op.outputs):
@@ -218,16 +218,16 @@ def _where(facts: CallFacts, step: Step, op: Op) -> tuple[int, ...] | None:
 
 def _value_at(
     inputs: Iterable[TensorId],
-    place: tuple[int, ...] | None,
+    element: tuple[int, ...] | None,
     value_of: Callable[[TensorId], Array | None],
 ) -> str:
     """What the op got there: a zero if one of its inputs has one, else the first input's."""
-    if place is None:
+    if element is None:
         return ""
     found = [
-        value[place] if value.shape else value[()]
+        value[element] if value.shape else value[()]
         for value in map(value_of, inputs)
-        if value is not None and value.dtype.kind == "f" and _has_place(value, place)
+        if value is not None and value.dtype.kind == "f" and _has_element(value, element)
     ]
     zero = next((value for value in found if value == 0), None)
     if zero is not None:
@@ -235,11 +235,11 @@ def _value_at(
     return f"{float(found[0]):.6g}" if found else ""
 
 
-def _has_place(value: Array, place: tuple[int, ...]) -> bool:
+def _has_element(value: Array, element: tuple[int, ...]) -> bool:
     if not value.shape:
         return True
-    fits = zip(place, value.shape, strict=False)
-    return len(place) == value.ndim and all(index < size for index, size in fits)
+    fits = zip(element, value.shape, strict=False)
+    return len(element) == value.ndim and all(index < size for index, size in fits)
 
 
 def _dtype_given(facts: CallFacts, step: Step) -> str:
@@ -249,11 +249,11 @@ def _dtype_given(facts: CallFacts, step: Step) -> str:
     return ""
 
 
-def _is_masked(facts: CallFacts, step: Step, place: tuple[int, ...] | None) -> bool:
+def _is_masked(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:
     """Whether what arrived at that element was 0: infinity times 0 is NaN."""
-    if place is None or len(step.upstream) != 1 or step.upstream[0] is None:
+    if element is None or len(step.upstream) != 1 or step.upstream[0] is None:
         return False
     arrived = facts.trace.value(step.upstream[0])
-    if arrived is None or arrived.dtype.kind != "f" or not _has_place(arrived, place):
+    if arrived is None or arrived.dtype.kind != "f" or not _has_element(arrived, element):
         return False
-    return bool((arrived[place] if arrived.shape else arrived[()]) == 0)
+    return bool((arrived[element] if arrived.shape else arrived[()]) == 0)

@@ -10,7 +10,7 @@ from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import line_where_made
 from ..model import Cause, Evidence
-from .questions import Crossing, Unwatched
+from .questions import EdgeUnderTest, Unwatched
 
 _POSITIONS = ops_with("position")
 _QUESTIONS = ops_with("question")
@@ -81,35 +81,35 @@ class IntegerValue(Evidence):
         )
 
 
-def became_whole(crossing: Crossing) -> Cause | None:
+def became_whole(asked: EdgeUnderTest) -> Cause | None:
     """A real number became an integer, boolean or string: nothing infinitesimal is left of it."""
-    way, facts, op = crossing.way, crossing.facts, crossing.op
-    if op is None or way.kind != "op" or is_differentiable(facts.dtype(way.end)):
+    edge, facts, op = asked.edge, asked.facts, asked.op
+    if op is None or edge.kind != "op" or is_differentiable(facts.dtype(edge.end)):
         return None
-    if not crossing.is_from_real:
+    if not asked.is_from_real:
         return None
-    dtype = facts.dtype(way.end)
+    dtype = facts.dtype(edge.end)
     words = facts.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
     is_cast = op.type == "Cast" and (not words or "cast" in words or "to_" in words)
     evidence = IntegerValue(dtype) if is_cast or dtype == "string" else NotDifferentiable()
-    return facts.cause(evidence, facts.line_of(op), way)
+    return facts.cause(evidence, facts.line_of(op), edge)
 
 
-def gave_none(crossing: Crossing) -> Cause | None:
+def gave_none(asked: EdgeUnderTest) -> Cause | None:
     """The op's gradient function ran and gave None, or there is none to run."""
-    facts, op, step = crossing.facts, crossing.op, crossing.step
-    if op is None or not (crossing.gave_none or _is_known_flat(crossing, op)):
+    facts, op, step = asked.facts, asked.op, asked.step
+    if op is None or not (asked.gave_none or _is_known_flat(asked, op)):
         return None
     error = step.error if step is not None else ""
-    return facts.cause(NotDifferentiable(error), facts.line_of(op), crossing.way)
+    return facts.cause(NotDifferentiable(error), facts.line_of(op), asked.edge)
 
 
-def _is_known_flat(crossing: Crossing, op: Op) -> bool:
+def _is_known_flat(asked: EdgeUnderTest, op: Op) -> bool:
     """Whether the op has no gradient function, where none was asked for."""
-    if crossing.way.kind != "op" or not crossing.is_from_real or op.type not in _FLAT:
+    if asked.edge.kind != "op" or not asked.is_from_real or op.type not in _FLAT:
         return False
-    is_unreplayed = op.graph != 0 or op.within is not None or crossing.facts.call.replay is None
-    return is_unreplayed and crossing.step is None and op.derived is None
+    is_unreplayed = op.graph != 0 or op.within is not None or asked.facts.call.replay is None
+    return is_unreplayed and asked.step is None and op.derived is None
 
 
 def is_integer(asked: Unwatched) -> Cause | None:

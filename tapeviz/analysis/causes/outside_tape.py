@@ -9,7 +9,7 @@ from ...trace.model import Op, Site, Tape
 from ..call_facts import CallFacts
 from ..model import Cause, Evidence
 from ..python.blocks import line_that_kept, line_to_move
-from .questions import Crossing
+from .questions import EdgeUnderTest
 from .replaced_source import ReplacedSource
 
 Where = Literal["before", "after", "stop_recording", "paused", "reset"]
@@ -44,15 +44,15 @@ class OutsideTape(Evidence):
         )
 
 
-def ran_outside(crossing: Crossing) -> Cause | None:
+def ran_outside(asked: EdgeUnderTest) -> Cause | None:
     """The op ran where the tape did not record: outside its block, paused, before a reset.
 
     If an earlier tape of the same ``with`` statement has it, its result was kept since then.
     """
-    way, facts, op, tape = crossing.way, crossing.facts, crossing.op, crossing.facts.tape
-    if op is None or tape is None or way.kind not in ("op", "read"):
+    edge, facts, op, tape = asked.edge, asked.facts, asked.op, asked.facts.tape
+    if op is None or tape is None or edge.kind not in ("op", "read"):
         return None
-    if op.graph or not crossing.is_from_real:
+    if op.graph or not asked.is_from_real:
         return None
     where = where_outside(tape, op.when, facts.call.when) or ("paused" if op.paused else None)
     if where is None:
@@ -60,13 +60,13 @@ def ran_outside(crossing: Crossing) -> Cause | None:
     earlier = _earlier_tape(facts, op, tape) if where == "before" else None
     if earlier is not None:
         line = line_that_kept(op.site, earlier, facts.ran)
-        return facts.cause(ReplacedSource("kept"), line, way)
-    edge = _edge(tape, where, op.when)
-    if where == "reset" and edge.line:
+        return facts.cause(ReplacedSource("kept"), line, edge)
+    border = _border_of(tape, where, op.when)
+    if where == "reset" and border.line:
         ran = line_to_move(facts.text, op.site, tape.site, facts.call.site)
-        return facts.cause(OutsideTape(where, ran), edge.line, way)
-    line = line_to_move(facts.text, op.site, edge, facts.call.site)
-    return facts.cause(OutsideTape(where), line, way)
+        return facts.cause(OutsideTape(where, ran), border.line, edge)
+    line = line_to_move(facts.text, op.site, border, facts.call.site)
+    return facts.cause(OutsideTape(where), line, edge)
 
 
 def where_outside(tape: Tape, when: int, asked: int) -> Where | None:
@@ -82,7 +82,7 @@ def where_outside(tape: Tape, when: int, asked: int) -> Where | None:
     return "stop_recording" if before and before[-1].why_end == "stop_recording" else "after"
 
 
-def _edge(tape: Tape, where: Where, when: int) -> Site:
+def _border_of(tape: Tape, where: Where, when: int) -> Site:
     """Where the tape was opened, where it was told to pause, or where it was reset."""
     resets = [i.start_site for i in tape.intervals if i.why_start == "reset" and i.start > when]
     if where == "reset":

@@ -1,8 +1,8 @@
 """The questions that detectors answer, each with the facts that it is asked about.
 
-Why does no gradient pass this edge (:class:`Crossing`)? Why does nothing lead from this source to
-the target (:class:`Unlinked`)? Why does the tape not follow this source, though every edge passes
-(:class:`Unwatched`)? Why are these gradients zero (:class:`MadeZero`), or not finite
+Why does no gradient pass this edge (:class:`EdgeUnderTest`)? Why does nothing lead from this source
+to the target (:class:`Unlinked`)? Why does the tape not follow this source, though every edge
+passes (:class:`Unwatched`)? Why are these gradients zero (:class:`MadeZero`), or not finite
 (:class:`MadeNonfinite`)?
 """
 
@@ -14,42 +14,42 @@ from functools import cached_property
 from ...trace.model import Op, Operand, OpId, Step, TensorId, Variable, VariableId
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
-from ..flow.dataflow import Place, Way
+from ..flow.dataflow import DataEdge, Position
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
-    """One way, looked at for one call."""
+class EdgeUnderTest:
+    """A data-flow edge between source and target of one call."""
 
-    way: Way
+    edge: DataEdge
     facts: CallFacts
 
     @property
     def op(self) -> Op | None:
-        return self.facts.op(self.way)
+        return self.facts.op(self.edge)
 
     @property
     def is_from_real(self) -> bool:
         """Whether what goes in is of a dtype that has gradients."""
-        return is_differentiable(self.facts.dtype(self.way.start))
+        return is_differentiable(self.facts.dtype(self.edge.start))
 
     @property
     def step(self) -> Step | None:
         """The op's step of the backward pass, as it was replayed or else as TensorFlow ran it."""
-        return self.facts.returned.get(self.way.op) if self.way.op is not None else None
+        return self.facts.returned.get(self.edge.op) if self.edge.op is not None else None
 
     @property
     def gave_none(self) -> bool:
         """Whether the op's gradient function was asked about this input, and gave None for it."""
         op = self.op
-        if op is None or self.way.kind != "op" or not self.is_from_real:
+        if op is None or self.edge.kind != "op" or not self.is_from_real:
             return False
         if self.step is None and op.derived is None:
             return False
-        return not _gave(self.way, op, self.step) and _was_asked(self.facts, self.way, op)
+        return not _gave(self.edge, op, self.step) and _was_asked(self.facts, self.edge, op)
 
 
-def _was_asked(facts: CallFacts, way: Way, op: Op) -> bool:
+def _was_asked(facts: CallFacts, edge: DataEdge, op: Op) -> bool:
     """Whether a gradient for this input was wanted.
 
     A tape gets None also for inputs that it does not follow. A replay wants them all.
@@ -58,17 +58,17 @@ def _was_asked(facts: CallFacts, way: Way, op: Op) -> bool:
     replayed = call.replay.steps if call.replay else ()
     if call.tape is None or op.within is None or any(step.op == op.id for step in replayed):
         return True
-    maker = trace.ops.get(trace.producers.get(way.tensor or TensorId(0), OpId(0)))
+    maker = trace.ops.get(trace.producers.get(edge.tensor or TensorId(0), OpId(0)))
     return maker is None or call.tape in maker.tapes
 
 
-def _gave(way: Way, op: Op, step: Step | None) -> bool:
+def _gave(edge: DataEdge, op: Op, step: Step | None) -> bool:
     """Whether the gradient function gave something for the input, if it was asked at all."""
     if step is None:
         derived = op.derived or ()
-        return way.position < len(derived) and derived[way.position]
+        return edge.input_index < len(derived) and derived[edge.input_index]
     received = any(tensor is not None for tensor in step.upstream)
-    gave = way.position < len(step.downstream) and step.downstream[way.position] is not None
+    gave = edge.input_index < len(step.downstream) and step.downstream[edge.input_index] is not None
     return gave or not (received or step.error)
 
 
@@ -79,7 +79,7 @@ class Unlinked:
     facts: CallFacts
     source: Operand
     tensor: TensorId
-    used: frozenset[Place]
+    used: frozenset[Position]
 
     @cached_property
     def used_tensors(self) -> frozenset[TensorId]:
@@ -91,8 +91,8 @@ class Unlinked:
         )
 
     @property
-    def starts(self) -> tuple[Place, ...]:
-        """The places where the source begins."""
+    def starts(self) -> tuple[Position, ...]:
+        """The positions where the source begins."""
         return self.facts.paths.starts(self.tensor)
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from ...trace.model import NOWHERE, Op, TensorId, Variable, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
-from ..flow.dataflow import Place
+from ..flow.dataflow import Position
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside
 from ..python.python_text import read_text
@@ -101,7 +101,7 @@ def lost_variable(asked: Unwatched) -> Cause | None:
     line = line or _put_into(facts, source.text, tensor)
     if not line:
         return None
-    starts = facts.flow.places_of_source(TensorId(held))
+    starts = facts.flow.positions_of_source(TensorId(held))
     if not facts.flow.ancestry([tensor]).leads_from(starts):
         return None
     return facts.cause(ReplacedSource("lost"), line)
@@ -138,8 +138,8 @@ def _made_anew(case: Unlinked) -> Cause | None:
         return None
     made = trace.ops[producer]
     same = _Same(case.facts)
-    for place in case.used_tensors:
-        twin = trace.producers.get(place)
+    for position in case.used_tensors:
+        twin = trace.producers.get(position)
         if twin is not None and same.ops(trace.ops[twin], made):
             return case.facts.cause(
                 ReplacedSource("copy"), line_beside(made.site, case.facts.call.site)
@@ -159,38 +159,38 @@ def _copied(case: Unlinked) -> Cause | None:
     if not _is_view_of(case, case.tensor):
         return None
     producer = trace.producers.get(case.tensor)
-    ways = flow.into(case.tensor)
+    edges = flow.into(case.tensor)
     if producer is not None:
         site = trace.ops[producer].site
         return case.facts.cause(ReplacedSource("copy"), line_beside(site, case.facts.call.site))
     return (
-        case.facts.cause(ReplacedSource("copy"), ways[0].leave.site.line)
-        if ways and ways[0].leave
+        case.facts.cause(ReplacedSource("copy"), edges[0].leave.site.line)
+        if edges and edges[0].leave
         else None
     )
 
 
 def _is_view_of(case: Unlinked, tensor: TensorId) -> bool:
-    """Whether only ops that move elements about lead from a used place to the tensor."""
-    place: Place = tensor
+    """Whether only ops that move elements about lead from a used position to the tensor."""
+    position: Position = tensor
     flow, trace = case.facts.flow, case.facts.trace
     for _ in range(_DEEPEST):
-        ways = flow.into(place)
-        if not ways:
+        edges = flow.into(position)
+        if not edges:
             return False
-        way = ways[0]
-        if way.kind == "op" and way.op is not None and trace.ops[way.op].type not in _VIEWS:
+        edge = edges[0]
+        if edge.kind == "op" and edge.op is not None and trace.ops[edge.op].type not in _VIEWS:
             return False
-        place = way.start
-        if place in case.used or _handle(case, place) in case.used_tensors:
+        position = edge.start
+        if position in case.used or _handle(case, position) in case.used_tensors:
             return True
     return False
 
 
-def _handle(case: Unlinked, place: Place) -> TensorId | None:
-    if isinstance(place, int):
+def _handle(case: Unlinked, position: Position) -> TensorId | None:
+    if isinstance(position, int):
         return None
-    return TensorId(case.facts.flow.version_at(place).variable)
+    return TensorId(case.facts.flow.version_at(position).variable)
 
 
 def _made_again(case: Unlinked) -> Cause | None:

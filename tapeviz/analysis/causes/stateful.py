@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from ...trace.model import VersionId
 from ..model import Cause, Evidence
-from .questions import Crossing, Unlinked
+from .questions import EdgeUnderTest, Unlinked
 
 _WHAT = {
     "dataset": "a dataset, which gives out copies of what it was made from",
@@ -39,28 +39,28 @@ class StatefulObject(Evidence):
         )
 
 
-def went_into_metric(crossing: Crossing) -> Cause | None:
+def went_into_metric(asked: EdgeUnderTest) -> Cause | None:
     """The value went into a variable that a Keras metric keeps its sums in."""
-    way, facts, op = crossing.way, crossing.facts, crossing.op
-    if op is None or way.kind not in ("assign", "state") or not isinstance(way.end, VersionId):
+    edge, facts, op = asked.edge, asked.facts, asked.op
+    if op is None or edge.kind not in ("assign", "state") or not isinstance(edge.end, VersionId):
         return None
-    if facts.trace.variables[facts.flow.version_at(way.end).variable].owner != "metric":
+    if facts.trace.variables[facts.flow.version_at(edge.end).variable].owner != "metric":
         return None
-    return facts.cause(StatefulObject("metric"), op.line, way)
+    return facts.cause(StatefulObject("metric"), op.line, edge)
 
 
-def went_into_object(crossing: Crossing) -> Cause | None:
+def went_into_object(asked: EdgeUnderTest) -> Cause | None:
     """The value was put into a stateful object that gives it out later: a dataset, a table.
 
     Datasets are variants that no gradient function reads; what fills an object gives no tensor.
     """
-    way, facts, op = crossing.way, crossing.facts, crossing.op
-    if op is None or facts.dtype(way.start) == "variant":
+    edge, facts, op = asked.edge, asked.facts, asked.op
+    if op is None or facts.dtype(edge.start) == "variant":
         return None
-    is_dataset = "Dataset" in op.type and facts.dtype(way.end) == "variant"
-    if is_dataset and way.kind == "op":
-        return facts.cause(StatefulObject("dataset"), op.line, way)
-    return facts.cause(StatefulObject("object"), op.line, way) if way.kind == "object" else None
+    is_dataset = "Dataset" in op.type and facts.dtype(edge.end) == "variant"
+    if is_dataset and edge.kind == "op":
+        return facts.cause(StatefulObject("dataset"), op.line, edge)
+    return facts.cause(StatefulObject("object"), op.line, edge) if edge.kind == "object" else None
 
 
 def dropped_write(asked: Unlinked) -> Cause | None:

@@ -1,4 +1,4 @@
-"""``stop-gradient``: ``tf.stop_gradient`` stands on the way."""
+"""``stop-gradient``: ``tf.stop_gradient`` stands between source and target."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..model import Cause, Evidence
-from .questions import Crossing
+from .questions import EdgeUnderTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class StopGradient(Evidence):
         )
 
 
-def stopped(crossing: Crossing) -> Cause | None:
+def stopped(asked: EdgeUnderTest) -> Cause | None:
     """``tf.stop_gradient``."""
-    op = crossing.op
+    op = asked.op
     if op is None or op.type not in ("StopGradient", "PreventGradient"):
         return None
-    return crossing.facts.cause(StopGradient(), op.line, crossing.way)
+    return asked.facts.cause(StopGradient(), op.line, asked.edge)

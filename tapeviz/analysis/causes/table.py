@@ -25,13 +25,13 @@ from . import (
     stop_gradient,
     zeros,
 )
-from .questions import Crossing, MadeNonfinite, MadeZero, Unlinked, Unwatched
+from .questions import EdgeUnderTest, MadeNonfinite, MadeZero, Unlinked, Unwatched
 
 Question = TypeVar("Question")
 
 
 class _Causes(NamedTuple):
-    edge: tuple[Callable[[Crossing], Cause | None], ...]
+    edge: tuple[Callable[[EdgeUnderTest], Cause | None], ...]
     unlinked: tuple[Callable[[Unlinked], Cause | None], ...]
     unwatched: tuple[Callable[[Unwatched], Cause | None], ...]
     zero: tuple[Callable[[MadeZero], Cause | None], ...]

@@ -1,7 +1,7 @@
-"""A trace in, the way values really went out: through ops, state, and Python, taped or not.
+"""The data flow of a trace: where values went, through ops, state and Python, taped or not.
 
-The nodes of this graph are tensors and versions of variables; :class:`Way` is one of its edges. It
-is what a gradient *could* follow if nothing stood in its way.
+The nodes of this graph are tensors and versions of variables (:data:`Position`), its edges
+:class:`DataEdge`. It is what a gradient *could* follow if nothing stopped it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ...trace.op_kinds import ops_with
 from ...trace.state import keeps_prior_state
 from .origins import Origins
 
-Place = TensorId | VersionId
+Position = TensorId | VersionId
 """A tensor, or a version of a variable."""
-WayKind = Literal["op", "read", "assign", "state", "creation", "object", "python", "captured"]
+DataEdgeKind = Literal["op", "read", "assign", "state", "creation", "object", "python", "captured"]
 
 
 REF_VARIABLES = ops_with("ref-variable")
@@ -43,92 +43,96 @@ LIST_WRITES = ops_with("list-write")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class DataEdge:
     """A value went from ``start`` to ``end``.
 
     ``captured``: by the body of a custom gradient, not as its argument.
     ``op``: the op that took it (an assign for ``assign`` and ``state``, the one that filled a
     stateful object for ``object``, None for ``python``);
-    ``tensor``: the tensor that it took, ``position`` among its inputs. ``leave``: for ``python``
+    ``tensor``: the tensor that it took, ``input_index`` among its inputs. ``leave``: for ``python``
     how it left TensorFlow.
     """
 
-    kind: WayKind
-    start: Place
-    end: Place
+    kind: DataEdgeKind
+    start: Position
+    end: Position
     op: OpId | None
     tensor: TensorId | None = None
-    position: int = -1
+    input_index: int = -1
     leave: Leave | None = None
 
 
-Ways = Mapping[Place, tuple[Way, ...]]
-Skip = Callable[[Way], bool]
+EdgesInto = Mapping[Position, tuple[DataEdge, ...]]
+Skip = Callable[[DataEdge], bool]
 
 
 class DataFlow:
-    """The ways of a trace, asked for backwards (:meth:`into`)."""
+    """The edges of a trace, asked for backwards (:meth:`into`)."""
 
     def __init__(
         self, trace: Trace, left: Mapping[TensorId, tuple[Leave, ...]] | None = None
     ) -> None:
         self.trace = trace
         self._left = left or {}
-        self._known: dict[Place, tuple[Way, ...]] = {}
+        self._known: dict[Position, tuple[DataEdge, ...]] = {}
 
     @cached_property
     def origins(self) -> Origins:
         return Origins(self.trace)
 
-    def into(self, place: Place) -> tuple[Way, ...]:
-        """How the value at this place came about: one way for each thing it was made from."""
-        ways = self._known.get(place)
-        if ways is None:
-            ways = self._known[place] = self._ways_into(place)
-        return ways
+    def into(self, position: Position) -> tuple[DataEdge, ...]:
+        """How the value at this position came about: an edge for each value it was made from."""
+        edges = self._known.get(position)
+        if edges is None:
+            edges = self._known[position] = self._edges_into(position)
+        return edges
 
-    def _ways_into(self, place: Place) -> tuple[Way, ...]:
-        if isinstance(place, VersionId):
-            return self._into_version(self._versions[place])
-        version = self.trace.version_read(place)
+    def _edges_into(self, position: Position) -> tuple[DataEdge, ...]:
+        if isinstance(position, VersionId):
+            return self._into_version(self._versions[position])
+        version = self.trace.version_read(position)
         if version is not None:
-            reader = self.trace.producers.get(place)
-            return (Way("read", version.id, place, reader),)
-        producer = self.trace.producers.get(place)
-        if producer is None or place in self._left:
+            reader = self.trace.producers.get(position)
+            return (DataEdge("read", version.id, position, reader),)
+        producer = self.trace.producers.get(position)
+        if producer is None or position in self._left:
             return tuple(
-                Way("python", self.place_left(leave), place, None, leave.tensor, leave=leave)
-                for leave in self._left.get(place, ())
+                DataEdge(
+                    "python", self.position_left(leave), position, None, leave.tensor, leave=leave
+                )
+                for leave in self._left.get(position, ())
             )
-        return self._through(self.trace.ops[producer], place)
+        return self._through(self.trace.ops[producer], position)
 
-    def _through(self, op: Op, place: TensorId) -> tuple[Way, ...]:
-        ways = []
-        for position, tensor in enumerate(op.inputs):
-            start: Place = tensor
+    def _through(self, op: Op, position: TensorId) -> tuple[DataEdge, ...]:
+        edges = []
+        for index, tensor in enumerate(op.inputs):
+            start: Position = tensor
             touched = self.trace.touches.get((op.id, VariableId(tensor)))
             if touched is not None:
                 start = touched.id
-            ways.append(Way("op", start, place, op.id, tensor, position))
+            edges.append(DataEdge("op", start, position, op.id, tensor, index))
             for filler in self._fillers.get(tensor, ()):
                 if filler.when < op.when:
-                    ways.extend(self._filled(filler, tensor, place))
+                    edges.extend(self._filled(filler, tensor, position))
         if op.is_recorded_operation and op.body and not op.is_open:
-            ways.extend(self._captured(op, place))
+            edges.extend(self._captured(op, position))
         if op.type in REF_VARIABLES:
-            for assign in self._ref_assigns.get(place, ()):
-                ways.append(Way("assign", assign.inputs[-1], place, assign.id, assign.inputs[-1]))
-        return tuple(ways)
+            for assign in self._ref_assigns.get(position, ()):
+                edges.append(
+                    DataEdge("assign", assign.inputs[-1], position, assign.id, assign.inputs[-1])
+                )
+        return tuple(edges)
 
-    def _captured(self, entry: Op, place: TensorId) -> Iterator[Way]:
-        """Ways of values that a custom gradient's body captured instead of taking as arguments."""
+    def _captured(self, entry: Op, position: TensorId) -> Iterator[DataEdge]:
+        """The edges of values that a custom gradient's body captured, not taken as arguments."""
         body = [self.trace.ops[number] for number in entry.body]
         known = {*entry.inputs, *(tensor for op in body for tensor in op.outputs)}
         for op in body:
             for tensor in op.inputs:
                 if tensor not in known and VariableId(tensor) not in self.trace.variables:
                     known.add(tensor)
-                    yield Way("captured", tensor, place, entry.id, tensor)
+                    yield DataEdge("captured", tensor, position, entry.id, tensor)
 
     @cached_property
     def assigns(self) -> Sequence[Op]:
@@ -155,10 +159,10 @@ class DataFlow:
         return found
 
     @staticmethod
-    def _filled(filler: Op, handle: TensorId, place: TensorId) -> Iterator[Way]:
-        for position, tensor in enumerate(filler.inputs):
+    def _filled(filler: Op, handle: TensorId, position: TensorId) -> Iterator[DataEdge]:
+        for index, tensor in enumerate(filler.inputs):
             if tensor != handle:
-                yield Way("object", tensor, place, filler.id, tensor, position)
+                yield DataEdge("object", tensor, position, filler.id, tensor, index)
 
     @cached_property
     def _fillers(self) -> Mapping[TensorId, Sequence[Op]]:
@@ -176,7 +180,7 @@ class DataFlow:
                         found.setdefault(tensor, []).append(op)
         return found
 
-    def place_left(self, leave: Leave) -> Place:
+    def position_left(self, leave: Leave) -> Position:
         """A tensor, or what a variable held when NumPy read it.
 
         A symbol of a compiled function, as ``predict`` gives, stands for the value of a run.
@@ -188,17 +192,17 @@ class DataFlow:
         held = [version for version in variable.versions if version.when < leave.when]
         return (held[-1] if held else variable.versions[0]).id
 
-    def _into_version(self, version: Version) -> tuple[Way, ...]:
-        place = version.id
-        ways = []
+    def _into_version(self, version: Version) -> tuple[DataEdge, ...]:
+        position = version.id
+        edges = []
         if version.value is not None:
-            kind: WayKind = "assign" if version.index else "creation"
-            ways.append(Way(kind, version.value, place, version.op, version.value))
+            kind: DataEdgeKind = "assign" if version.index else "creation"
+            edges.append(DataEdge(kind, version.value, position, version.op, version.value))
         if version.index and version.op is not None:
             prior = self._prior(version)
             if prior is not None and keeps_prior_state(self.trace.ops[version.op].type):
-                ways.append(Way("state", prior.id, place, version.op))
-        return tuple(ways)
+                edges.append(DataEdge("state", prior.id, position, version.op))
+        return tuple(edges)
 
     def _prior(self, version: Version) -> Version | None:
         variable = self.trace.variables.get(version.variable)
@@ -265,17 +269,17 @@ class DataFlow:
         variables: Iterable[Variable] = self.trace.variables.values()
         return {version.id: version for variable in variables for version in variable.versions}
 
-    def version_at(self, place: VersionId) -> Version:
-        return self._versions[place]
+    def version_at(self, position: VersionId) -> Version:
+        return self._versions[position]
 
-    def places_of_source(self, tensor: TensorId) -> tuple[Place, ...]:
+    def positions_of_source(self, tensor: TensorId) -> tuple[Position, ...]:
         """Where a source of a gradient call starts: a tensor, or all versions of a variable."""
         variable = self.trace.variables.get(VariableId(tensor))
         if variable is None:
             return (tensor,)
         return (tensor, *(version.id for version in variable.versions))
 
-    def places_of_target(self, tensor: TensorId, when: int) -> tuple[Place, ...]:
+    def positions_of_target(self, tensor: TensorId, when: int) -> tuple[Position, ...]:
         """Where a target ends: a tensor, or the version that a variable had at that time."""
         variable = self.trace.variables.get(VariableId(tensor))
         if variable is None or not variable.versions:
@@ -284,60 +288,64 @@ class DataFlow:
         return ((held[-1] if held else variable.versions[0]).id,)
 
     def ancestry(
-        self, targets: Iterable[Place], skip: Skip | None = None, most: int | None = None
+        self, targets: Iterable[Position], skip: Skip | None = None, most: int | None = None
     ) -> Ancestry:
-        """Every place that the targets were made from, with the ways into it but those skipped.
+        """Every position that the targets were made from, with the edges into it but those skipped.
 
         ``most``: so many of them, the nearest first.
         """
-        found: dict[Place, tuple[Way, ...]] = {}
+        found: dict[Position, tuple[DataEdge, ...]] = {}
         waiting = deque(targets)
         while waiting and (most is None or len(found) < most):
-            place = waiting.popleft()
-            if place in found:
+            position = waiting.popleft()
+            if position in found:
                 continue
-            ways = self.into(place)
-            found[place] = ways if skip is None else tuple(way for way in ways if not skip(way))
-            waiting.extend(way.start for way in found[place])
+            edges = self.into(position)
+            found[position] = (
+                edges if skip is None else tuple(edge for edge in edges if not skip(edge))
+            )
+            waiting.extend(edge.start for edge in found[position])
         return Ancestry(found)
 
 
 class Ancestry:
-    """Ways by the place they lead into (``into``), asked for the part that a source leads to."""
+    """Edges by the position they lead into (``into``), asked for those that a source leads to."""
 
-    def __init__(self, into: Ways) -> None:
+    def __init__(self, into: EdgesInto) -> None:
         self.into = into
 
     def __len__(self) -> int:
         return len(self.into)
 
     @cached_property
-    def _onward(self) -> Mapping[Place, Sequence[tuple[int, Way]]]:
-        """The ways from each place, each with its number among the ways into its end."""
-        onward: dict[Place, list[tuple[int, Way]]] = {}
-        for ways in self.into.values():
-            for number, way in enumerate(ways):
-                onward.setdefault(way.start, []).append((number, way))
+    def _onward(self) -> Mapping[Position, Sequence[tuple[int, DataEdge]]]:
+        """The edges from each position, each with its number among the edges into its end."""
+        onward: dict[Position, list[tuple[int, DataEdge]]] = {}
+        for edges in self.into.values():
+            for number, edge in enumerate(edges):
+                onward.setdefault(edge.start, []).append((number, edge))
         return onward
 
-    def leads_from(self, sources: Iterable[Place]) -> frozenset[Place]:
-        """The places that something leads to from one of the sources, those included."""
-        reached: set[Place] = set()
+    def leads_from(self, sources: Iterable[Position]) -> frozenset[Position]:
+        """The positions that edges lead to from one of the sources, those included."""
+        reached: set[Position] = set()
         waiting = [source for source in sources if source in self.into]
         while waiting:
-            place = waiting.pop()
-            if place not in reached:
-                reached.add(place)
-                waiting.extend(way.end for _, way in self._onward.get(place, ()))
+            position = waiting.pop()
+            if position not in reached:
+                reached.add(position)
+                waiting.extend(edge.end for _, edge in self._onward.get(position, ()))
         return frozenset(reached)
 
-    def ways_from(self, sources: Iterable[Place]) -> dict[Place, tuple[Way, ...]]:
-        """Only the ways that lead on from one of the sources."""
-        found: dict[Place, list[tuple[int, Way]]] = {p: [] for p in self.leads_from(sources)}
-        for place in list(found):
-            for number, way in self._onward.get(place, ()):
-                found[way.end].append((number, way))
+    def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
+        """Only the edges that lead on from one of the sources."""
+        found: dict[Position, list[tuple[int, DataEdge]]] = {
+            p: [] for p in self.leads_from(sources)
+        }
+        for position in list(found):
+            for number, edge in self._onward.get(position, ()):
+                found[edge.end].append((number, edge))
         return {
-            place: tuple(way for _, way in sorted(ways, key=lambda pair: pair[0]))
-            for place, ways in found.items()
+            position: tuple(edge for _, edge in sorted(edges, key=lambda pair: pair[0]))
+            for position, edges in found.items()
         }

@@ -1,4 +1,4 @@
-"""A source and a target that nothing links in, where the way from each of them ends out."""
+"""Where the data flow ends on either side, between a source and a target that nothing links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...trace.model import Op, Operand, OpId, TensorId, VariableId, VersionId
 from ..call_facts import CallFacts, line_where_made, name_of
-from .dataflow import FORM_OPS, Place
+from .dataflow import FORM_OPS, Position
 
 _MOST = 2_000
 """Ops looked at in one direction: in a loop each call has a long past."""
@@ -31,7 +31,7 @@ class Ends:
 
     ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
     it; ``decides``: that is a truth value. ``target_line``: 0 unknown. ``made_from``: names in
-    words, empty where the way has none; ``variables``: the names of those among them.
+    words, empty where it has none; ``variables``: the names of those among them.
     """
 
     reaches: str = ""
@@ -43,7 +43,7 @@ class Ends:
 
 
 def ends_of(facts: CallFacts, source: Operand) -> Ends:
-    """Where the way from the source ends, and what the target is made from."""
+    """Where the path from the source ends, and what the target is made from."""
     end = last_made_from(facts, source.tensor) if source.tensor is not None else None
     target = next(
         (target.tensor for target in facts.call.targets if target.tensor is not None), None
@@ -63,7 +63,7 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
 
 
 def last_made_from(facts: CallFacts, source: TensorId) -> End | None:
-    """Where the way from a source ends, among the ops that ran since the tape began to record.
+    """Where the path from a source ends, among the ops that ran since the tape began to record.
 
     Ops of gradient calls and ops that look at a shape alone do not count.
     """
@@ -114,33 +114,35 @@ def _name(facts: CallFacts, op: Op) -> str:
 
 
 def _made_from(facts: CallFacts) -> Iterator[str]:
-    """The named tensors and the variables that the target is made from, the nearest of each way."""
+    """The named tensors and variables that the target is made from, the nearest on each path."""
     trace, flow = facts.trace, facts.flow
     own = {target.text for target in facts.call.targets}
-    waiting: list[Place] = list(facts.paths.targets)
-    seen: set[Place] = set()
+    waiting: list[Position] = list(facts.paths.targets)
+    seen: set[Position] = set()
     while waiting and len(seen) < _MOST:
-        place = waiting.pop(0)
-        if place in seen:
+        position = waiting.pop(0)
+        if position in seen:
             continue
-        seen.add(place)
-        for way in flow.into(place):
-            if isinstance(way.start, VersionId):
-                yield name_of(trace, flow.version_at(way.start).variable)
+        seen.add(position)
+        for edge in flow.into(position):
+            if isinstance(edge.start, VersionId):
+                yield name_of(trace, flow.version_at(edge.start).variable)
                 continue
-            is_variable = VariableId(way.start) in trace.variables
-            names = trace.names.get(way.start, ())
+            is_variable = VariableId(edge.start) in trace.variables
+            names = trace.names.get(edge.start, ())
             if is_variable:
-                yield name_of(trace, VariableId(way.start))
+                yield name_of(trace, VariableId(edge.start))
             elif names and names[0] not in own:
                 yield names[0]
             else:
-                waiting.append(way.start)
+                waiting.append(edge.start)
 
 
 def _variables(facts: CallFacts) -> list[str]:
-    places = (place for place in facts.paths.recent.into if isinstance(place, VersionId))
-    handles = dict.fromkeys(facts.flow.version_at(place).variable for place in places)
+    positions = (
+        position for position in facts.paths.recent.into if isinstance(position, VersionId)
+    )
+    handles = dict.fromkeys(facts.flow.version_at(position).variable for position in positions)
     return [name_of(facts.trace, handle) for handle in handles][:_MOST_VARIABLES]
 
 

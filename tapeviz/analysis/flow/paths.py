@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from ...trace.model import Call, TapeId, TensorId
-from .dataflow import Ancestry, DataFlow, Place, Way
+from .dataflow import Ancestry, DataEdge, DataFlow, Position
 
 _MOST_PAST = 2_000
 """A loop of many steps has a past that grows with each: so much of it is looked at every time."""
@@ -27,18 +27,18 @@ class Paths:
         self._start = tape.intervals[0].start if tape and tape.intervals else 0
 
     @cached_property
-    def targets(self) -> tuple[Place, ...]:
-        """The places where the targets end."""
+    def targets(self) -> tuple[Position, ...]:
+        """The positions where the targets end."""
         tensors = (target.tensor for target in self._call.targets if target.tensor is not None)
         return tuple(
-            place
+            position
             for tensor in tensors
-            for place in self._flow.places_of_target(tensor, self._call.when)
+            for position in self._flow.positions_of_target(tensor, self._call.when)
         )
 
-    def starts(self, source: TensorId) -> tuple[Place, ...]:
-        """The places where a source begins."""
-        return self._flow.places_of_source(source)
+    def starts(self, source: TensorId) -> tuple[Position, ...]:
+        """The positions where a source begins."""
+        return self._flow.positions_of_source(source)
 
     @cached_property
     def recent(self) -> Ancestry:
@@ -51,20 +51,20 @@ class Paths:
         most = len(self.recent) + _MOST_PAST
         return self._flow.ancestry(self.targets, self._is_past_gradient, most)
 
-    def ancestry_from(self, starts: Iterable[Place]) -> Ancestry:
-        """The one of the two in which the targets can be reached from these places."""
+    def ancestry_from(self, starts: Iterable[Position]) -> Ancestry:
+        """The one of the two in which the targets can be reached from these positions."""
         leads_to = self.recent.leads_from(starts)
         return self.recent if any(target in leads_to for target in self.targets) else self.whole
 
-    def _is_past_write(self, way: Way) -> bool:
-        if way.leave is not None:
-            return way.leave.when < self._start
-        if way.kind not in ("assign", "state") or way.op is None:
+    def _is_past_write(self, edge: DataEdge) -> bool:
+        if edge.leave is not None:
+            return edge.leave.when < self._start
+        if edge.kind not in ("assign", "state") or edge.op is None:
             return False
-        return self._flow.trace.ops[way.op].when < self._start
+        return self._flow.trace.ops[edge.op].when < self._start
 
-    def _is_past_gradient(self, way: Way) -> bool:
-        op = self._flow.trace.ops.get(way.op) if way.op is not None else None
+    def _is_past_gradient(self, edge: DataEdge) -> bool:
+        op = self._flow.trace.ops.get(edge.op) if edge.op is not None else None
         if op is None or op.when >= self._start:
             return False
         return op.call is not None or "Apply" in op.type

@@ -9,9 +9,9 @@ from dataclasses import replace
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
 from ..call_facts import CallFacts, name_of
 from ..causes.deciding import barrier
-from ..causes.questions import Crossing
+from ..causes.questions import EdgeUnderTest
 from ..model import Finding, Link, WalkStep
-from .dataflow import Place
+from .dataflow import Position
 from .formulas import formula
 
 _PRIMES = ("", "′", "″", "‴")
@@ -41,19 +41,19 @@ def walk(facts: CallFacts, findings: Sequence[Finding]) -> tuple[WalkStep, ...]:
 def ops_before_cut(facts: CallFacts) -> frozenset[OpId]:
     """The ops that the gradient reaches from the targets before anything stops it."""
     flow = facts.flow
-    waiting: list[Place] = list(facts.paths.targets)
-    seen: set[Place] = set()
+    waiting: list[Position] = list(facts.paths.targets)
+    seen: set[Position] = set()
     ops: set[OpId] = set()
     while waiting:
-        place = waiting.pop()
-        if place in seen:
+        position = waiting.pop()
+        if position in seen:
             continue
-        seen.add(place)
-        for way in flow.into(place):
-            if way.op is not None and way.kind == "op":
-                ops.add(way.op)
-            if barrier(Crossing(way, facts)) is None:
-                waiting.append(way.start)
+        seen.add(position)
+        for edge in flow.into(position):
+            if edge.op is not None and edge.kind == "op":
+                ops.add(edge.op)
+            if barrier(EdgeUnderTest(edge, facts)) is None:
+                waiting.append(edge.start)
     return frozenset(ops)
 
 
@@ -65,8 +65,8 @@ class _Rows:
         self.call = call
         self.is_replayed = is_replayed
         self.rows: list[WalkStep] = []
-        self.shares: dict[Place, list[tuple[int, TensorId]]] = {}
-        self.totals: dict[Place, TensorId] = {}
+        self.shares: dict[Position, list[tuple[int, TensorId]]] = {}
+        self.totals: dict[Position, TensorId] = {}
         self.stops: dict[OpId, WalkStep] = {}
         self.versions_fed: Counter[VariableId] | None = None
         for operand, result in zip(call.sources, call.results, strict=False):
@@ -85,8 +85,8 @@ class _Rows:
         given = list(zip(op.inputs, step.downstream, strict=False))
         for tensor, gradient in given:
             if gradient is not None:
-                place = self._place(tensor)
-                self.shares.setdefault(place, []).append((len(self.rows), gradient))
+                position = self._place(tensor)
+                self.shares.setdefault(position, []).append((len(self.rows), gradient))
         self.rows.append(
             WalkStep(
                 index=0,
@@ -108,10 +108,10 @@ class _Rows:
         if cause is None or op is None or op.id in self.stops:
             return
         version = self.trace.writes.get(op.id)
-        place: Place | None = version.id if version else None
+        position: Position | None = version.id if version else None
         if version is None and op.outputs:
-            place = op.outputs[0]
-        arrived = self._total(place) if place is not None else None
+            position = op.outputs[0]
+        arrived = self._total(position) if position is not None else None
         self.stops[op.id] = WalkStep(
             index=0,
             kind="stop",
@@ -135,16 +135,16 @@ class _Rows:
 
     def _sums(self) -> dict[int, list[WalkStep]]:
         sums: dict[int, list[WalkStep]] = {}
-        for place, shares in self.shares.items():
+        for position, shares in self.shares.items():
             if len(shares) < 2:
                 continue
             last = shares[-1][0]
             gradients = tuple(gradient for _, gradient in shares)
-            sums.setdefault(last, []).append(self._sum(place, gradients))
+            sums.setdefault(last, []).append(self._sum(position, gradients))
         return sums
 
-    def _sum(self, place: Place, shares: tuple[TensorId, ...]) -> WalkStep:
-        line, name = self._line_and_name(place)
+    def _sum(self, position: Position, shares: tuple[TensorId, ...]) -> WalkStep:
+        line, name = self._line_and_name(position)
         terms = " + ".join(f"ḡ{_subscript(n + 1)}" for n in range(min(len(shares), 4)))
         return WalkStep(
             index=0,
@@ -154,51 +154,51 @@ class _Rows:
             line=line,
             formula=terms + (" + …" if len(shares) > 4 else ""),
             upstream=shares,
-            downstream=(self._total(place),),
-            at=self._tensor_at(place),
+            downstream=(self._total(position),),
+            at=self._tensor_at(position),
         )
 
-    def _place(self, tensor: TensorId) -> Place:
+    def _place(self, tensor: TensorId) -> Position:
         version = self.trace.version_read(tensor)
         return version.id if version else tensor
 
-    def _total(self, place: Place) -> TensorId | None:
-        """The whole gradient at a place, if TensorFlow ever added it up."""
-        shares = self.shares.get(place, [])
+    def _total(self, position: Position) -> TensorId | None:
+        """The whole gradient at a position, if TensorFlow ever added it up."""
+        shares = self.shares.get(position, [])
         if len(shares) == 1:
             return shares[0][1]
-        if not isinstance(place, VersionId):
-            return self.totals.get(place)
+        if not isinstance(position, VersionId):
+            return self.totals.get(position)
         replay = self.call.replay
-        if replay is not None and str(place) in replay.results:
-            return replay.results[str(place)]
-        is_only_version = self._versions_fed()[place.variable] == 1
-        return self.totals.get(TensorId(place.variable)) if is_only_version else None
+        if replay is not None and str(position) in replay.results:
+            return replay.results[str(position)]
+        is_only_version = self._versions_fed()[position.variable] == 1
+        return self.totals.get(TensorId(position.variable)) if is_only_version else None
 
     def _versions_fed(self) -> Counter[VariableId]:
         """Count, for each variable, its versions that this pass gave a gradient to."""
         if self.versions_fed is None:
-            places = (place for place in self.shares if isinstance(place, VersionId))
-            self.versions_fed = Counter(place.variable for place in places)
+            positions = (position for position in self.shares if isinstance(position, VersionId))
+            self.versions_fed = Counter(position.variable for position in positions)
         return self.versions_fed
 
-    def _tensor_at(self, place: Place) -> TensorId | None:
-        """The tensor at a place: of a variable's version one that was read from it."""
-        if not isinstance(place, VersionId):
-            return place
-        reads = self.trace.variables[place.variable].versions[place.number].reads
+    def _tensor_at(self, position: Position) -> TensorId | None:
+        """The tensor at a position: of a variable's version one that was read from it."""
+        if not isinstance(position, VersionId):
+            return position
+        reads = self.trace.variables[position.variable].versions[position.number].reads
         return reads[-1] if reads else None
 
-    def _line_and_name(self, place: Place) -> tuple[int, str]:
-        if isinstance(place, VersionId):
-            known = self.trace.variables[place.variable]
-            version = known.versions[place.number]
+    def _line_and_name(self, position: Position) -> tuple[int, str]:
+        if isinstance(position, VersionId):
+            known = self.trace.variables[position.variable]
+            version = known.versions[position.number]
             op = self.trace.ops.get(version.op) if version.op is not None else None
             prime = _PRIMES[version.index] if version.index < 4 else f"⁽{version.index}⁾"
             line = op.line if op is not None and op.line else known.site.line
             return line, name_of(self.trace, known.id) + prime
-        producer = self.trace.producers.get(place)
-        names = self.trace.names.get(place, ())
+        producer = self.trace.producers.get(position)
+        names = self.trace.names.get(position, ())
         if producer is None:
             return 0, names[0] if names else "a constant"
         op = self.trace.ops[producer]
