@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..canvas.view import KEY_STEP
+from .action import Act, Action
+from .editing_actions import EDITING
 
 if TYPE_CHECKING:
     from .window import Window
-
-Act = Callable[["Window"], object]
-Ask = Callable[["Window"], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """``menu``: where it stands; a ``/`` leads to a submenu. ``is_on``: makes it checkable;
-    ``is_there``: whether it can be used now. ``shortcuts``: the first is shown."""
-
-    id: str
-    menu: str
-    text: str
-    shortcuts: tuple[str, ...]
-    tip: str
-    act: Act
-    is_on: Ask | None = None
-    is_there: Ask | None = None
-    follows_line: bool = False
 
 
 def _has_trace(window: Window) -> bool:
@@ -155,59 +136,7 @@ ACTIONS: tuple[Action, ...] = (
         lambda w: w.close(),
         follows_line=True,
     ),
-    Action("undo", "&Edit", "&Undo", ("Ctrl+Z",), "", lambda w: w.source.editor.undo()),
-    Action(
-        "redo",
-        "&Edit",
-        "&Redo",
-        ("Ctrl+Shift+Z", "Ctrl+Y"),
-        "",
-        lambda w: w.source.editor.redo(),
-    ),
-    Action(
-        "comment",
-        "&Edit",
-        "&Comment in or out",
-        ("Ctrl+/",),
-        "Turn the selected lines into comments, or back",
-        lambda w: w.source.editor.toggle_comment(),
-        follows_line=True,
-    ),
-    Action(
-        "find",
-        "&Edit",
-        "&Find in the graph",
-        ("Ctrl+F",),
-        "Find an op, a name or a line",
-        lambda w: w.focus_search(),
-        follows_line=True,
-    ),
-    Action("find-next", "&Edit", "Find &next", ("F3",), "", lambda w: w.top_bar.step_found(1)),
-    Action(
-        "find-before",
-        "&Edit",
-        "Find &previous",
-        ("Shift+F3",),
-        "",
-        lambda w: w.top_bar.step_found(-1),
-    ),
-    Action(
-        "larger-text",
-        "&Edit",
-        "&Larger text",
-        ("Ctrl++", "Ctrl+="),
-        "",
-        lambda w: w.source.editor.zoom(1),
-        follows_line=True,
-    ),
-    Action(
-        "smaller-text",
-        "&Edit",
-        "S&maller text",
-        ("Ctrl+-",),
-        "",
-        lambda w: w.source.editor.zoom(-1),
-    ),
+    *EDITING,
     Action(
         "fit",
         "&View",
@@ -319,6 +248,14 @@ ACTIONS: tuple[Action, ...] = (
         ("Ctrl+Return", "Ctrl+Enter", "F5"),
         "Run the snippet in a fresh process",
         lambda w: w.run(),
+    ),
+    Action(
+        "run-part",
+        "&Run",
+        "Run selection or &cell",
+        ("Ctrl+Shift+Return",),
+        "Run the selected lines alone, or the # %% cell that the cursor is in",
+        lambda w: w.run_part(),
     ),
     Action(
         "stop",

@@ -8,13 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidgetAction
 
 from ..canvas.tips import plain_tip
 from ..examples import examples
 from ..panels.widgets import plain_label
-from .actions import ACTIONS, Action
+from .action import Action
+from .actions import ACTIONS
 from .processes.kernels import MEMORIES
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ class Menus:
         if row.tip:
             action.setToolTip(plain_tip(row.tip))
         action.setCheckable(row.is_on is not None)
+        if row.is_own_key:
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(lambda _=False: self._do(row))
         self._window.addAction(action)
         self.actions[row.id] = action

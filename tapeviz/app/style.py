@@ -130,6 +130,8 @@ QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
 #strip[place="above"] { border-top: none; border-bottom: 1px solid $border; }
 #strip[state="trouble"] { background: $trouble_fill; }
 #strip QLabel { font-size: ${small}px; }
+#editorBar { background: $background; border: none; border-top: 1px solid $border; }
+#editorBar QPushButton#icon { font-family: $mono; font-size: ${small}px; padding: 3px 5px; }
 #listed { background: transparent; color: $muted; font-family: $sans; font-size: ${small}px; }
 #rounds { background: $panel; border: 1px solid $border; border-radius: 6px; margin: 2px 12px 0; }
 #roundNumber { font-weight: 600; font-size: ${small}px; }

@@ -17,10 +17,11 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from ..analysis.model import Cause, Fix
 from ..document import Document
+from ..document.parts import LinePart, cell_at
 from ..panels.backprop.panel import BackpropPanel
 from ..panels.diagnosis.panel import DiagnosisPanel
 from ..panels.graph import GraphPanel
@@ -31,6 +32,7 @@ from ..panels.rounds.panel import OverTimePanel
 from ..panels.source.panel import SourcePanel
 from ..panels.tensor.panel import TensorPanel
 from ..resource_files import resource
+from .action import EditVerb
 from .command_palette import CommandPalette
 from .compare import SideBySide
 from .help import about_window, keys_window
@@ -153,7 +155,8 @@ class Window(QMainWindow):
         document.trace_changed.connect(self._turn_to_trouble)
         self.top_bar.searched.connect(self.graph.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
-        self.graph.stale.run_requested.connect(self.run)
+        self.graph.stale.run_requested.connect(lambda: self.run())
+        self.source.editor.menu_requested.connect(self._fill_context_menu)
         self.diagnosis.compare_requested.connect(self.side_by_side.show_fix)
         self.graph.strip.apply_requested.connect(self.apply_fix)
         self.graph.strip.texts_requested.connect(self.side_by_side.show_texts)
@@ -230,17 +233,56 @@ class Window(QMainWindow):
         dock.raise_()
         dock.panel.focus_target().setFocus()
 
+    def find_somewhere(self) -> None:
+        """In the text where the editor has the keyboard, else in the graph."""
+        if self.source.has_keyboard():
+            self.source.find_text()
+        else:
+            self.focus_search()
+
+    def find_next(self, by: int) -> None:
+        if self.source.has_keyboard() and self.source.find_bar.isVisible():
+            self.source.find_bar.step(by)
+        else:
+            self.top_bar.step_found(by)
+
+    def edit(self, how: EditVerb) -> None:
+        """Cuts, copies, pastes or selects all where the keyboard is, if that widget can do so."""
+        act = getattr(QApplication.focusWidget() or self.source.editor, how, None)
+        (act or getattr(self.source.editor, how))()
+
+    def _fill_context_menu(self, menu: QMenu) -> None:
+        menu.addSeparator()
+        for name in ("run-part", "comment", "find", "replace", "go-to-line"):
+            menu.addAction(self.menus.actions[name])
+
     def focus_search(self) -> None:
         self.top_bar.search.setFocus()
         self.top_bar.search.selectAll()
 
     # Runs
 
-    def run(self) -> None:
+    def run(self, part: LinePart | None = None) -> None:
+        """Runs the text, or only some of its lines."""
         if self._pipeline is not None:
             path = self.document.text.path
             self._pipeline.directory = path.parent if path else None
-        self.document.run()
+        self.document.run(part)
+
+    def part_to_run(self) -> LinePart | None:
+        """The selected lines, else the ``# %%`` cell that the cursor is in."""
+        editor = self.source.editor
+        first, last = editor.selected_lines()
+        if first:
+            return first, last
+        return cell_at(self.document.text.source, editor.textCursor().blockNumber() + 1)
+
+    def run_part(self) -> None:
+        part = self.part_to_run()
+        if part is None:
+            self.document.say("Select lines, or begin cells with # %%, to run them alone")
+        else:
+            self.run(part)
 
     def _turn_to_trouble(self) -> None:
         """A run that raised: its words come to the front."""
@@ -261,8 +303,9 @@ class Window(QMainWindow):
 
     def apply_fix(self, fix: Fix) -> None:
         """Puts the mended text into the editor, in one step that can be undone, and runs it."""
-        self.source.edit_text(fix.text)
-        self.run()
+        text, part = self.document.fixed_text(fix)
+        self.source.edit_text(text)
+        self.run(part)
 
     def show_commands(self) -> None:
         CommandPalette(self.menuBar(), self).show()
@@ -362,6 +405,7 @@ class Window(QMainWindow):
         self.draft.adopt(draft)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.source.completion.close()
         self.draft.close()
         self.settings.keep("geometry", self.saveGeometry())
         self.settings.keep("docks", self.stage.saveState(VERSION))

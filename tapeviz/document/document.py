@@ -15,7 +15,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
+from ..analysis.model import (
+    EMPTY_DIAGNOSIS,
+    CallDiagnosis,
+    Cause,
+    Diagnosis,
+    Fix,
+    WalkStep,
+)
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..graph.groups.fold import GROUP_PREFIX
@@ -27,6 +34,7 @@ from .background import Background, are_same, failure_words
 from .comparing import Comparing
 from .insides import Insides, Opened
 from .mending import Mending, with_fixes_of
+from .parts import LinePart, lines_alone, merge_fix
 from .pipeline import NOTHING_ARRANGED, ArrangedGraph, Opener, Pipeline, Repairs, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
@@ -85,6 +93,8 @@ class Document(QObject):
             signal.connect(self.progress_changed)
         self.text = Text(self)
         self._runs_once_repaired = False
+        self.part: LinePart | None = None
+        """The lines that ran alone; None: the whole text ran."""
         self.trace: Trace = EMPTY_TRACE
         self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
         self.view: View = DEFAULT_VIEW
@@ -122,6 +132,7 @@ class Document(QObject):
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
         """Takes a text that replaces the former one; what followed from that is forgotten."""
         self.runs.forget()
+        self.part = None
         self.background.drop("repair", "look")
         self._turn_over()
         self.take_trace(EMPTY_TRACE)
@@ -148,7 +159,7 @@ class Document(QObject):
             return
         self.text.take_repairs(repairs)
         if self._runs_once_repaired:
-            self.run()
+            self.run(self.part)
 
     def _look_for_left_out(self) -> None:
         """A page that was opened or typed is mended as it runs: only tell what is left out."""
@@ -174,17 +185,29 @@ class Document(QObject):
     def is_running(self) -> bool:
         return self.runs.is_running
 
-    def run(self) -> None:
-        """Runs the text as it stands, once it is repaired; a run under way is stopped."""
+    def run(self, part: LinePart | None = None) -> None:
+        """Runs the text as it stands, once it is repaired; a run under way is stopped.
+
+        ``part``: only these lines, alone, at the line numbers that they have in the text.
+        """
+        self.part = part
         self._runs_once_repaired = "repair" in self.background.busy
         if self._runs_once_repaired:
             return
-        if self.text.repairs is None and len(self.text.source) <= LONGEST_PAGE:
+        if part is None and self.text.repairs is None and len(self.text.source) <= LONGEST_PAGE:
             self._look_for_left_out()
         self._turn_over()
         self._forget_diagnosis()
-        self.text.ran = self.text.source
-        self.runs.start(self.text.source, self.text.filename)
+        self.text.ran = source = self.text.source
+        self.runs.start(lines_alone(source, part) if part else source, self.text.filename)
+        if part is not None:
+            self.say(f"Lines {part[0]}–{part[1]} run alone")
+
+    def fixed_text(self, fix: Fix) -> tuple[str, LinePart | None]:
+        """The text after a fix of what ran last, and the part of it that is to run again."""
+        if self.part is None:
+            return fix.text, None
+        return merge_fix(self.text.ran, self.part, fix.text)
 
     def _turn_over(self) -> None:
         self.trouble, self.is_troubled = "", False

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.actions import ACTIONS
@@ -136,11 +136,79 @@ def test_line_node_step_and_tensor_move_together(qtbot: QtBot, ran: Window) -> N
     assert ran.tensor.about.text().startswith("of o")
 
 
-def test_ctrl_f_finds_by_name_type_and_line(qtbot: QtBot, ran: Window) -> None:
+def test_ctrl_f_finds_in_the_text_from_the_editor(qtbot: QtBot, ran: Window) -> None:
     ran.activateWindow()
     ran.source.editor.setFocus()
     qtbot.waitUntil(ran.source.editor.hasFocus)
     press(ran, Qt.Key.Key_F, CTRL)
+    bar = ran.source.find_bar
+    assert bar.words.hasFocus()
+    qtbot.keyClicks(bar.words, "tf.")
+    assert bar.count.text() == "1 of 6"
+    press(ran, Qt.Key.Key_F3, Qt.KeyboardModifier.NoModifier)
+    assert bar.count.text() == "2 of 6"
+    press(ran, Qt.Key.Key_H, CTRL)
+    assert bar.instead.isVisible()
+    press(ran, Qt.Key.Key_G, CTRL)
+    assert ran.source.line_bar.number.hasFocus()
+    assert not bar.isVisible()
+
+
+def test_selected_lines_run_alone(qtbot: QtBot, window: Window, pipeline: SamplePipeline) -> None:
+    window.activateWindow()
+    editor = window.source.editor
+    editor.setFocus()
+    qtbot.waitUntil(editor.hasFocus)
+    press(window, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    assert "# %%" in window.status.trouble.text()
+    editor.go_to(5)
+    for _ in range(2):
+        press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    press(window, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    lines = SOURCE.split("\n")
+    assert pipeline.sources == ["\n\n\nif True:\n" + "\n".join(lines[4:6]) + "\n"]
+    assert window.status.state.text() == "up to date"
+    window.source.edit_text(SOURCE + "# %%\nprint(x)\n")
+    editor.go_to(10)
+    press(window, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    assert pipeline.sources[-1] == "\n" * 8 + "# %%\nprint(x)\n\n"
+
+
+def test_the_menu_cuts_and_pastes_where_the_keyboard_is(qtbot: QtBot, ran: Window) -> None:
+    ran.activateWindow()
+    ran.source.editor.setFocus()
+    qtbot.waitUntil(ran.source.editor.hasFocus)
+    for name in ("select-all", "cut"):
+        ran.menus.actions[name].trigger()
+    assert ran.document.text.source == ""
+    ran.menus.actions["paste"].trigger()
+    assert ran.document.text.source == SOURCE
+    ran.focus_search()
+    ran.menus.actions["paste"].trigger()
+    assert ran.top_bar.search.text().startswith("x = tf.Variable")
+    assert ran.document.text.source == SOURCE
+
+
+def test_the_editors_menu_has_the_clipboard_and_the_editors_actions(
+    qtbot: QtBot, ran: Window
+) -> None:
+    spot = QPoint(60, 10)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, spot, ran.mapToGlobal(spot))
+    QApplication.sendEvent(ran.source.editor.viewport(), event)
+    popup = QApplication.activePopupWidget()
+    assert isinstance(popup, QMenu)
+    words = [action.text().partition("\t")[0].replace("&", "") for action in popup.actions()]
+    popup.close()
+    assert {"Cut", "Copy", "Paste", "Undo", "Run selection or cell", "Find …"} <= set(words)
+
+
+def test_ctrl_shift_f_finds_by_name_type_and_line(qtbot: QtBot, ran: Window) -> None:
+    ran.activateWindow()
+    ran.source.editor.setFocus()
+    qtbot.waitUntil(ran.source.editor.hasFocus)
+    press(ran, Qt.Key.Key_F, CTRL | Qt.KeyboardModifier.ShiftModifier)
     assert ran.top_bar.search.hasFocus()
     qtbot.keyClicks(ran.top_bar.search, "transp")
     assert ran.document.selection.nodes == {"op3"}

@@ -91,6 +91,37 @@ def toggle_comment(cursor: QTextCursor) -> None:
     cursor.endEditBlock()
 
 
+def duplicate(cursor: QTextCursor) -> None:
+    """Puts a copy of the selected lines, or of the cursor's line, below them."""
+    blocks = _blocks(cursor)
+    text = "\n".join(block.text() for block in blocks)
+    edit = QTextCursor(blocks[-1])
+    edit.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+    edit.insertText("\n" + text)
+
+
+def move_lines(cursor: QTextCursor, by: int) -> None:
+    """Moves the selected lines, or the cursor's, one line up (-1) or down (1); ``cursor`` keeps
+    what it selects. At the edge of the text nothing happens."""
+    blocks = _blocks(cursor)
+    neighbour = blocks[0].previous() if by < 0 else blocks[-1].next()
+    if not neighbour.isValid():
+        return
+    first, last = (neighbour, blocks[-1]) if by < 0 else (blocks[0], neighbour)
+    texts = [block.text() for block in blocks]
+    moved = [*texts, neighbour.text()] if by < 0 else [neighbour.text(), *texts]
+    shift = by * (neighbour.length())
+    anchor, position = cursor.anchor() + shift, cursor.position() + shift
+    edit = QTextCursor(first)
+    edit.beginEditBlock()
+    edit.setPosition(last.position() + last.length() - 1, QTextCursor.MoveMode.KeepAnchor)
+    edit.insertText("\n".join(moved))
+    edit.endEditBlock()
+    end = cursor.document().characterCount() - 1
+    cursor.setPosition(min(anchor, end))
+    cursor.setPosition(min(position, end), QTextCursor.MoveMode.KeepAnchor)
+
+
 def replace_text(document: QTextDocument, text: str) -> None:
     """Replaces the part that differs, so that cursor and scroll position hardly move."""
     old = document.toPlainText()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
@@ -17,15 +17,16 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
     QTextBlock,
-    QTextCharFormat,
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QPlainTextEdit
 
 from ...canvas.tips import show_tip
 from ..look import CODE, Theme, colour, font, mix
 from . import editing
+from .brackets import bracket_pair
+from .extras import Extras, LeftOut, Span
 from .gutters import BadgeGutter, Margin
 from .highlighter import Highlighter
 from .line_marks import LineMark
@@ -39,15 +40,6 @@ BADGE_WIDTH = 46
 """Px for the badges of the next run, so that the text has the same room after it."""
 
 
-class Span(NamedTuple):
-    """A stretch of the text; lines from 1, columns from 0, in characters."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
 class Editor(QPlainTextEdit):
     """``line_reached``: the cursor came to another line, by the user's doing."""
 
@@ -55,6 +47,8 @@ class Editor(QPlainTextEdit):
     name_hovered = Signal(str)
     """The name under the pointer, empty where there is none."""
     pasted = Signal()
+    menu_requested = Signal(object)
+    """The context menu (a QMenu), before it is shown: more can be put into it."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -69,10 +63,9 @@ class Editor(QPlainTextEdit):
         self.are_outdated = False
         """The marks are those of another text: they are drawn pale."""
         self._by_line: dict[int, list[LineMark]] = {}
-        self._left_out: Sequence[tuple[int, int, str]] = ()
         self._is_left_by_tab = False
         """Escape was pressed last: the next Tab goes on to the next control."""
-        self._lit: Sequence[Span] = ()
+        self._extras = Extras(self, theme)
         self._name = ""
         self.line = 0
         self._size = CODE
@@ -83,6 +76,7 @@ class Editor(QPlainTextEdit):
         self.blockCountChanged.connect(self._fit_gutters)
         self.updateRequest.connect(self._follow_scroll)
         self.cursorPositionChanged.connect(self._notice_line)
+        self.cursorPositionChanged.connect(self._show_brackets)
         self.set_size(CODE)
 
     # Look
@@ -90,7 +84,8 @@ class Editor(QPlainTextEdit):
     def set_theme(self, theme: Theme) -> None:
         self.theme = theme
         self._highlighter.set_theme(theme)
-        self._show_extra()
+        self._extras.theme = theme
+        self._extras.show()
         self._repaint()
 
     def set_size(self, size: int) -> None:
@@ -123,43 +118,29 @@ class Editor(QPlainTextEdit):
             self._fit_gutters()
             self._repaint()
 
-    def set_left_out(self, parts: Sequence[tuple[int, int, str]]) -> None:
+    def set_left_out(self, parts: Sequence[LeftOut]) -> None:
         """Parts of a page that do not run (first line, last line, why): they are greyed."""
-        if parts != self._left_out:
-            self._left_out = parts
-            self._show_extra()
+        if parts != self._extras.left_out:
+            self._extras.left_out = parts
+            self._extras.show()
 
     def light_up(self, spans: Sequence[Span]) -> None:
         """Puts these stretches of the text on a ground of their own."""
-        if spans != self._lit:
-            self._lit = spans
-            self._show_extra()
+        if spans != self._extras.lit:
+            self._extras.lit = spans
+            self._extras.show()
 
-    def _show_extra(self) -> None:
-        """Formats that lie over the highlighter's."""
-        extra = []
-        ground = mix(self.theme.panel, self.theme.accent, 0.24)
-        for span in self._lit:
-            lit = self._cursor_at(span.line, span.column)
-            end = self._cursor_at(span.end_line, span.end_column)
-            lit.setPosition(end.position(), QTextCursor.MoveMode.KeepAnchor)
-            extra.append(selection(lit, ground=ground))
-        for first, last, _ in self._left_out:
-            cursor = QTextCursor(self.document().findBlockByNumber(first - 1))
-            block = self.document().findBlockByNumber(last - 1)
-            cursor.setPosition(
-                block.position() + block.length() - 1, QTextCursor.MoveMode.KeepAnchor
-            )
-            extra.append(selection(cursor, text=self.theme.text_faint))
-        self.setExtraSelections(extra)
+    def show_found(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Marks the matches of a search: first position and end of each."""
+        if spans != self._extras.found:
+            self._extras.found = spans
+            self._extras.show()
 
-    def _cursor_at(self, line: int, column: int) -> QTextCursor:
-        """A cursor before a character; Qt counts those beyond 16 bits twice."""
-        block = self.document().findBlockByNumber(line - 1)
-        units = len(block.text()[:column].encode("utf-16-le")) // 2
-        cursor = QTextCursor(block)
-        cursor.setPosition(block.position() + min(units, block.length() - 1))
-        return cursor
+    def _show_brackets(self) -> None:
+        pair = bracket_pair(self.document(), self.textCursor().position())
+        if pair != self._extras.brackets:
+            self._extras.brackets = pair
+            self._extras.show()
 
     def marks_at(self, line: int) -> Sequence[LineMark]:
         return self._by_line.get(line, ())
@@ -312,6 +293,34 @@ class Editor(QPlainTextEdit):
     def toggle_comment(self) -> None:
         editing.toggle_comment(self.textCursor())
 
+    def duplicate(self) -> None:
+        editing.duplicate(self.textCursor())
+
+    def move_lines(self, by: int) -> None:
+        """Moves the selected lines, or the cursor's, up (-1) or down (1)."""
+        cursor = self.textCursor()
+        editing.move_lines(cursor, by)
+        self.setTextCursor(cursor)
+
+    def selected_lines(self) -> tuple[int, int]:
+        """The first and the last line of the selection; (0, 0) when nothing is selected."""
+        cursor = self.textCursor()
+        if not cursor.hasSelection():
+            return 0, 0
+        document = self.document()
+        last = document.findBlock(cursor.selectionEnd())
+        ends_before = last.position() == cursor.selectionEnd()
+        return (
+            document.findBlock(cursor.selectionStart()).blockNumber() + 1,
+            last.blockNumber() + 1 - ends_before,
+        )
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.menu_requested.emit(menu)
+        menu.popup(event.globalPos())
+
     def go_to(self, line: int) -> None:
         """Puts the cursor on a line and brings it into sight."""
         block = self.document().findBlockByNumber(line - 1)
@@ -354,15 +363,3 @@ class Editor(QPlainTextEdit):
             self._repaint()
             if self.hasFocus():
                 self.line_reached.emit(line)
-
-
-def selection(cursor: QTextCursor, text: str = "", ground: str = "") -> QTextEdit.ExtraSelection:
-    """A stretch of the text in another colour, or on another ground."""
-    form = QTextCharFormat()
-    if text:
-        form.setForeground(colour(text))
-    if ground:
-        form.setBackground(colour(ground))
-    made = QTextEdit.ExtraSelection()
-    made.cursor, made.format = cursor, form
-    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from ...analysis.model import Diagnosis
 from ...document import Document
@@ -11,7 +11,10 @@ from ...trace.model import StackFrame
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import plain_label
-from .editor import Editor, Span
+from .completion import Completion
+from .editor import Editor
+from .extras import Span
+from .find_bar import FindBar, LineBar
 from .line_marks import marks_of
 from .repair_strip import RepairStrip
 
@@ -28,9 +31,15 @@ class SourcePanel(Panel):
         self._told: object = None
         self.repair_strip = RepairStrip(document, theme)
         self.repair_strip.undo.clicked.connect(self._undo_repairs)
+        self.find_bar = FindBar(self.editor, theme)
+        self.line_bar = LineBar(self.editor)
+        self.completion = Completion(self.editor)
         self.body.addWidget(self.editor, 1)
+        self.body.addWidget(self.find_bar)
+        self.body.addWidget(self.line_bar)
         self.body.addWidget(self.repair_strip)
         self.editor.textChanged.connect(self._take_text)
+        self.find_bar.replaced.connect(document.say)
         self.editor.pasted.connect(document.repair_text)
         self.editor.line_reached.connect(document.select_line)
         document.text.changed.connect(self._show_text)
@@ -57,6 +66,22 @@ class SourcePanel(Panel):
         super().set_theme(theme)
         self.editor.set_theme(theme)
         self.repair_strip.set_theme(theme)
+        self.find_bar.set_theme(theme)
+
+    def find_text(self, with_replace: bool = False) -> None:
+        """Opens the bar that finds in the text."""
+        self.line_bar.hide()
+        self.find_bar.open(with_replace)
+
+    def ask_line(self) -> None:
+        """Opens the bar that goes to a line."""
+        self.find_bar.hide()
+        self.editor.show_found(())
+        self.line_bar.open()
+
+    def has_keyboard(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and (focused is self or self.isAncestorOf(focused))
 
     def focus_target(self) -> QWidget:
         return self.editor

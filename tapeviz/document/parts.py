@@ -1,0 +1,65 @@
+"""A text and some of its lines in, a text that runs them alone, at the same line numbers, out."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from difflib import SequenceMatcher
+
+LinePart = tuple[int, int]
+"""The first and the last line, from 1."""
+_CELL = re.compile(r"\s*#\s*%%")
+
+
+def cell_at(source: str, line: int) -> LinePart | None:
+    """The lines of the ``# %%`` cell that a line is in; None when the text has no cells."""
+    lines = source.split("\n")
+    marks = [number for number, text in enumerate(lines, start=1) if _CELL.match(text)]
+    if not marks:
+        return None
+    first = max((mark for mark in marks if mark <= line), default=1)
+    last = min((mark - 1 for mark in marks if mark > line), default=len(lines))
+    return first, max(first, last)
+
+
+def lines_alone(source: str, part: LinePart) -> str:
+    """The part's lines with empty lines in place of those before it.
+
+    Lines that are all indented stand in an ``if True:`` on the line before, so that their columns
+    stay; in line 1 there is no room for it, and they move to the left.
+    """
+    first, last = part
+    lines = source.split("\n")[first - 1 : last]
+    margin = _margin(lines)
+    before = [""] * (first - 1)
+    if margin and before:
+        before[-1] = "if True:"
+    elif margin:
+        lines = textwrap.dedent("\n".join(lines)).split("\n")
+    return "\n".join([*before, *lines]) + "\n"
+
+
+def _margin(lines: list[str]) -> int:
+    margins = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    return min(margins, default=0)
+
+
+def merge_fix(source: str, part: LinePart, fixed: str) -> tuple[str, LinePart]:
+    """The whole text with what a fix changed in the text of its part, and the part's lines then.
+
+    ``fixed`` is :func:`lines_alone` after the fix. Lines outside the part stay; what the fix put
+    before the part comes in at the top.
+    """
+    first, last = part
+    ran, changed = lines_alone(source, part).split("\n"), fixed.split("\n")
+    whole = source.split("\n")
+    changes = SequenceMatcher(None, ran, changed, autojunk=False).get_opcodes()
+    for tag, i, j, k, m in reversed(changes):
+        if tag == "equal":
+            continue
+        begin, end = (0, 0) if j < first else (max(i, first - 1), min(j, last))
+        end = max(begin, end)
+        whole[begin:end] = changed[k:m]
+        last += m - k - (end - begin)
+        first += (m - k) if j < first else 0
+    return "\n".join(whole), (first, last)

@@ -1,0 +1,70 @@
+"""Some lines of a text run alone, at their own line numbers."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tapeviz.analysis.model import Fix
+from tapeviz.document import Document
+from tapeviz.document.parts import LinePart, cell_at, lines_alone, merge_fix
+from tests.document.sample import SOURCE, SamplePipeline, make_stages
+
+CELLS = "import a\n# %% one\nb = 1\n\n    #%% two\nc = 2"
+
+
+@pytest.mark.parametrize(
+    ("line", "part"), [(1, (1, 1)), (2, (2, 4)), (4, (2, 4)), (5, (5, 6)), (6, (5, 6))]
+)
+def test_cells_begin_at_their_marks(line: int, part: LinePart) -> None:
+    assert cell_at(CELLS, line) == part
+
+
+def test_without_marks_there_are_no_cells() -> None:
+    assert cell_at("a\n# 5 %% of it\n", 1) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "alone"),
+    [
+        ("a\nb\nc\nd", (2, 3), "\nb\nc\n"),
+        ("if a:\n    b\n\n    c\nd", (2, 4), "if True:\n    b\n\n    c\n"),
+        ("  a\n  b", (1, 2), "a\nb\n"),
+        ("a", (1, 1), "a\n"),
+    ],
+)
+def test_lines_keep_their_numbers_and_columns(text: str, part: LinePart, alone: str) -> None:
+    assert lines_alone(text, part) == alone
+
+
+@pytest.mark.parametrize(
+    ("fixed", "whole", "part"),
+    [
+        ("\n\nB\nc\n", "a\n\nB\nc\nd\ne", (3, 4)),
+        ("\n\nb\nb2\nc\n", "a\n\nb\nb2\nc\nd\ne", (3, 5)),
+        ("\n\nc\n", "a\n\nc\nd\ne", (3, 3)),
+        ("import x\n\n\nb\nc\n", "import x\na\n\nb\nc\nd\ne", (4, 5)),
+        ("import x\n\n\nB\nc\n", "import x\na\n\nB\nc\nd\ne", (4, 5)),
+        ("\n\nb\nc\nz\n", "a\n\nb\nc\nz\nd\ne", (3, 5)),
+    ],
+)
+def test_a_fix_of_a_part_leaves_the_rest(fixed: str, whole: str, part: LinePart) -> None:
+    assert merge_fix("a\n\nb\nc\nd\ne", (3, 4), fixed) == (whole, part)
+
+
+def test_a_part_runs_alone_and_its_fix_goes_into_the_whole_text(qtbot: QtBot) -> None:
+    pipeline = SamplePipeline()
+    document = Document(pipeline, make_stages())
+    text = "print(1)\n" + SOURCE + "print(2)\n"
+    document.open_source(text)
+    document.run((2, 9))
+    qtbot.waitUntil(lambda: not document.is_running)
+    assert pipeline.sources[-1] == "\n" + SOURCE
+    assert not document.is_stale
+    fixed = "\n" + SOURCE.replace("tf.reduce_mean(y)", "tf.reduce_sum(y)")
+    whole, part = document.fixed_text(Fix("sum", "", fixed))
+    assert whole == text.replace("reduce_mean", "reduce_sum")
+    assert part == (2, 9)
+    document.run()
+    assert document.fixed_text(Fix("sum", "", "x")) == ("x", None)
+    qtbot.waitUntil(lambda: not document.is_running)
