@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from . import private
+
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -74,6 +76,8 @@ def clean(error: BaseException | None, done: frozenset[int] = frozenset()) -> No
 
 
 def _frame_is_ours(traceback: TracebackType) -> bool:
+    if traceback.tb_frame.f_code is private.CODE_WITH_CALLBACKS:
+        return True
     return is_ours(str(traceback.tb_frame.f_globals.get("__package__")))
 
 

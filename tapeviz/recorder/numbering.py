@@ -1,14 +1,15 @@
 """Names that TensorFlow numbers in; the numbers that they have without the recorder's own ops, out.
 
-One counter (``ops.uid``) gives ids to tensors and numbers to functions and branches, and error
-messages show these: ``__inference_f_30``. What the recorder reads takes ids, too.
+One counter (``ops.uid``) gives ids to tensors and numbers to functions, branches, variables and
+custom gradients, and messages show these: ``__inference_f_30``. What the recorder reads takes ids,
+too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from . import private
 from .installed import Installed
@@ -34,14 +35,16 @@ def took(count: int) -> None:
 
 
 def install(installed: Installed) -> None:
-    """Number functions and branches as if no op of ours had run."""
-    for module, name in private.NUMBERED_NAMES:
-        installed.replace(module, name, _renumbered)
+    """Number names as if no op of ours had run."""
+    installed.replace(private.framework_ops, private.NEXT_NUMBER, _renumbered)
 
 
-def _renumbered(name: Callable[..., str]) -> Callable[..., str]:
-    def numbered(*args: Any, **named: Any) -> str:
-        head, line, number = name(*args, **named).rpartition("_")
-        return f"{head}{line}{int(number) - _taken}" if number.isdecimal() else head + line + number
+def _renumbered(next_number: Callable[[], int]) -> Callable[[], int]:
+    home = vars(private.framework_ops)
 
-    return numbered
+    def uid() -> int:
+        number = next_number()
+        # An id of a tensor must be no other tensor's; a number in a name is only read.
+        return number if sys._getframe(1).f_globals is home else number - _taken
+
+    return uid

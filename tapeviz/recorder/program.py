@@ -8,6 +8,7 @@ import contextlib
 import importlib
 import importlib.machinery
 import inspect
+import io
 import linecache
 import os
 import sys
@@ -225,9 +226,23 @@ def raised(error: BaseException, filename: str) -> Event:
         "type": type(error).__name__,
         "message": words,
         "line": line,
-        "traceback": "".join(traceback.format_exception(error)),
+        "traceback": _printed(error, filename),
         "frames": lines,
     }
+
+
+def _printed(error: BaseException, filename: str) -> str:
+    """What Python prints of an exception that nobody caught.
+
+    Before Python 3.13 that is written in C, and tells other lines than ``traceback`` where a frame
+    of the traceback was made by hand (``_process_traceback_frames`` in traceback_utils,
+    TensorFlow 2.15-2.21). It reads the lines from files only.
+    """
+    if not os.path.isfile(filename):
+        return "".join(traceback.format_exception(error))
+    with contextlib.redirect_stderr(io.StringIO()) as printed:
+        sys.__excepthook__(type(error), error, error.__traceback__)
+    return printed.getvalue()
 
 
 def _snippet_lines(trace: TracebackType | None, filename: str) -> list[int]:

@@ -40,6 +40,26 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "variables and custom gradients are numbered as tensors are counted",
+        """
+        import tensorflow as tf
+        v = tf.Variable(1.0); w = tf.Variable([1.0, 2.0])
+        @tf.custom_gradient
+        def square(x):
+            return x * x, lambda upstream: 2 * x * upstream
+        @tf.function
+        def f(x):
+            return square(x) + w
+        with tf.GradientTape() as tape: y = f(v) * v
+        tape.gradient(y, [v, w])
+        for _ in range(3): w.assign_add([1.0, 1.0])
+        graph = f.get_concrete_function(v).graph.as_graph_def()
+        print({n.attr["_gradient_op_type"].s for n in graph.node} - {b""})
+        print(v._unique_id, w._unique_id, tf.Variable(2)._unique_id)
+        f.get_concrete_function(tf.TensorSpec([2]))(tf.ones([3, 3]))
+        """,
+    ),
+    snippet(
         "a function prints while it is traced",
         """
         import tensorflow as tf

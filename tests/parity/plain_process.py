@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import os
 import pickle
 import random
@@ -147,10 +148,14 @@ def _run_one(text: str, order: Order, kept: Kept) -> tuple[dict[str, Any], Answe
         line = _line(error, order["filename"])
         ending["failure"] = (type(error).__name__, str(error), line)
         _without_this_file(error)
-        if sys.excepthook is sys.__excepthook__:
+        if sys.excepthook is not sys.__excepthook__:
+            sys.excepthook(type(error), error, error.__traceback__)
+        elif not os.path.isfile(order["filename"]):
             ending["traceback"] = "".join(traceback.format_exception(error))
         else:
-            sys.excepthook(type(error), error, error.__traceback__)
+            with contextlib.redirect_stderr(io.StringIO()) as printed:
+                sys.excepthook(type(error), error, error.__traceback__)
+            ending["traceback"] = printed.getvalue()
     return module.__dict__, ending
 
 

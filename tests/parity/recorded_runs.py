@@ -21,7 +21,7 @@ _MACHINE = re.compile(r"^([EIWF]\d{4} |WARNING: All log messages before absl).*\
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 _GENERATED = re.compile(r"__autograph_generated_file\w{8}")
-_HARNESS = re.compile(r'^ *File "[^"]*plain_process\.py", line \d+, in .*\n', re.MULTILINE)
+_HARNESS = re.compile(r'^ *File "[^"]*plain_process\.py", line \d+, in .*\n\n?', re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def install(recording: RecordingContext, installed: Installed) -> None:
         installed.replace(private.pywrap, name, _pausing(recording, paused))
 
 
-def make_callback(recording: RecordingContext) -> Callable[..., None]:
+def make_callback(recording: RecordingContext) -> Callable[..., Any]:
     """The callback that TensorFlow calls after each op."""
     append, here, local = recording.append, recording.sites.here, recording.local
     scopes, getframe = private.thread_data(), sys._getframe
@@ -47,7 +47,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., None]:
         outputs: Sequence[Any],
         op_name: Any = None,
         graph: Any = None,
-    ) -> None:
+    ) -> Any:
         if graph is None:
             if not local.hidden:
                 append(
@@ -70,6 +70,9 @@ def make_callback(recording: RecordingContext) -> Callable[..., None]:
                 put_into_graph(recording, op_type, inputs, attrs, outputs, graph)
             except Exception:
                 recording.log.complain("an op of a graph")
+        return (
+            outputs  # what the next callback is given (invoke_op_callbacks, TensorFlow 2.15-2.21)
+        )
 
     return ran
 

@@ -15,7 +15,7 @@ _START = "_bootstrap_inner"  # threading.Thread, Python 3.10-3.13: the first thi
 
 
 def install(
-    recording: RecordingContext, installed: Installed, callback: Callable[..., None]
+    recording: RecordingContext, installed: Installed, callback: Callable[..., Any]
 ) -> None:
     """TensorFlow calls back on the thread that asked for it alone: ask on each."""
     numbers = itertools.count(1)

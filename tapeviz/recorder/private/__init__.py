@@ -55,6 +55,9 @@ autograph_loader = find(
 GENERATED_FILES = "tempfile"
 PUBLIC_GRAPH_GRADIENTS = "tensorflow.python.ops.gradients_impl"
 
+CODE_WITH_CALLBACKS = getattr(getattr(execute, "execute_with_callbacks", None), "__code__", None)
+"""Runs each op in the place of ``quick_execute`` while an op callback is there (2.15-2.21)."""
+
 FAST_PATH = "TFE_Py_FastPathExecute"
 RECORD_OPERATION = "TFE_Py_TapeSetRecordOperation"
 STOP_TAPES = "TFE_Py_TapeSetStopOnThread"
@@ -141,18 +144,10 @@ _BUFFERS = frozenset(
 )
 
 
-_FUNCTION_NAMES = find(
-    "tensorflow.python.eager.polymorphic_function.concrete_function", "numbers of functions"
-)
-_BRANCH_NAMES = find("tensorflow.python.ops.control_flow_util_v2", "numbers of branches")
-NUMBERED_NAMES = (
-    (_FUNCTION_NAMES, "_inference_name"),
-    (_FUNCTION_NAMES, "_forward_name"),
-    (_FUNCTION_NAMES, "_backward_name"),
-    (_BRANCH_NAMES, "unique_fn_name"),
-    (_BRANCH_NAMES, "unique_grad_fn_name"),
-)
-"""What makes names that end with a number of ``ops.uid`` (2.15-2.21)."""
+framework_ops = find("tensorflow.python.framework.ops", "numbers in names")
+NEXT_NUMBER = "uid"
+"""Where functions, branches, variables, tables and custom gradients get the number in their names
+from (2.15-2.21). Symbolic tensors, which are made in the same module, get their ids there, too."""
 
 
 def next_id() -> int:

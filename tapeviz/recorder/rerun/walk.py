@@ -178,6 +178,8 @@ class Walk:
         if condition is None or not graphs or None in graphs:
             return [NOTHING] * len(op.outputs)
         which = int(condition) if op.type in CASES else int(not bool(condition))
+        if not 0 <= which < len(graphs):
+            which = len(graphs) - 1  # Case runs its last branch for an index out of range
         graph = graphs[which]
         inner = self._inner(scope, graph, (*scope.at, (op.name, 0)), inputs[1:])
         for symbol, outer in zip(graph.inputs, op.inputs[1:], strict=False):
