@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def application() -> object:
+def application() -> Iterator[object]:
     """Qt allows one application object in a process, and writing a picture makes a small one.
 
-    The tests of the window need the large one, in whatever order the tests run.
+    The tests of the window need the large one, in whatever order the tests run. Without a screen,
+    Qt's clipboard is a static of the library, which outlives Python: what was copied must go first.
     """
     from PySide6.QtWidgets import QApplication
 
-    return QApplication.instance() or QApplication(["tapeviz"])
+    application = QApplication.instance() or QApplication(["tapeviz"])
+    yield application
+    QApplication.clipboard().clear()
 
 
 @pytest.fixture(scope="session")
