@@ -17,6 +17,8 @@ from .shares import ShareTable
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, Check, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
+_IN_A_LINE = 4
+"""Elements of a value that stand in one line."""
 Repairs = Iterable[tuple[int, str]]
 SkippedParts = Sequence[tuple[int, int, str]]
 """First line, last line, and why they were left out."""
@@ -235,6 +237,22 @@ def check_words(check: Check) -> str:
     if check.agrees:
         return f"agrees with finite differences to {max(check.error, 1e-12):.0e}"
     return f"finite differences give another number: {check.error:.0%} off"
+
+
+def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:
+    """A few elements as they are; more as shape and Euclidean norm: ``[8, 8], norm 0.0123``."""
+    if not isinstance(number, np.ndarray):
+        tensor = trace.fetched.get(number, number)
+        value, stats, known = trace.value(tensor), trace.stats(tensor), trace.tensors.get(tensor)
+        if value is None:
+            shape = list(known.shape or ()) if known is not None else []
+            norm = stats.norm if stats is not None else None
+            return f"{shape}" if norm is None else f"{shape}, norm {norm:.4g}"
+        number = value
+    if number.size <= _IN_A_LINE or number.dtype.kind not in "fc":
+        return " ".join(np.array2string(number, threshold=_IN_A_LINE, edgeitems=1).split())
+    length = float(np.linalg.norm(number.reshape(-1).astype(np.complex128)))
+    return f"{list(number.shape)}, norm {length:.4g}"
 
 
 def _value(trace: Trace, tensor: TensorId | None) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ..analysis.alike import alike_findings, alike_series
 from ..analysis.inside_words import words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite
@@ -18,12 +19,14 @@ from ..analysis.rounds.round_words import (
     series_words,
     troubled_rounds,
 )
-from ..report import bridge_heading, check_words, ended_well, ran_words
+from ..report import bridge_heading, check_words, ended_well, number_in_a_line, ran_words
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
 
 _WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
+MOST_TOLD = 6
+"""Numbers across a cut, or of a fix, that are told for sources with one story."""
 
 
 def as_text(
@@ -60,7 +63,7 @@ def as_text(
         where = f"line {error.line}: " if error.line else ""
         blocks.append(f"{where}{error.type}: {error.message}")
         blocks.append(_wrapped(error.explanation))
-        blocks += ["\n".join(_fix(fix)) for fix in error.fixes]
+        blocks += ["\n".join(_fix(trace, fix)) for fix in error.fixes]
     elif not ended_well(trace):
         blocks.append(_unfinished(trace))
     elif not diagnosis.calls:
@@ -99,13 +102,18 @@ def _unfinished(trace: Trace) -> str:
 
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
-    for finding in diagnosed.findings:
-        where = _place(trace, diagnosed)
-        yield f"∂{finding.target} / ∂{finding.source}: {_WORDS[finding.status]}{where}"
-        if finding.tensor is not None:
-            yield _indented(_number(trace, finding.tensor))
+    where = _place(trace, diagnosed)
+    for group in alike_findings(diagnosed.findings):
+        finding = group[0]
+        if len(group) == 1:
+            yield f"∂{finding.target} / ∂{finding.source}: {_WORDS[finding.status]}{where}"
+            if finding.tensor is not None:
+                yield _indented(_number(trace, finding.tensor))
+        else:
+            yield f"∂{finding.target}: {_WORDS[finding.status]} for {len(group)} sources{where}"
+            yield from _numbers(trace, group, [finding.tensor for finding in group])
         if finding.status != "flows":
-            yield from _trouble(trace, finding)
+            yield from _trouble(trace, group)
     words = words_about_values(trace, diagnosed.call)
     if words:
         yield _wrapped(words)
@@ -120,12 +128,15 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
     loss = path_words(site.losses)
     about = [f"line {site.line}", f"{len(site)} rounds", f"loss {loss}" if loss else ""]
     yield ", ".join(part for part in (*about, odd_rounds_words(site)) if part)
-    for series, head, words in zip(site.sources, heads, stories, strict=True):
-        yield f"{(head + words).ljust(width)}   {numbers_words(series)}".rstrip()
-        for number, finding in troubled_rounds(diagnosis, site, series):
-            if len(series.rounds_with(finding.status)) < len(site):
+    told = dict(zip(site.sources, zip(heads, stories, strict=True), strict=True))
+    for group in alike_series(diagnosis, site):
+        for series in group:
+            yield f"{''.join(told[series]).ljust(width)}   {numbers_words(series)}".rstrip()
+        for number, finding in troubled_rounds(diagnosis, site, group[0]):
+            if len(group[0].rounds_with(finding.status)) < len(site):
                 yield f"  In round {number}:"
-            yield from _trouble(trace, finding)
+            findings = diagnosis.round(site, number).findings
+            yield from _trouble(trace, [findings[series.place] for series in group])
 
 
 def _place(trace: Trace, diagnosed: CallDiagnosis) -> str:
@@ -134,41 +145,82 @@ def _place(trace: Trace, diagnosed: CallDiagnosis) -> str:
     return f"   ({'; '.join(filter(None, parts))})" if any(parts) else ""
 
 
-def _trouble(trace: Trace, finding: Finding) -> Iterator[str]:
+def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
+    """Say what the findings of a group share, in the words for the first; then their numbers."""
+    finding = group[0]
     yield _wrapped(finding.message)
     cause = finding.cause
     if cause is not None and cause.code:
         yield f"    line {cause.line}: {cause.code}"
-    yield from _bridge(trace, finding)
-    for fix in finding.fixes:
-        yield from _fix(fix)
+    if len(group) > 1:
+        yield _wrapped(f"The same holds for the other {len(group) - 1}.")
+    yield from _bridge(trace, group)
+    for place, fix in enumerate(finding.fixes):
+        yield from _fix(trace, fix, group, [each.fixes[place].value for each in group])
     if finding.not_tried:
         yield _wrapped(f"Fixes were {finding.not_tried}.")
 
 
-def _bridge(trace: Trace, finding: Finding) -> Iterator[str]:
+def _bridge(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
     """The gradient across the cut, and how far it can be trusted; else why there is none."""
-    value = finding.bridged_value
-    if value is None and finding.bridged is None:
+    finding = group[0]
+    if finding.bridged_value is None and finding.bridged is None:
         if finding.no_bridge:
             yield _wrapped(f"No gradient across the cut: {finding.no_bridge}.")
         return
     yield f"  {bridge_heading(finding)}"
-    yield _indented(_printed(value) if value is not None else _number(trace, finding.bridged))  # type: ignore[arg-type]
-    if finding.check is not None:
-        yield _wrapped(f"({check_words(finding.check)})")
+    bridged = [each.bridged if each.bridged_value is None else each.bridged_value for each in group]
+    yield from _numbers(trace, group, bridged, MOST_TOLD)
+    checks = [each.check for each in group if each.check is not None]
+    if checks:
+        worst = max(checks, key=lambda check: check.error or 0.0)
+        yield _wrapped(f"({check_words(worst)})")
 
 
-def _fix(fix: Fix) -> Iterator[str]:
+def _fix(
+    trace: Trace, fix: Fix, group: Sequence[Finding] = (), values: Sequence[Array | None] = ()
+) -> Iterator[str]:
     yield f"  Tried, and it works: {fix.title}"
     yield _indented(fix.diff)
-    if fix.value is not None:
+    if any(value is not None for value in values):
         yield "  It gives"
-        yield _indented(_printed(fix.value))
+        yield from _numbers(trace, group, values, MOST_TOLD)
 
 
-def _number(trace: Trace, tensor: TensorId) -> str:
-    tensor = trace.fetched.get(tensor, tensor)
+def _numbers(
+    trace: Trace,
+    group: Sequence[Finding],
+    values: Sequence[TensorId | Array | None],
+    most: int | None = None,
+) -> Iterator[str]:
+    """The number of a single finding; of several a line for each, at most ``most``."""
+    if len(group) == 1:
+        value = values[0]
+        if value is not None:
+            yield _indented(_number(trace, value))
+        return
+    if all(value is None for value in values):
+        yield fill(
+            ", ".join(finding.source for finding in group),
+            88,
+            initial_indent="    ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
+        return
+    shown = list(zip(group, values, strict=True))[:most]
+    width = max(len(finding.source) for finding, _ in shown)
+    for finding, value in shown:
+        told = "" if value is None else number_in_a_line(trace, value)
+        yield f"    {finding.source.ljust(width)}  {told}".rstrip()
+    if len(shown) < len(group):
+        yield f"    … and {len(group) - len(shown)} more"
+
+
+def _number(trace: Trace, number: TensorId | Array) -> str:
+    if isinstance(number, np.ndarray):
+        return _printed(number)
+    tensor = trace.fetched.get(number, number)
     value = trace.value(tensor)
     if value is not None:
         return _printed(value)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -128,15 +127,43 @@ def test_users_names_are_never_markup(qtbot: QtBot, panel: DiagnosisPanel) -> No
     assert "<lambda>" in words(panel)
 
 
-def test_hundreds_of_cards_do_not_freeze(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+def with_sources(panel: DiagnosisPanel, count: int, *, are_alike: bool) -> Diagnosis:
     call = panel.document.diagnosis.calls[0]
-    findings = call.findings * 500
-    begin = time.perf_counter()
-    show(qtbot, panel, Diagnosis((replace(call, findings=findings),)))
-    assert time.perf_counter() - begin < 3
+    source, finding = call.call.sources[0], call.findings[0]
+    names = [f"w{number}" for number in range(count)]
+    messages = [finding.message.replace(finding.source, name) for name in names]
+    if not are_alike:
+        messages = [f"{message} ({number})" for number, message in enumerate(messages)]
+    asked = replace(call.call, sources=tuple(replace(source, text=name) for name in names))
+    findings = tuple(
+        replace(finding, source=name, message=message)
+        for name, message in zip(names, messages, strict=True)
+    )
+    return Diagnosis((replace(call, call=asked, findings=findings),))
+
+
+def test_hundreds_of_cards_come_by_the_page(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    show(qtbot, panel, with_sources(panel, 500, are_alike=False))
     assert len(panel.cards) == PAGE
     qtbot.mouseClick(button(panel, f"Show {PAGE} more of {500 - PAGE}"), Qt.MouseButton.LeftButton)
     assert len(panel.cards) == 2 * PAGE
+
+
+def test_sources_with_one_story_share_a_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    show(qtbot, panel, with_sources(panel, 9, are_alike=True))
+    (card,) = panel.cards
+    assert card.accessibleName() == "∂o · 9 sources: None"
+    assert "The same holds for the other 8." in words(card)
+    assert [name in words(card) for name in ("w0", "w5", "w6")] == [True, True, False]
+    qtbot.mouseClick(button(card, "and 3 more · show each"), Qt.MouseButton.LeftButton)
+    assert [card.accessibleName() for card in panel.cards] == [
+        f"∂o / ∂w{number}: None" for number in range(9)
+    ]
+
+
+def test_two_sources_have_a_card_each(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    show(qtbot, panel, with_sources(panel, 2, are_alike=True))
+    assert len(panel.cards) == 2
 
 
 def test_nothing_asked_for_is_said(qtbot: QtBot, panel: DiagnosisPanel) -> None:
@@ -214,7 +241,7 @@ def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> 
     document.trace = replace(document.trace, filename="another.py")
     show(qtbot, panel, many)
     (card,) = [one for one in panel.cards if getattr(one, "call", None) is many.calls[6]]
-    assert is_in_sight(panel, card)
+    qtbot.waitUntil(lambda: is_in_sight(panel, card))
 
 
 def test_cards_of_the_last_run_go_with_the_next(

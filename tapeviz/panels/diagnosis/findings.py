@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
 from ...analysis.inside_words import runs_words, words_about_values
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
@@ -30,6 +30,8 @@ MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
 """Px of a table of values up to which words have room beside it."""
 _FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
+MOST_ALIKE = 6
+"""Sources with one story that a card names."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
 """Rounds that differ which a card links to."""
 
@@ -39,7 +41,8 @@ class FindingCard(Card):
     graph shows.
 
     ``series``: the source's rounds; then ``call`` and ``finding`` are those of the round that tells
-    most.
+    most. ``alike``: names of all sources that the card speaks for, and the number of each;
+    ``spread``: shows a card for each of them instead.
     """
 
     def __init__(
@@ -50,6 +53,8 @@ class FindingCard(Card):
         finding: Finding,
         asks: Asks,
         series: SourceSeries | None = None,
+        alike: Sequence[tuple[str, str]] = (),
+        spread: Callable[[], object] | None = None,
     ) -> None:
         super().__init__("good" if finding.status == "flows" else "trouble", theme)
         self.call, self.finding, self.series = call, finding, series
@@ -62,10 +67,12 @@ class FindingCard(Card):
         place = next((i for i, each in enumerate(call.findings) if each is finding), 0)
         name = document.links.name_of(call.call.sources[place])
         self.title = f"∂{finding.target} / ∂{name}"
+        if alike:
+            self.title = f"∂{finding.target} · {len(alike)} sources"
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"{self.title}: {pill}")
         self.add_title(self.title, Badge(finding.status, pill, theme))
-        if name != finding.source:
+        if name != finding.source and not alike:
             self.add_words(f"written as {finding.source}", "faint")
         if self.site is not None and series is not None:
             self._add_rounds(self.site, series)
@@ -73,10 +80,15 @@ class FindingCard(Card):
             self._add_runs()
         if series is None or finding.status != "flows":
             self.add_words(finding.message)
+        if alike and finding.status != "flows":
+            self.add_words(f"The same holds for the other {len(alike) - 1}.")
         self._add_way(finding)
-        if series is None:
-            self._add_gradient(finding)
-        self._add_bridge(finding)
+        if alike:
+            self._add_alike(finding, alike, spread)
+        else:
+            if series is None:
+                self._add_gradient(finding)
+            self._add_bridge(finding)
         self.add_fixes(finding.fixes, self.title, asks)
         if finding.not_tried:
             words = f"Fixes were {finding.not_tried}."
@@ -216,6 +228,32 @@ class FindingCard(Card):
             self._add_array(value, check)
         else:
             self._add_values(finding.bridged, check)
+
+    def _add_alike(
+        self,
+        finding: Finding,
+        alike: Sequence[tuple[str, str]],
+        spread: Callable[[], object] | None,
+    ) -> None:
+        """A row for each of the first sources that share the story of this card."""
+        self.column.addWidget(rule())
+        if finding.bridged is not None or finding.bridged_value is not None:
+            self.column.addWidget(plain_label(bridge_heading(finding), "heading", wraps=True))
+        elif finding.no_bridge:
+            words = f"No gradient across the cut: {finding.no_bridge}."
+            self.column.addWidget(plain_label(words, "muted", wraps=True))
+        rows = QGridLayout()
+        rows.setHorizontalSpacing(14)
+        rows.setVerticalSpacing(3)
+        rows.setColumnStretch(1, 1)
+        for row, (name, number) in enumerate(alike[:MOST_ALIKE]):
+            rows.addWidget(plain_label(name, "code"), row, 0)
+            rows.addWidget(plain_label(number, "muted"), row, 1)
+        self.column.addLayout(rows)
+        if spread is not None:
+            more = len(alike) - MOST_ALIKE
+            words = f"and {more} more · show each" if more > 0 else "Show each"
+            self.add_links((words, spread, "A card for each source"))
 
     def _add_values(self, tensor: object, beside: str = "") -> None:
         known = self._document.trace.tensors.get(tensor)  # type: ignore[call-overload]

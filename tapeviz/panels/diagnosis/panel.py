@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from ...analysis.model import CallDiagnosis
+from ...analysis.alike import alike_findings, alike_series
+from ...analysis.model import CallDiagnosis, Finding
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...analysis.rounds.round_words import numbers_words
 from ...document import Document
-from ...trace.model import EMPTY_TRACE, CallId
+from ...report import number_in_a_line
+from ...trace.model import EMPTY_TRACE, CallId, Trace
 from ..look import Theme
 from ..outdated import Veil
 from ..panel import Panel
@@ -21,7 +25,7 @@ from .findings import ErrorCard, FindingCard, WarningCard
 PAGE = 20
 """Cards made at once; the rest is made when asked for."""
 MARGIN = 8
-SETTLED = 1000
+SETTLED = 5000
 """Milliseconds without a change of height after which new pages count as laid out."""
 NO_GRADIENT = (
     "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
@@ -59,6 +63,8 @@ class DiagnosisPanel(Panel):
             self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
         )
         self._seen: object = None
+        self._spread: set[tuple[CallId, str]] = set()
+        """Calls and first sources of the cards that were asked to give way to one for each."""
         self._refresh_later = QTimer(self)
         self._refresh_later.setSingleShot(True)
         self._refresh_later.setInterval(0)
@@ -108,8 +114,9 @@ class DiagnosisPanel(Panel):
         """The reader stays where he was; when a run is over the drawn call comes into sight."""
         document = self.document
         is_new = not document.is_running and document.trace is not self._seen
-        if not document.is_running:
+        if is_new:
             self._seen = document.trace
+            self._spread.clear()
         current = document.current_call
         if is_new and current is not None and document.diagnosis.error is None:
             self._scroll.verticalScrollBar().setValue(0)
@@ -135,21 +142,49 @@ class DiagnosisPanel(Panel):
         if isinstance(group, CallSite):
             yield from self._series_makers(group)
             return
-        document = self.document
-        for finding in sorted(group.findings, key=lambda finding: finding.status == "flows"):
-            yield lambda finding=finding: FindingCard(  # type: ignore[misc]
-                document, self.theme, group, finding, self._asks
-            )
+        trace, links = self.document.trace, self.document.links
+        named = zip(group.findings, group.call.sources, strict=True)
+        names = {id(finding): links.name_of(source) for finding, source in named}
+        findings = sorted(group.findings, key=lambda finding: finding.status == "flows")
+        for alike in alike_findings(findings):
+            if len(alike) == 1 or (group.call.id, alike[0].source) in self._spread:
+                for finding in alike:
+                    yield partial(self._finding_card, group, finding)
+            else:
+                rows = [(names[id(each)], _gradient_words(trace, each)) for each in alike]
+                yield partial(self._finding_card, group, alike[0], None, rows)
 
     def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
         """A card for each source, told by the first round in which it is in trouble."""
-        document, diagnosis = self.document, self.document.diagnosis
-        for series in sorted(site.sources, key=lambda series: not series.is_troubled):
-            call = diagnosis.round(site, series.telling)
-            finding = call.findings[series.place]
-            yield lambda call=call, finding=finding, series=series: FindingCard(  # type: ignore[misc]
-                document, self.theme, call, finding, self._asks, series
-            )
+        diagnosis, links = self.document.diagnosis, self.document.links
+        groups = alike_series(diagnosis, site)
+        for alike in sorted(groups, key=lambda group: not group[0].is_troubled):
+            first = diagnosis.round(site, alike[0].telling)
+            is_spread = (first.call.id, alike[0].source) in self._spread
+            sources = first.call.sources
+            rows = [
+                (links.name_of(sources[series.place]), numbers_words(series)) for series in alike
+            ]
+            for series in alike if is_spread else alike[:1]:
+                call = diagnosis.round(site, series.telling)
+                finding = call.findings[series.place]
+                is_alone = is_spread or len(alike) == 1
+                yield partial(self._finding_card, call, finding, series, () if is_alone else rows)
+
+    def _finding_card(
+        self,
+        call: CallDiagnosis,
+        finding: Finding,
+        series: SourceSeries | None = None,
+        alike: Sequence[tuple[str, str]] = (),
+    ) -> FindingCard:
+        def spread() -> None:
+            self._spread.add((call.call.id, finding.source))
+            self.refresh()
+
+        return FindingCard(
+            self.document, self.theme, call, finding, self._asks, series, alike, spread
+        )
 
     def _add_page(self) -> None:
         for make in self._makers[self._made : self._made + PAGE]:
@@ -234,6 +269,14 @@ class DiagnosisPanel(Panel):
         if "fixes" in document.background.busy:
             parts.append("trying fixes …")
         return " · ".join(parts)
+
+
+def _gradient_words(trace: Trace, finding: Finding) -> str:
+    """The gradient that came out, or else the one across the cut."""
+    if finding.bridged_value is not None:
+        return number_in_a_line(trace, finding.bridged_value)
+    tensor = finding.bridged if finding.tensor is None else finding.tensor
+    return "" if tensor is None else number_in_a_line(trace, tensor)
 
 
 def _count(number: int, word: str) -> str:

@@ -1,0 +1,48 @@
+"""Findings that tell one story are told together, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapeviz.analysis.alike import alike_findings
+from tapeviz.analysis.model import Cause, Finding, Fix, Status
+
+
+def finding(
+    source: str, line: int = 3, status: Status = "none", fixes: Sequence[Fix] = ()
+) -> Finding:
+    cause = Cause("assign", line, "v.assign(x)") if status != "flows" else None
+    message = f"Line {line} cuts the link to {source}." if cause else "The gradient flows."
+    return Finding(
+        "loss", source, status, "float32", (2,), None, message, cause, fixes=tuple(fixes)
+    )
+
+
+def names(findings: Sequence[Finding]) -> list[list[str]]:
+    return [[each.source for each in group] for group in alike_findings(findings)]
+
+
+def test_one_cause_is_told_once_where_its_first_source_stands() -> None:
+    findings = [finding("a"), finding("b", line=5), finding("c"), finding("d")]
+    assert names(findings) == [["a", "c", "d"], ["b"]]
+
+
+def test_two_are_told_one_by_one() -> None:
+    assert names([finding("a"), finding("b")]) == [["a"], ["b"]]
+
+
+def test_gradients_that_flow_have_their_values_while_they_are_few() -> None:
+    few = [finding(name, status="flows") for name in "abcde"]
+    assert names(few) == [["a"], ["b"], ["c"], ["d"], ["e"]]
+    assert names([*few, finding("f", status="flows")]) == [["a", "b", "c", "d", "e", "f"]]
+
+
+def test_another_fix_is_another_story() -> None:
+    fixed = [Fix("Watch it", "+tape.watch(a)", "")]
+    findings = [finding("a", fixes=fixed), finding("b"), finding("c"), finding("d")]
+    assert names(findings) == [["a"], ["b", "c", "d"]]
+
+
+def test_a_source_is_not_looked_for_inside_other_words() -> None:
+    """The source ``n`` stands in ``link``, but is not what that word is about."""
+    assert names([finding("n"), finding("k"), finding("t")]) == [["n", "k", "t"]]

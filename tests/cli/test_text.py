@@ -1,0 +1,44 @@
+"""What a person reads in a terminal, from recordings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tapeviz.analysis import diagnose
+from tapeviz.cli.text import MOST_TOLD, as_text
+from tapeviz.recording import trace_of
+from tapeviz.trace.file import load
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+
+
+def test_sources_with_one_story_are_told_once() -> None:
+    trace = trace_of(load(RECORDINGS / "stop_gradient.tape"))
+    diagnosis = diagnose(trace)
+    (call,) = diagnosis.calls
+    finding = next(each for each in call.findings if each.status == "none")
+    names = [f"w{number}" for number in range(8)]
+    findings = tuple(
+        replace(finding, source=name, message=finding.message.replace(finding.source, name))
+        for name in names
+    )
+    text = as_text(trace, replace(diagnosis, calls=(replace(call, findings=findings),)))
+    assert "None for 8 sources   (line" in text
+    assert ", ".join(names) in text
+    assert text.count("The same holds for the other 7.") == 1
+    assert text.count(f"line {finding.cause.line}: ") == 1  # type: ignore[union-attr]
+
+
+def test_the_numbers_of_many_gradients_have_a_line_each() -> None:
+    trace = trace_of(load(RECORDINGS / "mlp_step.tape"))
+    diagnosis = diagnose(trace)
+    (call,) = diagnosis.calls
+    copies = (call.findings * 2)[: MOST_TOLD + 1]
+    many = tuple(replace(each, source=f"w{place}") for place, each in enumerate(copies))
+    text = as_text(trace, replace(diagnosis, calls=(replace(call, findings=many),)))
+    lines = text.split("\n\n")[0].splitlines()
+    assert lines[0].startswith(f"∂loss: flows for {len(many)} sources   (line")
+    assert len(lines) == 1 + len(many)
+    assert lines[1].split() == ["w0", "[3,", "4],", "norm", "0.3212"]
+    assert lines[2].split()[0] == "w1"
