@@ -28,7 +28,7 @@ from .scene.compose import compose
 from .scene.model import Overlay, Scene
 from .scene.parts.frames import frame_width
 from .scene.sizes import with_sizes
-from .trace.expressions import SourceText
+from .text.source import SourceText
 from .trace.model import Call, CallId, Trace
 from .view import View
 

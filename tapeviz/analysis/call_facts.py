@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..trace.expressions import SourceText
+from ..text.op_words import words_on_line
+from ..text.source import SourceText
 from ..trace.model import (
     Binding,
     Call,
@@ -24,7 +25,6 @@ from .flow.dataflow import DataEdge, DataFlow, Position
 from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link
-from .op_words import words_on_line
 from .python.blocks import Lines, lines_within
 
 
@@ -102,7 +102,7 @@ class CallFacts:
             return ""
         frame = op.site.frames[0]
         if frame.column >= 0:
-            return self.text.words_at(frame)
+            return self.text.words_at(frame.span)
         return words_on_line(self.text, frame.line, op.type)
 
     @cached_property

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ..trace.expressions import SourceText
+from ..text.source import SourceText
 from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
 from .call_facts import CallFacts
 from .errors.explain import explain_error

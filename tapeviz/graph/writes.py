@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from ..trace.expressions import SourceText
+from ..text.source import SourceText
 from ..trace.model import Op, StackFrame, Trace, VariableId
 from .words import joined, line_words, write_word
 
@@ -46,7 +46,7 @@ class WriteWords:
             return None
         frame = op.site.frames[0]
         if frame not in self._calls:
-            calls = (self._source.call_at(frame, method) for method in _METHODS)
+            calls = (self._source.call_at(frame.span, method) for method in _METHODS)
             self._calls[frame] = next((call for call in calls if _is_write(call)), None)
         return self._calls[frame]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tapeviz.repair.statements import PastedStatement
+from tapeviz.text.names import dotted, names_in
 
 _ASKING = frozenset({"gradient", "jacobian", "batch_jacobian"})
 _NOTHING: frozenset[str] = frozenset()
@@ -47,7 +48,7 @@ def read_facts(statement: PastedStatement) -> Facts:
     declared: set[str] = set()
     for node in ast.walk(statement.tree):
         if isinstance(node, ast.AnnAssign) and node.value is None:
-            declared |= _names(node.target)  # `x: int` binds nothing
+            declared |= names_in(node.target)  # `x: int` binds nothing
         binds.update(_bound(node))
         changes.update(_changed(node))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -57,10 +58,10 @@ def read_facts(statement: PastedStatement) -> Facts:
             calls.add(name)
             tape, _, method = name.rpartition(".")
             if method in _ASKING and tape and node.args:
-                asks.append((tape, _names(node.args[0])))
+                asks.append((tape, names_in(node.args[0])))
             elif method in _ASKING and tape:
                 targets = [word.value for word in node.keywords if word.arg == "target"]
-                asks.append((tape, _names(targets[0]) if targets else _NOTHING))
+                asks.append((tape, names_in(targets[0]) if targets else _NOTHING))
     binds -= declared
     return Facts(
         frozenset(binds),
@@ -69,15 +70,6 @@ def read_facts(statement: PastedStatement) -> Facts:
         tuple(asks),
         frozenset(calls),
     )
-
-
-def dotted(node: ast.expr) -> str:
-    """``a.b.c`` of a name or attribute, else the empty string."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -100,10 +92,6 @@ def _changed(node: ast.AST) -> Iterator[str]:
             ast.Subscript(ctx=ast.Store(), value=value)
             | ast.Attribute(ctx=ast.Store(), value=value)
         ):
-            yield from _names(value)
+            yield from names_in(value)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
-            yield from _names(value)
-
-
-def _names(node: ast.AST) -> frozenset[str]:
-    return frozenset(found.id for found in ast.walk(node) if isinstance(found, ast.Name))
+            yield from names_in(value)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from ..text.source import TextSpan
 from .compiled.model import Loop, RerunOutcome, TracedFunction, Word
 from .ids import CallId as CallId
 from .ids import OpId as OpId
@@ -30,6 +31,11 @@ class StackFrame:
     column: int = -1
     end_line: int = -1
     end_column: int = -1
+
+    @property
+    def span(self) -> TextSpan:
+        """The expression that ran, in the snippet's text."""
+        return TextSpan(self.line, self.column, self.end_line, self.end_column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from ..text.source import SourceText, is_plain_path
 from . import events as e
-from .expressions import SourceText, is_plain_path
 from .model import Operand, TensorId, Variable, VariableId
 from .naming import variable_names
 

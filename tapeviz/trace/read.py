@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from ..text.source import SourceText
 from . import events as e
 from .compiled.bodies import Bodies
 from .compiled.expansion import Told
 from .compiled.functions import Functions, copying
 from .compiled.opening import Opening, choose
-from .expressions import SourceText
 from .model import (
     NOWHERE,
     Binding,
@@ -430,7 +430,7 @@ class Reader:
         event = self._begun[call.id]
         node = None
         if call.is_direct and call.site.frames:
-            node = self._text.call_at(call.site.frames[0], call.method)
+            node = self._text.call_at(call.site.frames[0].span, call.method)
         targets = self._text.operands(node, "target")
         sources = self._text.operands(node, "sources")
         return replace(

@@ -10,7 +10,7 @@ from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.flow.dataflow import DataFlow
 from tapeviz.analysis.python.outside import follow
-from tapeviz.trace.expressions import SourceText
+from tapeviz.text.source import SourceText
 
 if TYPE_CHECKING:
     import pytest

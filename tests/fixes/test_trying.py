@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import Diagnosis, Finding
 from tapeviz.fixes import table, try_fixes
 from tapeviz.fixes.model import Edit, FixCase
@@ -103,8 +104,8 @@ def test_a_fix_that_fails_costs_only_itself(
         raise KeyError("an odd text")
         yield
 
-    rest = table.FIXES["assign"]
-    monkeypatch.setattr(table, "FIXES", {"assign": (broken, *rest)})
+    rest = table.FIXES[Assigned]
+    monkeypatch.setattr(table, "FIXES", {Assigned: (broken, *rest)})
     assert treat(recorder, WRONG).fixes
 
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...trace.expressions import SourceText
+from ...text.source import SourceText
 from ...trace.model import Op
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...text.statements import read_text
 from ...trace.model import Array, VersionId
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
-from ..python.python_text import read_text
 from .questions import EdgeUnderTest, Unlinked
 
 _MOST_NUMBERS = 1000

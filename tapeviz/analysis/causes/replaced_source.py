@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ...text.statements import read_text
 from ...trace.model import NOWHERE, Op, TensorId, Variable, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside
-from ..python.python_text import read_text
 from .questions import Unlinked, Unwatched
 
 _VIEWS = ops_with("view")

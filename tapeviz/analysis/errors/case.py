@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...trace.expressions import SourceText
+from ...text.source import SourceText
 from ...trace.model import Call, Failure, Trace
 
 

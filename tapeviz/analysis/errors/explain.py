@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ...trace.expressions import SourceText
+from ...text.source import SourceText
 from ...trace.model import Trace
 from . import python, tapes, tensors, training
 from .case import Case, Explain

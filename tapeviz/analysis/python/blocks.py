@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...trace.expressions import SourceText
+from ...text.source import SourceText
 from ...trace.model import Site, StackFrame, Tape
 
 Lines = tuple[int, ...]

@@ -12,9 +12,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...trace.expressions import SourceText
+from ...text.source import SourceText
+from ...text.statements import PythonText, Statement, read_text
 from ...trace.model import Array, Binding, Call, Leave, Op, Site, StackFrame, TensorId, Trace
-from .python_text import PythonText, Statement, read_text
 
 _MOST_LEAVES = 64
 _DEEPEST = 24

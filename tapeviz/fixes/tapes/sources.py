@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.replaced_source import ReplacedSource
-from ...trace.expressions import is_plain_path
+from ...text.source import is_plain_path
 from ...trace.model import TensorId
 from ..model import Edit, FixCase
 from ..plan import Plan

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.not_watched import NotWatched
 from ...analysis.causes.replaced_source import ReplacedSource
-from ...trace.expressions import is_plain_path
+from ...text.source import is_plain_path
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import Statement, argument, called_name, sole

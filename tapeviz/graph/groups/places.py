@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ...trace.expressions import SourceText
+from ...text.names import called_name
+from ...text.source import SourceText
 from ...trace.model import Op, Site, StackFrame, Trace
 from .blocks import block_parts
 
@@ -85,9 +86,8 @@ class _Lines:
 
 def _opens_scope(item: ast.withitem) -> bool:
     """Whether it is a call of ``name_scope``, ``variable_scope`` or a method of such a name."""
-    called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return str(name).endswith("scope")
+    call = item.context_expr
+    return isinstance(call, ast.Call) and called_name(call).endswith("scope")
 
 
 def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loop:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ..trace.expressions import SourceText
+from .source import SourceText
 
 # Types whose Python name is another one (TensorFlow 2.15 to 2.21).
 _NAMES = {

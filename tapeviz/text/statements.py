@@ -1,4 +1,4 @@
-"""A snippet's text in, what each statement reads, binds and changes out.
+"""The names that each statement of a snippet reads, binds and changes.
 
 Only names are looked at: a statement that reads ``a`` and binds ``b`` carries what ``a`` holds over
 to ``b``. Nothing is known here of what ran.
@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ...trace.expressions import SourceText
+from .names import dotted, names_in, targets_of
+from .source import SourceText
 
 # Attributes that tell the form of an array, never its elements.
 _FORM = frozenset({"shape", "dtype", "ndim", "size", "name", "device"})
@@ -201,7 +202,7 @@ def _head(node: ast.stmt) -> Iterator[ast.expr]:
 
 def _loads(node: ast.expr) -> Iterator[str]:
     """The paths whose elements an expression reads."""
-    path = _path(node)
+    path = dotted(node)
     if path:
         reads_form = isinstance(node, ast.Attribute) and node.attr in _FORM
         if not reads_form and isinstance(getattr(node, "ctx", None), ast.Load):
@@ -227,59 +228,31 @@ def _own_names(node: ast.expr) -> frozenset[str]:
     if isinstance(node, ast.Lambda):
         return frozenset(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        targets = (node for made in node.generators for node in ast.walk(made.target))
-        return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+        return frozenset().union(*(names_in(made.target) for made in node.generators))
     return frozenset()
 
 
-def _path(node: ast.AST) -> str:
-    """``a`` or ``a.b.c``; empty for any other expression."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
-
-
 def _bound(node: ast.stmt, head: Sequence[ast.expr]) -> Iterator[str]:
-    for target in _targets(node):
-        if _path(target) and not isinstance(node, ast.AugAssign):
-            yield _path(target)
+    for target in targets_of(node):
+        if dotted(target) and not isinstance(node, ast.AugAssign):
+            yield dotted(target)
     for part in head:
         yield from (node.target.id for node in ast.walk(part) if isinstance(node, ast.NamedExpr))
 
 
 def _changed(node: ast.stmt, head: Sequence[ast.expr]) -> Iterator[str]:
-    for target in _targets(node):
-        if isinstance(node, ast.AugAssign) and _path(target):
-            yield _path(target)
+    for target in targets_of(node):
+        if isinstance(node, ast.AugAssign) and dotted(target):
+            yield dotted(target)
         while isinstance(target, ast.Subscript):
             target = target.value
-            if _path(target):
-                yield _path(target)
+            if dotted(target):
+                yield dotted(target)
     if isinstance(node, ast.Expr) and head:
         call = head[0]
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             owner = call.func.value
             while isinstance(owner, ast.Subscript):
                 owner = owner.value
-            if _path(owner):
-                yield _path(owner)
-
-
-def _targets(node: ast.stmt) -> Iterator[ast.expr]:
-    given: list[ast.expr] = []
-    if isinstance(node, ast.Assign):
-        given = list(node.targets)
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
-        given = [node.target]
-    elif isinstance(node, (ast.With, ast.AsyncWith)):
-        given = [item.optional_vars for item in node.items if item.optional_vars is not None]
-    while given:
-        target = given.pop()
-        if isinstance(target, (ast.Tuple, ast.List)):
-            given.extend(target.elts)
-        elif isinstance(target, ast.Starred):
-            given.append(target.value)
-        else:
-            yield target
+            if dotted(owner):
+                yield dotted(owner)

@@ -1,16 +1,26 @@
-"""The snippet's text and the place of a gradient call in, the words for its operands out."""
+"""The snippet's text, asked what stands where: lines, calls, the words for operands and ops."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
-from .model import StackFrame
+from .names import called_name
 
 _TARGET_NAMES = ("target", "ys", "targets")
 _LONGEST_WORDS = 30
 _SOURCE_NAMES = ("sources", "xs", "source")
+
+
+class TextSpan(NamedTuple):
+    """A stretch of the text: lines from 1, columns from 0 in characters; -1 unknown."""
+
+    line: int
+    column: int = -1
+    end_line: int = -1
+    end_column: int = -1
 
 
 class SourceText:
@@ -75,30 +85,30 @@ class SourceText:
         ]
         return min(covering, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
 
-    def call_at(self, frame: StackFrame, method: str) -> ast.Call | None:
+    def call_at(self, span: TextSpan, method: str) -> ast.Call | None:
         """The call that ran there: by its columns, else the line's only call of that name."""
         name = method.rsplit(".", 1)[-1]
-        candidates = self._calls.get(frame.line, [])
+        candidates = self._calls.get(span.line, [])
         for call in candidates:
             ends = (call.end_lineno, call.end_col_offset)
-            if frame.column >= 0 and ends == (frame.end_line, self._bytes(frame)):
+            if span.column >= 0 and ends == (span.end_line, self._bytes(span)):
                 return call
-        named = [call for call in candidates if _called_name(call) == name]
+        named = [call for call in candidates if called_name(call) == name]
         if len(named) == 1:
             return named[0]
         if named:
             return None
-        statement = self.statement(frame.line)
+        statement = self.statement(span.line)
         inside = ast.walk(statement) if statement else ()
-        named = [n for n in inside if isinstance(n, ast.Call) and _called_name(n) == name]
+        named = [n for n in inside if isinstance(n, ast.Call) and called_name(n) == name]
         return named[0] if len(named) == 1 else None
 
-    def words_at(self, frame: StackFrame) -> str:
+    def words_at(self, span: TextSpan) -> str:
         """The snippet's words for the op that ran there: ``tf.argmax``, ``x // 2``."""
-        if frame.column < 0 or not 0 < frame.line <= len(self.lines):
+        if span.column < 0 or not 0 < span.line <= len(self.lines):
             return ""
-        begin = len(self.lines[frame.line - 1][: frame.column].encode())
-        node = self._expressions.get((frame.line, begin, frame.end_line, self._bytes(frame)))
+        begin = len(self.lines[span.line - 1][: span.column].encode())
+        node = self._expressions.get((span.line, begin, span.end_line, self._bytes(span)))
         if isinstance(node, ast.Call):
             name = self.segment(node.func)
             return name if name.partition(".")[0] in self._tensorflow else ""
@@ -125,11 +135,11 @@ class SourceText:
                 }
         return frozenset(names)
 
-    def _bytes(self, frame: StackFrame) -> int:
-        """The frame's end column in UTF-8 bytes, as ``ast`` counts."""
-        if not 0 < frame.end_line <= len(self.lines):
+    def _bytes(self, span: TextSpan) -> int:
+        """The span's end column in UTF-8 bytes, as ``ast`` counts."""
+        if not 0 < span.end_line <= len(self.lines):
             return -1
-        return len(self.lines[frame.end_line - 1][: frame.end_column].encode())
+        return len(self.lines[span.end_line - 1][: span.end_column].encode())
 
     def operands(self, call: ast.Call | None, which: str) -> ast.expr | None:
         """The expression given as ``target`` or ``sources`` of a gradient call."""
@@ -154,13 +164,6 @@ class SourceText:
             expression = inner
             keys.pop(0)
         return self.segment(expression) + "".join(f"[{key!r}]" for key in keys)
-
-
-def _called_name(call: ast.Call) -> str:
-    function = call.func
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _inside(expression: ast.expr, key: int | str) -> ast.expr | None:

@@ -1,0 +1,47 @@
+"""Names in a syntax tree: the path of an expression, the function of a call, assignment targets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+
+def dotted(node: ast.AST) -> str:
+    """``a`` or ``a.b.c``; empty for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
+
+
+def called_name(call: ast.Call) -> str:
+    """The last name of the function called: ``gradient`` of ``tape.gradient(…)``."""
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def names_in(node: ast.AST) -> frozenset[str]:
+    """All plain names that stand anywhere in the expression."""
+    return frozenset(found.id for found in ast.walk(node) if isinstance(found, ast.Name))
+
+
+def targets_of(node: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions that a statement assigns to, taken out of tuples and lists."""
+    given: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        given = list(node.targets)
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
+        given = [node.target]
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        given = [item.optional_vars for item in node.items if item.optional_vars is not None]
+    while given:
+        target = given.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            given.extend(target.elts)
+        elif isinstance(target, ast.Starred):
+            given.append(target.value)
+        else:
+            yield target
