@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapeviz.analysis.alike import alike_findings
+from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import Cause, Finding, Fix, Status
 
 
 def finding(
     source: str, line: int = 3, status: Status = "none", fixes: Sequence[Fix] = ()
 ) -> Finding:
-    cause = Cause("assign", line, "v.assign(x)") if status != "flows" else None
+    cause = Cause(Assigned("v"), line, "v.assign(x)") if status != "flows" else None
     message = f"Line {line} cuts the link to {source}." if cause else "The gradient flows."
     return Finding(
         "loss", source, status, "float32", (2,), None, message, cause, fixes=tuple(fixes)

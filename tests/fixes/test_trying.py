@@ -91,7 +91,7 @@ def test_what_is_not_right_is_not_shown(
     def wrong(fix_case: FixCase) -> Iterator[Edit]:
         yield Edit(what, fix_case.source.text.replace("out = q * q", new))
 
-    monkeypatch.setattr(table, "FIXES", {"assign": (wrong,)})
+    monkeypatch.setattr(table, "FIXES", {Assigned: (wrong,)})
     if what == "never ends":
         monkeypatch.setattr("tapeviz.fixes.trying._FEWEST_SECONDS", 2.0)
     assert treat(recorder, WRONG).fixes == ()
