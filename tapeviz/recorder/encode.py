@@ -37,6 +37,7 @@ class Encoder:
         self._bindings: dict[tuple[str, int], str] = {}
         self._lines: list[str] = []
         self._dense: dict[tuple[int, int], Any] = {}
+        self._passing: dict[int, int] = {}
 
     def encode(self, batch: Sequence[Row], complain: Complain) -> tuple[list[str], bytes]:
         """The events of a batch and the bytes that travel with them."""
@@ -59,6 +60,7 @@ class Encoder:
         lines, bindings, tails = self._lines, self._bindings, self._tails
         history, history_attrs = self.history.lines, self.history.attrs
         add, seen, see = lines.append, self.tensors.seen, self.tensors.see
+        glance, passing = self.tensors.glance, self._passing
         for row in rows:
             kind = row[0]
             if kind is None:
@@ -79,11 +81,12 @@ class Encoder:
                     taken.append(identity)
                     if identity not in seen:
                         see(identity, tensor, lines)
+                look = glance if passing.get(state[0]) == site else see
                 for tensor in outputs:
                     identity = tensor._id or FIRST_ID
                     given.append(identity)
                     if identity not in seen:
-                        see(identity, tensor, lines)
+                        look(identity, tensor, lines)
                 try:
                     tail = tails[kind, attrs, site, scope, state]
                 except (KeyError, TypeError):
@@ -124,7 +127,7 @@ class Encoder:
     def see(self, tensor: Any) -> int:
         """The id of an eager tensor whose event is written if it was not before."""
         identity: int = tensor._id or FIRST_ID
-        if identity not in self.tensors.seen:
+        if identity not in self.tensors.seen or identity in self.tensors.glanced:
             self.tensors.see(identity, tensor, self._lines)
         return identity
 
@@ -142,6 +145,14 @@ class Encoder:
         """The elements of a graph's constant."""
         if array.size <= self.tensors.value_limit:
             self.tensors.see_array(identity, array, self._lines)
+
+    def passes_by(self, call: int, site: int) -> None:
+        """A backward pass begins that no tape records, at a place of the snippet.
+
+        What TensorFlow's gradient functions compute on their way there is seen nowhere unless a
+        step or the result names it: to measure and keep it all would cost as much as the pass.
+        """
+        self._passing[call] = site
 
     def mark(self, place: list[int]) -> None:
         """Remember the number that the next op will get."""
@@ -257,6 +268,7 @@ class Encoder:
         }
         for tensor in tensors:
             if isinstance(tensor, private.EagerTensor):
+                self.tensors.keep(tensor)
                 self.tensors.send_value(tensor, self._lines, _RESULT_LIMIT)
         self._lines.append(json.dumps(fields))
 

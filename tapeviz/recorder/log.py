@@ -15,6 +15,9 @@ from .encode import Encoder
 Send = Callable[[list[str], bytes], None]
 
 _PAUSE = 0.06
+# Rows hold tensors. After so many elements in one go the next are looked for sooner, so that a
+# backward pass finds the memory free again that it uses in turn.
+_MANY_ELEMENTS, _SHORT_PAUSE = 1 << 20, 0.01
 _BATCH = 4_000
 _PATIENCE = 2.0
 
@@ -127,12 +130,15 @@ class Log:
 
     def _work(self) -> None:
         self.local.hidden = 1
+        tensors, pause = self.encoder.tensors, _PAUSE
         while not self._closing:
             try:
-                self._wake.wait(_PAUSE)
+                self._wake.wait(pause)
                 self._wake.clear()
+                before = tensors.elements
                 if self.rows:
                     self._write_all()
+                pause = _SHORT_PAUSE if tensors.elements - before > _MANY_ELEMENTS else _PAUSE
                 self._caught_up.set()
             except Exception:  # the snippet has taken builtins away that threading needs
                 time.sleep(_PAUSE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import json
 import math
-from collections import deque
 from typing import Any, NamedTuple
 
 from . import private
@@ -14,6 +13,10 @@ from .values import array_of, raw_bytes, statistics, texts_of
 _LARGE = 1 << 16
 _FORMS = 1 << 20
 _FETCHED = 10_000
+_PASSING = 128 << 20
+"""Bytes of gradients that are held between one step of a backward pass and the next. A plain run
+uses their memory again and again; more than these would be memory that it never touches, which
+costs as much time as many an op."""
 
 
 class _Form(NamedTuple):
@@ -26,12 +29,36 @@ class _Form(NamedTuple):
     shape: tuple[int, ...]
 
 
+class _Budget:
+    """Tensors that are held up to so many bytes, the oldest first."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._used = 0
+        self._by_age: dict[int, int] = {}
+
+    def add(self, identity: int, size: int) -> list[int]:
+        """Count a tensor in; return those that have to go for it."""
+        gone: list[int] = []
+        self.remove(identity)
+        self._by_age[identity] = size
+        self._used += size
+        while self._used > self._limit:
+            gone.append(next(iter(self._by_age)))
+            self.remove(gone[-1])
+        return gone
+
+    def remove(self, identity: int) -> None:
+        self._used -= self._by_age.pop(identity, 0)
+
+
 class Tensors:
     """Every tensor seen so far, and the elements of those that can still be asked for.
 
     A small tensor whose elements travelled is not held: it is made again from the bytes. Of others
     TensorFlow's own memory is, as a NumPy array, so that the snippet's object dies when it drops
-    it. The oldest large ones are let go of when ``keep_budget`` is used up.
+    it. The oldest large ones are let go of when ``keep_budget`` is used up, gradients between two
+    steps of a backward pass when :data:`_PASSING` is.
     ``seen``: for each id where its bytes are, or -1; plain integers, so that the garbage collector
     has nothing to visit.
     """
@@ -41,11 +68,15 @@ class Tensors:
         self.offset = 0
         self.value_limit = value_limit
         self._budget = value_budget
-        self._keep_budget = keep_budget
         self._held: dict[int, tuple[int | None, Any]] = {}  # dtype and array, or None and tensor
-        self._held_bytes = 0
-        self._by_age: deque[tuple[int, int]] = deque()
+        self._lasting = _Budget(keep_budget)
+        self._passing = _Budget(min(keep_budget, _PASSING))
         self._stayed: set[int] = set()
+        self.glanced: set[int] = set()
+        """Large tensors whose elements were not looked at, as nothing has named them so far."""
+        self.elements = 0
+        """Elements of all large tensors that were seen so far."""
+        self._measured: dict[tuple[int, int, int], tuple[int, Any]] = {}
         self._forms: dict[Any, _Form] = {}
         self._forms_by_place: list[_Form] = []
         self._parts: list[Any] = []
@@ -68,6 +99,16 @@ class Tensors:
         else:
             self.seen[identity] = -1
             self._see_slowly(identity, tensor, lines)
+
+    def glance(self, identity: int, tensor: Any, lines: list[str]) -> None:
+        """Like :meth:`see`, but large elements are looked at when it is seen again."""
+        if math.prod(tensor._shape_tuple()) <= self.value_limit:
+            self.see(identity, tensor, lines)
+        else:
+            self.seen[identity] = -1
+            self.glanced.add(identity)
+            self.elements += _count(tensor)
+            lines.append(json.dumps(self._description(identity, tensor)))
 
     def see_symbolic(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a graph's tensor: it has a dtype and a shape, no value."""
@@ -107,6 +148,14 @@ class Tensors:
         event["kept"] = identity in self._held
         self._travel(event, raw_bytes(tensor))
         lines.append(json.dumps(event))
+
+    def keep(self, tensor: Any) -> None:
+        """Hold a tensor that was seen, as long as forward values are held."""
+        identity = private.id_of(tensor)
+        if identity in self._stayed:
+            self._passing.remove(identity)
+            size = _count(tensor) * private.dtype_size(tensor._datatype_enum())
+            self._hold(identity, tensor, size, self._lasting)
 
     def take_blob(self) -> bytes:
         """The bytes to be sent since the last call."""
@@ -158,10 +207,11 @@ class Tensors:
         """One whose elements are large or no plain numbers."""
         event = self._description(identity, tensor)
         number, count = tensor._datatype_enum(), _count(tensor)
+        self.elements += count
         if private.is_opaque(number):
             if private.is_resource(number):
                 event["handle"] = True
-            self._hold(identity, tensor, private.size_behind(tensor))
+            self._hold(identity, tensor, private.size_behind(tensor), self._lasting)
             lines.append(json.dumps(event))
             return
         if private.is_string(number):
@@ -172,11 +222,23 @@ class Tensors:
             if count <= self.value_limit and self.offset + len(raw) <= self._budget:
                 self._travel(event, raw)
             else:
-                event["stats"] = statistics(array_of(tensor))
+                event["stats"] = self._statistics(identity, array_of(tensor), number)
                 self._stayed.add(identity)
-        if self._hold(identity, tensor, count * private.dtype_size(number)):
+        budget = self._passing if identity in self.glanced else self._lasting
+        self.glanced.discard(identity)
+        if self._hold(identity, tensor, count * private.dtype_size(number), budget):
             event["kept"] = True
         lines.append(json.dumps(event))
+
+    def _statistics(self, identity: int, array: Any, number: int) -> Any:
+        """Statistics of an array; those of another tensor in the same memory, which a reshape, a
+        read or an identity shares, as long as that one is held."""
+        key = (array.__array_interface__["data"][0], array.nbytes, number)
+        known, found = self._measured.get(key, (0, None))
+        if known not in self._held:
+            found = statistics(array)
+            self._measured[key] = identity, found
+        return found
 
     def _description(self, identity: int, tensor: Any) -> dict[str, Any]:
         return {
@@ -186,17 +248,12 @@ class Tensors:
             "shape": tensor._shape_tuple(),
         }
 
-    def _hold(self, identity: int, tensor: Any, size: int) -> bool:
+    def _hold(self, identity: int, tensor: Any, size: int, budget: _Budget) -> bool:
         """Keep a tensor; when the budget is used up, the oldest large ones go."""
         number = tensor._datatype_enum()
         is_array = not private.is_opaque(number) and not private.is_string(number)
         self._held[identity] = (number, array_of(tensor)) if is_array else (None, tensor)
-        if size >= _LARGE:
-            self._by_age.append((identity, size))
-            self._held_bytes += size
-        while self._held_bytes > self._keep_budget and self._by_age:
-            oldest, its_size = self._by_age.popleft()
-            self._held_bytes -= its_size
+        for oldest in budget.add(identity, size) if size >= _LARGE else ():
             self._held.pop(oldest, None)
         return identity in self._held
 

@@ -250,3 +250,45 @@ def test_gradients_in_any_form_are_gradients(record: Record) -> None:
     assert (results[2], results[2].dtype) == (0.1, np.float64)
     assert (results[3], results[3].dtype) == (np.float32(0.1), np.float32)
     np.testing.assert_array_equal(results[4], np.array([0.1, 3.0], np.float32))
+
+
+def test_large_values_between_steps_are_not_measured(record: Record) -> None:
+    seen = record(
+        """
+        w = tf.Variable(tf.ones([128, 128]))
+        with tf.GradientTape() as tape:
+            y = tf.reshape(w * 3.0, [16384])
+            loss = tf.reduce_sum(tf.sin(y))
+        g = tape.gradient(loss, w)
+        """
+    )
+    (cos,) = seen.op("Cos").outputs
+    steps = seen.of(e.StepRan)
+    named = {tensor for step in steps for tensor in (*step.upstream, *step.downstream)}
+    assert cos not in named
+    assert seen.tensor(cos).stats is None
+    assert "error" in seen.ask("tensor", id=cos)[0]
+    large = [seen.tensor(tensor) for tensor in named - {0}]
+    large = [tensor for tensor in large if tensor.shape in ([128, 128], [16384])]
+    assert len(large) >= 3
+    for tensor in large:
+        _, (raw,) = seen.ask("tensor", id=tensor.id)
+        norm = np.linalg.norm(np.frombuffer(raw, "float32").astype("float64"))
+        np.testing.assert_allclose((tensor.stats or [0.0] * 4)[3], norm, rtol=1e-6)
+    # A reshape shares its input's memory, and so its statistics.
+    reshaped = seen.ops("Reshape")[0]
+    assert seen.tensor(reshaped.outputs[0]).stats == seen.tensor(reshaped.inputs[0]).stats
+    assert seen.tensor(seen.bound("g")[0]).stats is not None
+
+
+def test_large_values_of_a_recorded_backward_pass_are_measured(record: Record) -> None:
+    seen = record(
+        """
+        w = tf.Variable(tf.ones([128, 128]))
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.sin(w))
+            g = tape.gradient(loss, w)
+        """
+    )
+    assert seen.tensor(seen.op("Cos").outputs[0]).stats is not None

@@ -49,6 +49,9 @@ class Calls:
         fields["site"] = recording.here(frame)
         fields["direct"] = recording.is_direct(frame)
         recording.tell(fields, tensors)
+        with recording.shielded("whether a backward pass is recorded"):
+            if method == "gradient" and not private.is_any_tape_recording():
+                recording.append((recording.encoder.passes_by, number, fields["site"]))
         return number
 
     def operands(self, structure: Any, tensors: list[Any]) -> list[dict[str, Any]]:

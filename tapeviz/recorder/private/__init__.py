@@ -169,6 +169,11 @@ def register_gradient_function(function: Any) -> None:
     pywrap.TFE_Py_RegisterGradientFunction(function)
 
 
+def is_any_tape_recording() -> bool:
+    """Whether a tape or accumulator of this thread would record an op now."""
+    return not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
+
+
 def register_jvp_function(function: Any) -> None:
     """Make every forward accumulator call ``function`` for each op."""
     pywrap_tfe.TFE_Py_RegisterJVPFunction(function)
