@@ -64,7 +64,7 @@ def write_whole(path: Path, contents: Contents, mode: int = _NEW) -> None:
 
 
 def words_for(error: OSError) -> str:
-    """What keeps a file from being written, and what to do about it."""
+    """Say what keeps a file from being written, and what to do about it."""
     return _WORDS.get(error.errno or 0, error.strerror or str(error))
 
 

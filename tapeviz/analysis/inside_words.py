@@ -22,7 +22,7 @@ DOUBT_WORDS: Mapping[Doubt, str] = MappingProxyType(
 
 
 def doubt_about(trace: Trace, tensor: TensorId | None) -> Doubt:
-    """What has to be said of the value of a tensor."""
+    """The doubt that belongs to the value of a tensor."""
     word = trace.words.get(tensor) if tensor is not None else None
     if word is None or tensor is None:
         return ""

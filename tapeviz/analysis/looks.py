@@ -17,7 +17,7 @@ MOST_CALLS = 20
 
 
 def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
-    """What to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), what matters most first.
+    """The calls to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), the most wanted first.
 
     Of gradients asked eagerly that are None, zero or not finite the calls that they may have gone
     through. Of each function that asks for gradients itself those that may tell where NaN began,

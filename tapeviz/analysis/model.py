@@ -64,7 +64,7 @@ class Cause:
         return "probably " if self.is_probable else ""
 
     def message(self, target: str, source: str) -> str:
-        """What to tell the user, for this target and source as they were written."""
+        """The sentences for the user, for this target and source as they were written."""
         return self.evidence.sentence(self, target, source)
 
 

@@ -1,4 +1,4 @@
-"""What is to be compared in: both graphs beside each other out, or both texts in a window.
+"""Compare two runs: both graphs beside each other, or both texts in a window.
 
 In the texts the lines that differ are tinted.
 """

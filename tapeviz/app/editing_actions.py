@@ -7,7 +7,7 @@ from .action import Action, EditVerb
 
 
 def _verb(name: str, text: str, keys: str, verb: EditVerb, follows_line: bool = False) -> Action:
-    """What the widget with the keyboard does, and hears the key of, itself."""
+    """Actions that the widget with the keyboard does, and hears the key of, itself."""
     return Action(
         name,
         "&Edit",

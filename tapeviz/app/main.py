@@ -139,7 +139,7 @@ def _choice(options: Any) -> KernelChoice:
 
 
 def open_first(window: Window, paths: Sequence[Path]) -> None:
-    """What the window begins with: a file named, a text that was not saved, or an example."""
+    """The text that the window begins with: a file named, an unsaved draft, or an example."""
     from ..examples import default_example
 
     if paths:

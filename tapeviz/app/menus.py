@@ -218,7 +218,7 @@ class Menus:
         self._entry(menu, "Another Python …", kernels.ask)
 
     def fill_limits(self, menu: QMenu) -> None:
-        """What a snippet may not use: of a text that somebody else wrote, for example."""
+        """The limits for a snippet, for example for a text that somebody else wrote."""
         menu.clear()
         kernels = self._window.kernels
         limits = kernels.limits

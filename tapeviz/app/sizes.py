@@ -48,7 +48,7 @@ def has_tall_diagnosis(width: int, height: int) -> bool:
 
 
 class SizesByHand:
-    """What the user dragged, for each size of the window."""
+    """The sizes that the user dragged, for each size of the window."""
 
     def __init__(self, kept: str = "") -> None:
         self._by_size: dict[tuple[int, int], DockSizes] = {}

@@ -1,4 +1,4 @@
-"""What differs between two pictures side by side in, frames and headings out, at any distance."""
+"""Mark the differences of two pictures side by side with frames and headings, at any distance."""
 
 from __future__ import annotations
 

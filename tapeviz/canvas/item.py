@@ -78,7 +78,7 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         )
 
     def _paint_part(self, band: Band, painter: QPainter, camera: Camera, part: QRect) -> None:
-        """What stands in a part of the viewport, in the detail of its band; in px."""
+        """Draw a part of the viewport (px) in the detail of its band."""
         prepared = self.prepared
         if not prepared.scene.boxes:
             return

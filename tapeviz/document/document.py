@@ -447,7 +447,7 @@ class Document(QObject):
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
 
     def pin_call(self) -> None:
-        """What is drawn stays drawn, whichever call a later diagnosis would show first."""
+        """Keep the call that is drawn, whichever a later diagnosis would show first."""
         current, overlay = self.current_call, self.view.overlay
         if overlay.call is None and current is not None:
             self._set_view(replace(self.view, overlay=replace(overlay, call=current.call.id)))

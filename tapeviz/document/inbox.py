@@ -1,4 +1,4 @@
-"""What a run reports from other threads in; batches for the window's thread out."""
+"""Collect what a run reports from other threads, in batches for the window's thread."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Insides(QObject):
             self.changed.emit()
 
     def give_up(self) -> None:
-        """What is awaited is not wanted any more; the call stays closed."""
+        """Give up waiting; the call stays closed."""
         self._document.background.drop("inside")
         self._note_failure("inside", None)
 
@@ -211,7 +211,7 @@ def _number(trace: Trace, call: Op) -> float:
 def _open(
     source: Opener, op: OpId, stages: Stages, form: View, call: int | None, before: ArrangedGraph
 ) -> Opened:
-    """What is done in the background."""
+    """Work that is done in the background."""
     trace = source.look_into(op)
     diagnosis = stages.diagnose(trace)
     return Opened(trace, diagnosis, stages.arrange(trace, form, call, before), form, call)

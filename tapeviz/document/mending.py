@@ -16,7 +16,7 @@ from .runs import Runs
 
 
 class Mending(QObject):
-    """What is worked out after a diagnosis, by running the snippet or its backward pass again."""
+    """Additions to a diagnosis that need the snippet or its backward pass to run again."""
 
     mended = Signal(object, object)
     """The diagnosis that was given, and the same with fixes."""

@@ -1,4 +1,4 @@
-"""What the document asks of the rooms behind it: a recorder of runs, and the stages after it.
+"""The rooms behind the document: a recorder of runs, and the stages after it.
 
 The window is tried without a kernel by giving it other implementations of these.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Opener(Protocol):
-    """What can be asked for the inside of a call of a compiled function."""
+    """A source that can be asked for the inside of a call of a compiled function."""
 
     def look_into(self, op: OpId) -> Trace:
         """The trace with this call (:attr:`Op.ran_as`) opened. Blocks; where its values cannot be

@@ -117,7 +117,7 @@ class Links:
         return variable_names(self._trace.variables, self._trace.names)
 
     def name_of(self, operand: Operand) -> str:
-        """What the user calls a source: of ``parameters[0]`` the name of the variable in it."""
+        """The user's name of a source: for ``parameters[0]`` that of the variable in it."""
         if operand.text.isidentifier() or operand.tensor is None:
             return operand.text
         name = self._variable_names.get(VariableId(operand.tensor), "")
@@ -223,8 +223,8 @@ class Links:
         }
 
     def gradient_of(self, tensor: TensorId | None) -> TensorId | None:
-        """What reached a tensor in the call that is shown; of a variable's value what reached the
-        variable, in this version of it."""
+        """The gradient that reached a tensor in the call that is shown; for a variable's value that
+        of the variable, in this version of it."""
         if tensor is None or self._call is None:
             return None
         same = self._same_value(tensor)

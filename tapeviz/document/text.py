@@ -1,4 +1,4 @@
-"""What the user types in; the text, its file, and where its lines stood when it ran out."""
+"""The text that the user types, its file, and where its lines stood when it ran."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Text(QObject):
         self.changed.emit()
 
     def take_repairs(self, repairs: Repairs) -> None:
-        """What was mended in the text of now, or is to be left out of it, stays readable."""
+        """Keep readable what was mended in the current text, or is to be left out of it."""
         self.repairs = repairs
         self.repairs_changed.emit()
 

@@ -113,7 +113,7 @@ def find_offspring(
     scope: Scope,
     is_inside: Callable[[Op], bool],
 ) -> list[TensorId]:
-    """What a source without a gradient leads to, as far as the tape saw it, if that is little."""
+    """Ops that a source without a gradient leads to, as far as the tape saw it, if they are few."""
     trace = index.trace
     variable = trace.variables.get(VariableId(source))
     derived = {source}

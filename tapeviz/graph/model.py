@@ -57,7 +57,7 @@ class Node:
     """The innermost recorded operation (custom_gradient, compiled function) that it ran inside of;
     of a group: the one that it is the inside of."""
     opens: str = ""
-    """What unfolds it, if anything does: the path of a folded group, or of a value whose making is
+    """The path that unfolds it, if any does: that of a folded group, or of a value whose making is
     not in the picture."""
 
 

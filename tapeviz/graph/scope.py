@@ -21,7 +21,7 @@ BEFORE = "before/"
 
 
 def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = ()) -> Scope:
-    """What the picture of a gradient call holds; without one every forward op.
+    """The content of the picture of a gradient call; without one every forward op.
 
     ``opened``: paths of values computed before (:func:`before_path`) whose making is shown.
     """
@@ -116,7 +116,7 @@ def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
 
 
 def before_path(trace: Trace, tensor: TensorId) -> str:
-    """What opens a value computed before: the same in each round of a loop."""
+    """The path that opens a value computed before: the same in each round of a loop."""
     producer = trace.producers.get(tensor)
     op = trace.ops[producer] if producer is not None else None
     name = user_name(trace, tensor)

@@ -12,8 +12,8 @@ from .trace_index import TraceIndex, VersionKey, version_at, version_before
 
 @dataclass(slots=True)
 class Scope:
-    """What a picture holds. ``tensors``: those that no op produced; ``outside``: those whose making
-    is not part of the picture."""
+    """The content of a picture. ``tensors``: those that no op produced; ``outside``: those whose
+    making is not part of the picture."""
 
     ops: set[OpId] = field(default_factory=set)
     versions: set[VersionKey] = field(default_factory=set)

@@ -33,7 +33,7 @@ class NodeSelection:
 def select(
     index: TraceIndex, call: Call | None, opened: Collection[str], *, shows_all: bool
 ) -> NodeSelection:
-    """What to show of a gradient call; ``shows_all``: everything that ran."""
+    """The part of a gradient call to show; ``shows_all``: everything that ran."""
     trace, descent = index.trace, index.descent
     scope = everything(trace) if shows_all else find_scope(index, call, opened)
     calls = shown_calls(trace) if shows_all or call is None else (call,)

@@ -129,7 +129,7 @@ class GraphPanel(Panel):
 
     @property
     def scene(self) -> Scene:
-        """What is drawn: the run's own scene, or that of two runs side by side."""
+        """The scene that is drawn: the run's own, or that of two runs side by side."""
         both = self.document.comparing.both
         return self.document.scene if both is None else both.scene
 

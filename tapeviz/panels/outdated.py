@@ -1,4 +1,4 @@
-"""What follows from another text than the one that stands there in; a veil and a word over it."""
+"""Lay a veil and a word over what follows from another text than the current one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the snippet printed in, a text that no flood can freeze out."""
+"""Show what the snippet printed, so that no flood of it freezes the window."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _START_UP = re.compile(
     r"|To enable the following instructions: .*)\n?",
     re.MULTILINE,
 )
-"""What TensorFlow says while it looks for processors and graphics cards (2.15 to 2.21)."""
+"""Lines that TensorFlow prints while it looks for processors and graphics cards (2.15 to 2.21)."""
 
 
 def break_lines(text: str, longest: int = LONGEST_LINE) -> str:

@@ -1,4 +1,4 @@
-"""What every panel has: a title, the document it shows, a theme, and widgets beside its title."""
+"""The base of every panel: a title, the document it shows, a theme, widgets beside its title."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def raised(error: BaseException, filename: str) -> Event:
 
 
 def _printed(error: BaseException, filename: str) -> str:
-    """What Python prints of an exception that nobody caught.
+    """The text that Python prints for an exception that nobody caught.
 
     Before Python 3.13 that is written in C, and tells other lines than ``traceback`` where a frame
     of the traceback was made by hand (``_process_traceback_frames`` in traceback_utils,

@@ -115,7 +115,7 @@ ChangeKind = Literal["removed", "added", "turned"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of a node, where two pictures stand side by side. ``rect``: of its box, or of the
+    """A node's change, where two pictures stand side by side. ``rect``: of its box, or of the
     ring around it; ``turned``: a tape recorded it in one of both only."""
 
     kind: ChangeKind
@@ -163,7 +163,7 @@ EMPTY_SCENE = Scene(Rect(0.0, 0.0, 0.0, 0.0))
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What lies over the layout and never moves it: selection, step, flow.
+    """Marks that lie over the layout and never move it: selection, step, flow.
 
     ``step``: how many steps of the backward pass have been walked (None: show the whole flow).
     """

@@ -1,4 +1,4 @@
-"""What every painter can draw: outlines made of lines and cubic curves, and runs of text."""
+"""The primitives of every painter: outlines of lines and cubic curves, and runs of text."""
 
 from __future__ import annotations
 

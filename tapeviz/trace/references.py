@@ -45,7 +45,7 @@ class References:
         self._open: list[_Graph] = []
 
     def problem(self, event: e.Event) -> str:
-        """What is wrong with the next event; empty if nothing is."""
+        """The fault of the next event in words; empty if there is none."""
         check = _CHECKS.get(type(event))
         return check(self, event) if check is not None else ""
 

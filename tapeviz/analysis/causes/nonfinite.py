@@ -221,7 +221,7 @@ def _value_at(
     element: tuple[int, ...] | None,
     value_of: Callable[[TensorId], Array | None],
 ) -> str:
-    """What the op got there: a zero if one of its inputs has one, else the first input's."""
+    """The input that the op got there: a zero if one of its inputs has one, else the first."""
     if element is None:
         return ""
     found = [

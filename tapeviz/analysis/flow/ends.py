@@ -27,7 +27,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What is made of a source, and what a target is made from that has nothing of it.
+    """Both ends of a missing link: the last use of a source, and what the target is made from.
 
     ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
     it; ``decides``: that is a truth value. ``target_line``: 0 unknown. ``made_from``: names in

@@ -1,1 +1,1 @@
-"""What Python and NumPy did between the ops: read from the text, guessed where unseen."""
+"""Links that Python and NumPy made between the ops: read from the text, guessed where unseen."""

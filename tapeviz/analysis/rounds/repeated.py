@@ -92,7 +92,7 @@ class RepeatedCalls:
         )
 
     def _traces(self, call: Call, source: int, status: str) -> object:
-        """What rounds have in common that went through the same traces of functions."""
+        """The key that rounds share which went through the same traces of functions."""
         ran = self._compiled.get(call.tape, set()) if call.tape is not None else set()
         if call.id not in self._asked:  # not for each source anew
             self._asked[call.id] = hash(
@@ -161,7 +161,7 @@ class RepeatedCalls:
         return self._stretches[place]
 
     def _outer(self, happened: Sequence[_Noted], since: int, until: int) -> Iterator[_Noted]:
-        """What happened between two times, but not inside of a call that is opened."""
+        """Events between two times, without those inside of a call that is opened."""
         for event in _between(happened, since, until):
             at = bisect_right(self._insides, event.when, key=lambda inside: inside[0]) - 1
             if at < 0 or event.when >= self._insides[at][1]:
@@ -215,7 +215,7 @@ def _between(happened: Sequence[_Happened], since: int, until: int) -> Sequence[
 
 
 def _taken(op: Op) -> Sequence[TensorId]:
-    """What an op took; a backward pass takes what the forward ops gave, at its place or before."""
+    """The inputs of an op; a backward pass takes what forward ops gave, at its place or before."""
     return op.inputs if op.call is None else ()
 
 

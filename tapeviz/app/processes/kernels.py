@@ -38,7 +38,7 @@ MEMORIES = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 def limit_words(limits: Confinement) -> str:
-    """What a snippet may not use; empty if nothing is limited."""
+    """The limits for snippets in words; empty if nothing is limited."""
     words = ["No network"] if limits.no_network else []
     return " · ".join(words + ([f"{limits.memory:g} GB"] if limits.memory else []))
 
@@ -87,7 +87,7 @@ class Kernels(QObject):
 
     @property
     def limits(self) -> Confinement:
-        """What snippets may not use, until the window is closed."""
+        """Limit snippets until the window is closed."""
         return self._pools.confinement if self._pools is not None else Confinement()
 
     def limit(self, limits: Confinement) -> None:

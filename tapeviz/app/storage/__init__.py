@@ -1,1 +1,1 @@
-"""What the window keeps on disk: texts, recordings, drafts, pictures, settings."""
+"""The things that the window keeps on disk: texts, recordings, drafts, pictures, settings."""

@@ -93,7 +93,7 @@ class DraftKeeper(QObject):
         ).start()
 
     def _contents(self, was_closed: bool = False) -> dict[str, Any] | None:
-        """What is to be kept; None when the user's file has it already, or there is nothing."""
+        """The draft to keep; None when the user's file has it already, or there is nothing."""
         text = self._document.text
         self._newest = None
         if not text.is_modified or not text.source.strip():
@@ -169,7 +169,7 @@ class DraftKeeper(QObject):
         return left[0] if left else None
 
     def set_left_aside(self) -> bool:
-        """What windows left is under Open recent from now on; whether there was anything."""
+        """Move the drafts that windows left to Open recent; return whether there were any."""
         newest = self.take_left()
         if newest is not None:
             _set_aside(newest.file)

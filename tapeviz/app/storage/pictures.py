@@ -28,7 +28,7 @@ class Pictures:
         self._document = window.document
 
     def drawing(self) -> Drawing:
-        """What the graph panel shows: the run, or two of them side by side."""
+        """The drawing in the graph panel: of the run, or of two side by side."""
         shown = self._document.comparing.both or self._document
         arranged, scene = shown.arranged, shown.scene
         current = self._document.current_call

@@ -1,4 +1,4 @@
-"""What the user chose in, the same at the next start out."""
+"""Keep what the user chose for the next start."""
 
 from __future__ import annotations
 

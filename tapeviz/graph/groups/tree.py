@@ -77,7 +77,7 @@ GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
         "custom_gradient": ("entry",),
     }
 )
-"""What the user may choose to group by, in the order of the menu: the kinds of groups kept."""
+"""The choices of grouping, in the order of the menu, with the kinds of groups kept."""
 
 
 def grow(graph: nx.MultiDiGraph, trace: Trace, grouping: str = "") -> Tree:

@@ -18,7 +18,7 @@ from typing import Any
 
 
 class Needed:
-    """What modules and builtins are when it is made.
+    """A snapshot of modules and builtins.
 
     A finder for ``sys.meta_path``, too: the threads that run already when it is made, other than
     the one that makes it, import the modules of that time.

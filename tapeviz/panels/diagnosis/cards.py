@@ -21,7 +21,7 @@ LONGEST_VALUE = 60
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """What a card asks of the window: take a fix, compare it, open an example (text, name)."""
+    """Requests of a card to the window: take a fix, compare it, open an example (text, name)."""
 
     apply: Callable[[Fix], object]
     compare: Callable[[str, Fix], object]

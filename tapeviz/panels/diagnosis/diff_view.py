@@ -45,7 +45,7 @@ def changed_lines(diff: str) -> list[tuple[str, str]]:
 
 
 class DiffView(QWidget):
-    """What has no room in a line goes on under the line's own beginning."""
+    """Wrap a line that has no room: it goes on under its own beginning."""
 
     def __init__(self, diff: str, theme: Theme) -> None:
         super().__init__()

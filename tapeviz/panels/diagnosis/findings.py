@@ -115,7 +115,7 @@ class FindingCard(Card):
             self.line.show_round(self.site.round_of(current) if current is not None else 0)
 
     def _add_rounds(self, site: CallSite, series: SourceSeries) -> None:
-        """What became of it over all rounds: in words, and as a line that takes clicks."""
+        """The gradient's outcome over all rounds: in words, and as a line that takes clicks."""
         diagnosis = self._document.diagnosis
         if series.is_troubled:
             words = series_words(diagnosis, site, series)
@@ -144,7 +144,7 @@ class FindingCard(Card):
         self._document.select_nodes(self._nodes())
 
     def _nodes(self) -> frozenset[str]:
-        """What the card is about: both ends of the cut, else the target."""
+        """The subject of the card: both ends of the cut, else the target."""
         links, cause = self._document.links, self.finding.cause
         if cause is not None:
             return links.nodes_of_cause(cause)

@@ -1,1 +1,1 @@
-"""What changes from round to round: the strip above the graph, and the dock over time."""
+"""Changes from round to round: the strip above the graph, and the dock over time."""

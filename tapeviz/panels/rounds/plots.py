@@ -161,7 +161,7 @@ class HeatMap(PlotByRound):
 
 
 class BarPlot(ThemedPlot):
-    """What each turn of a loop gives to a gradient, in per cent of all turns."""
+    """Draw the share of each turn of a loop in a gradient, in per cent of all turns."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)

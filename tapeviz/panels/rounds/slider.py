@@ -217,7 +217,7 @@ def _extremes(part: Array, heights: Numbers, most: int) -> Array:
 
 
 def trouble_words(site: CallSite, number: int) -> str:
-    """What went wrong in a round, or makes it differ from most: ``∂w NaN · another shape``."""
+    """Say what went wrong in a round, or makes it differ from most: ``∂w NaN · another shape``."""
     found = [(series.source, series.statuses[number - 1]) for series in site.sources]
     parts = [
         f"∂{source} {STATUS_WORDS[status]}"

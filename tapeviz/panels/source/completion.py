@@ -1,4 +1,4 @@
-"""What is typed in an editor in, a list of names that fit there out; jedi runs beside it."""
+"""Offer names that fit what is typed in an editor; jedi runs beside it."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ class Editor(QPlainTextEdit):
         super().paintEvent(event)
 
     def tip_at(self, y: float) -> str:
-        """What the marks of the line at this height mean."""
+        """The meaning of the marks of the line at this height."""
         for block, rect in self.visible_lines():
             if rect.top() <= y < rect.bottom():
                 tips = [mark.tip for mark in self.marks_at(block.blockNumber() + 1) if mark.tip]

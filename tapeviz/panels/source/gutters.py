@@ -123,7 +123,7 @@ class Margin(Gutter):
 
 
 class BadgeGutter(Gutter):
-    """What became of each call and where a gradient is cut; no room while there are no badges."""
+    """Show what became of each call and where a gradient is cut; no room without badges."""
 
     def wanted_width(self) -> int:
         badges = {mark.badge for mark in self._editor.marks if mark.badge}

@@ -1,4 +1,4 @@
-"""What was mended in a pasted page, and left out of it, in; a slim bar that says so out."""
+"""A slim bar that says what was mended in a pasted page, and what was left out."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ class TensorPanel(Panel):
         self._show_slice()
 
     def _offer_channels(self) -> None:
-        """What the gradient was taken with respect to is the image that it can be laid over."""
+        """The image that a gradient can be laid over is what it was taken with respect to."""
         subject = self._subject()
         image = self.document.value_of(subject) if subject is not None else None
         is_like = image is not None and self._array is not None and image.shape == self._array.shape

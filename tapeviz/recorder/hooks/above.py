@@ -33,7 +33,7 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
 
 
 def _place_beyond() -> tuple[str, int]:
-    """What Python names as the place of a warning with a ``stacklevel`` beyond the stack."""
+    """The place that Python names for a warning with a ``stacklevel`` beyond the stack."""
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         warnings.warn("", stacklevel=_BEYOND)

@@ -46,7 +46,7 @@ def note_generated_code(folder: str, installed: Installed) -> None:
 
 
 class _LinkedFiles:
-    """What ``load_source`` uses of the module ``tempfile``."""
+    """The part of the module ``tempfile`` that ``load_source`` uses."""
 
     __slots__ = ("_folder", "_make")
 

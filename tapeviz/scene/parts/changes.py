@@ -1,4 +1,4 @@
-"""What differs between two pictures in, the frames and signs that mark it out."""
+"""Mark the differences between two pictures with frames and signs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DASH = (6.0, 4.0)
 SIGNS: Mapping[str, ChangeKind] = MappingProxyType(
     {"removed": "removed", "added": "added", "turned": "turned"}
 )
-"""What a legend may explain by a sign. Each has its own shape besides its own colour."""
+"""The changes that a legend may explain by a sign: each with a shape of its own and a colour."""
 
 
 def change_group(change: Change, theme: Theme) -> PrimitiveGroup:
