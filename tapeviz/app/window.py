@@ -133,7 +133,7 @@ class Window(QMainWindow):
         self.kernels.show_limits()
         export = bar.export_button.menu()
         for name, action in menus.actions.items():
-            if name.startswith("export-") or name == "copy-picture":
+            if name.startswith(("export-", "copy-")) or name == "dark-pictures":
                 export.addAction(action)
         export.aboutToShow.connect(menus.refresh)
 

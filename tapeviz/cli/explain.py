@@ -57,11 +57,11 @@ def _explained(opened: Inputs, name: str, options: argparse.Namespace) -> Explai
         explained = opened.record(name, with_shares=True)
         check_round(explained.diagnosis, options.round)
         if options.fixes:
-            return opened.try_fixes(explained, _tell_progress)
+            return opened.try_fixes(explained, tell_progress)
         return opened.cross(explained)
 
 
-def _tell_progress(done: int, known: int) -> None:
+def tell_progress(done: int, known: int) -> None:
     """On a terminal a line that is wiped when all is done; nothing in a pipe."""
     if sys.stderr.isatty():
         end = "\r\033[K" if done >= known else f"\rtried {done} of {known} fixes"

@@ -24,7 +24,10 @@ _GROUPS_TOLD = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".py, .ipynb, .tape, or -")
-    suffixes = "by its suffix: png, svg, pdf, dot, graphml, json, html, gif (the steps, one by one)"
+    suffixes = (
+        "by its suffix: png, svg, pdf, dot, graphml, json, html (a page to share: source, picture, "
+        "diagnosis, and the steps), gif (the steps, one by one)"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=suffixes)
     parser.add_argument("--step", type=int, metavar="N", help="after N steps of the backward pass")
     parser.add_argument("--call", type=int, metavar="N", help="the N-th gradient call of the run")
@@ -32,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rounds",
         action="store_true",
-        help="all rounds of a loop: a film (gif), or a page with a slider (html)",
+        help="all rounds of a loop: a film (gif); a page (html) has them anyway",
     )
     parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
@@ -59,19 +62,24 @@ def run(options: argparse.Namespace) -> int:
     check_suffix(output.suffix)
     _check(options)
 
-    from .explain import exit_status
+    from .explain import exit_status, tell_progress
     from .inputs import inputs
 
+    is_page = output.suffix.lower() == ".html"
     with inputs(options) as opened:
         explained = opened.record(options.file)
-        if options.bridge:
+        if is_page:
+            explained = opened.try_fixes(explained, tell_progress)
+        elif options.bridge:
             explained = opened.cross(explained)
 
     _tell_trouble(explained)
     view = _view(options, explained.diagnosis)
     view = replace(view, turns=_turns(options.turn, explained, view))
     _check_groups(explained, view)
-    if options.rounds:
+    if is_page:
+        _write_page(explained, view, output, options)
+    elif options.rounds:
         _write_rounds(explained, view, output, options)
     elif output.suffix.lower() == ".gif" and options.step is None:
         _write_steps(explained, view, output, options)
@@ -87,7 +95,7 @@ def _check(options: argparse.Namespace) -> None:
     from ..layout import LAYOUTS
 
     if options.rounds and Path(options.output).suffix.lower() not in (".gif", ".html"):
-        raise TapevizError("--rounds makes a film (.gif) or a page with a slider (.html)")
+        raise TapevizError("--rounds makes a film (.gif); a page (.html) has the rounds anyway")
     if not options.scale > 0:
         raise TapevizError("--scale must be above 0")
     if options.layout not in LAYOUTS:
@@ -112,6 +120,24 @@ def _tell_trouble(explained: Explained) -> None:
         words.append("no op ran, so the picture is empty")
     if words:
         print(f"tapeviz: {'; '.join(words)}", file=sys.stderr)
+
+
+def _write_page(
+    explained: Explained, view: View, output: Path, options: argparse.Namespace
+) -> None:
+    """All about a gradient call, with every step and round."""
+    from ..export import write_shared_page
+    from ..scene.theme import THEMES
+    from ..sharing.page import make_page
+
+    page = make_page(
+        explained.trace,
+        explained.diagnosis,
+        view,
+        explained.recording.skipped,
+        explained.recording.blocks,
+    )
+    write_shared_page(page, output, THEMES[options.theme], transparent=options.transparent)
 
 
 def _write_steps(

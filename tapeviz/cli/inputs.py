@@ -167,7 +167,9 @@ class Inputs:
     def _kernels(self) -> KernelPool:
         if self._pool is None:
             # Fixes and gradients across NumPy code take runs of their own.
-            tries = hasattr(self._options, "fixes") or getattr(self._options, "bridge", False)
+            options = self._options
+            is_page = str(getattr(options, "output", "")).lower().endswith(".html")
+            tries = hasattr(options, "fixes") or getattr(options, "bridge", False) or is_page
             runs = None if tries else self._files
             self._pool = KernelPool(
                 chosen_kernel(self._options),

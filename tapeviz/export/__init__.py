@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .drawing import Drawing, Options
+from .shared_page import SharedPage
 from .writing import (
     WRITERS,
     check_suffix,
@@ -10,15 +11,18 @@ from .writing import (
     steps_filmed,
     write_animation,
     write_picture,
+    write_shared_page,
 )
 
 __all__ = [
     "WRITERS",
     "Drawing",
     "Options",
+    "SharedPage",
     "check_suffix",
     "render",
     "steps_filmed",
     "write_animation",
     "write_picture",
+    "write_shared_page",
 ]

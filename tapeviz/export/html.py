@@ -1,16 +1,30 @@
-"""A drawing in, one HTML page out: the picture, to be dragged and zoomed, without any network."""
+"""A drawing, or all about a gradient call, in; one HTML page out that needs nothing else.
+
+Wheel, drag, + and - move and zoom the picture. A shared page has the source, the cards and the
+backward pass beside it; its left and right arrow keys step through the pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from xml.sax.saxutils import escape
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from html import escape
+from typing import Any
 
+from ..layout.model import Rect
+from ..resource_files import resource
+from ..scene.primitives import PrimitiveGroup
+from ..scene.sheet import lay_sheet
 from ..scene.text import clean
+from ..scene.theme import THEMES, Theme
 from . import svg
-from .drawing import Drawing, Options, Told, never_mind
+from .drawing import Drawing, Options
+from .shared_page import PageCard, PageLine, PageRound, PageTable, SharedPage
+from .words import sentences
 
 _PAGE = """<!DOCTYPE html>
-<html lang="en">
+<html lang="en" class="{theme}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -18,101 +32,249 @@ _PAGE = """<!DOCTYPE html>
 style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <title>{title}</title>
 <style>
-html,body{{margin:0;height:100%;background:{ground};overflow:hidden}}
-svg{{width:100%;height:100%;cursor:grab;touch-action:none}}
-svg:active{{cursor:grabbing}}
-#films{{position:fixed;left:0;right:0;bottom:0;display:flex;gap:12px;align-items:center;\
-padding:10px 20px;background:{ground};color:{text};font:13px sans-serif}}
-#films input{{flex:1;accent-color:{accent}}}
-.node:hover>path,.edge:hover>path{{filter:brightness({hover})}}
+{style}
 </style>
 </head>
-<body>
-{picture}
-{film}<script>
+<body class="{kind}">
+{body}
+<script type="application/json" id="data">{data}</script>
+<script>
 {script}
 </script>
 </body>
 </html>
 """
-_SCRIPT = """const svg = document.querySelector("svg"), box = svg.viewBox.baseVal;
-const home = [box.x, box.y, box.width, box.height];
-const px = () => Math.max(box.width / svg.clientWidth, box.height / svg.clientHeight);
-const at = (e) => new DOMPoint(e.clientX, e.clientY).matrixTransform(svg.getScreenCTM().inverse());
-const zoom = (factor, p) => {
-  box.x = p.x - (p.x - box.x) * factor; box.y = p.y - (p.y - box.y) * factor;
-  box.width *= factor; box.height *= factor;
-};
-const middle = () => ({x: box.x + box.width / 2, y: box.y + box.height / 2});
-const fit = () => { [box.x, box.y, box.width, box.height] = home; };
-svg.addEventListener("wheel", (e) => {
-  e.preventDefault(); zoom(Math.exp(e.deltaY * 0.0015), at(e));
-}, {passive: false});
-let held = false;
-svg.addEventListener("pointerdown", (e) => { held = true; svg.setPointerCapture(e.pointerId); });
-svg.addEventListener("pointerup", () => { held = false; });
-svg.addEventListener("pointermove", (e) => {
-  if (held) { box.x -= e.movementX * px(); box.y -= e.movementY * px(); }
-});
-svg.addEventListener("dblclick", fit);
-addEventListener("keydown", (e) => {
-  const step = 60 * px();
-  const keys = {
-    "+": () => zoom(0.8, middle()), "=": () => zoom(0.8, middle()), "-": () => zoom(1.25, middle()),
-    "0": fit, ArrowLeft: () => { box.x -= step; }, ArrowRight: () => { box.x += step; },
-    ArrowUp: () => { box.y -= step; }, ArrowDown: () => { box.y += step; },
-  };
-  if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
-});"""
-
-_FILM_SCRIPT = """
-const frames = [...document.querySelectorAll("template")], slider = document.querySelector("input");
-const words = document.querySelector("output");
-const show = () => {
-  const frame = frames[slider.value].content.querySelector("svg");
-  svg.replaceChildren(...frame.cloneNode(true).childNodes);
-  words.textContent = frames[slider.value].dataset.title;
-};
-slider.addEventListener("input", show);
-slider.addEventListener("keydown", (e) => e.stopPropagation());
-show();"""
+_SIGNS = {"error": "✕", "target": "◎", "source": "●"}
 
 
 def write(drawing: Drawing, options: Options) -> bytes:
-    """Wheel, drag, arrow keys, + and - move and zoom; 0 or a double click shows everything."""
-    return _page(drawing, options, "", _SCRIPT)
+    """The picture alone, to be dragged and zoomed."""
+    scene = drawing.scene
+    rounds = (PageRound(scene.title, (), ((None, scene),)),)
+    page = SharedPage(scene.title or "Graph", (), (), (), rounds)
+    return _write(page, drawing.theme, options, is_alone=True)
 
 
-def animate(
-    drawings: Sequence[Drawing], options: Options, told: Told = never_mind, seconds: float = 1.0
-) -> bytes:
-    """A page with a slider over the drawings; the last is shown first. All stand in one place, so
-    that the camera stays where it is. ``seconds`` is for films that play by themselves."""
-    templates = []
-    for number, drawing in enumerate(drawings, start=1):
-        title = escape(clean(drawing.scene.title), {'"': "&quot;"})
-        templates.append(f'<template data-title="{title}">{_svg(drawing, options)}</template>\n')
-        told(number, len(drawings))
-    last = len(drawings) - 1
-    slider = f'<input type="range" min="0" max="{last}" value="{last}" aria-label="Round">'
-    film = f'{"".join(templates)}<div id="films">{slider}<output></output></div>\n'
-    return _page(drawings[-1], options, film, _SCRIPT + _FILM_SCRIPT)
+def write_page(page: SharedPage, theme: Theme, options: Options) -> bytes:
+    """Everything about a gradient call: source, picture, cards and the backward pass."""
+    return _write(page, theme, options, is_alone=False)
 
 
-def _svg(drawing: Drawing, options: Options) -> str:
-    return svg.write(drawing, options).decode("utf-8").partition("\n")[2].strip()
-
-
-def _page(drawing: Drawing, options: Options, film: str, script: str) -> bytes:
-    theme = drawing.theme
-    page = _PAGE.format(
-        title=escape(clean(drawing.scene.title) or "Graph"),
-        ground="transparent" if options.is_transparent else theme.background,
-        hover=1.15 if theme.is_dark else 0.95,
-        text=theme.text,
-        accent=theme.accent,
-        picture=_svg(drawing, options),
-        film=film,
-        script=script,
+def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> bytes:
+    pictures = _Pictures(options, has_title=is_alone and options.has_title)
+    frames = [pictures.frames(round_) for round_ in page.rounds]
+    data = {
+        "alone": is_alone,
+        "first": page.first,
+        "groups": pictures.texts,
+        "rounds": [
+            {
+                "words": clean(round_.words),
+                "frames": drawn,
+                "steps": [
+                    {name: _cleaned(getattr(step, name)) for name in step.__slots__}
+                    for step in round_.steps
+                ],
+            }
+            for round_, drawn in zip(page.rounds, frames, strict=True)
+        ],
+    }
+    first = page.rounds[page.first]
+    picture = pictures.svg(first, frames[page.first][0]["groups"])
+    body = f'<section id="graph"><div id="picture">{picture}</div></section>'
+    made = _PAGE.format(
+        theme="dark" if theme.is_dark else "light",
+        title=_text(page.title),
+        style="\n".join((*_variables(), _resource("page.css"), pictures.css(options))),
+        kind="alone" if is_alone else "shared",
+        body=f"<main>{body}</main>" if is_alone else "\n".join(_body(page, picture)),
+        data=_json(data),
+        script=_resource("page.js"),
     )
-    return page.encode("utf-8")
+    return made.encode("utf-8")
+
+
+class _Pictures:
+    """Frames as numbers of groups, each group written once, with classes for both themes."""
+
+    def __init__(self, options: Options, has_title: bool) -> None:
+        self._themes = (THEMES["light"], THEMES["dark"])
+        self._options, self._has_title = options, has_title
+        self._classes = svg.Classes[tuple[str, str]]()
+        self._numbers: dict[str, int] = {}
+        self._bounds: list[Rect] = []
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self._numbers)
+
+    def frames(self, round_: PageRound) -> list[dict[str, Any]]:
+        made = []
+        for step, scene in round_.frames:
+            light, dark = (
+                lay_sheet(
+                    scene, theme, has_title=self._has_title, has_legend=self._options.has_legend
+                )
+                for theme in self._themes
+            )
+            self._bounds.append(light.bounds)
+            groups = [
+                self._numbers.setdefault(self._group(*pair), len(self._numbers))
+                for pair in zip(light.groups, dark.groups, strict=True)
+            ]
+            made.append({"step": step, "groups": groups})
+        return made
+
+    def _group(self, light: PrimitiveGroup, dark: PrimitiveGroup) -> str:
+        pairs = zip(light.primitives, dark.primitives, strict=True)
+        names = [
+            self._classes.name(svg.element(a), a.role, (svg.rule(a), svg.rule(b))) for a, b in pairs
+        ]
+        return "".join(svg.group_lines(light, names))
+
+    def css(self, options: Options) -> str:
+        ground = "" if options.is_transparent else "body{background:var(--background)}"
+        parts = [svg.face_rules(), ground if self._has_title else ""]
+        for (name, element), (light, dark) in self._classes.rules():
+            parts.append(f"{element}.{name}{{{light}}}")
+            if light != dark:
+                parts.append(f".dark {element}.{name}{{{dark}}}")
+        return "".join(parts)
+
+    def svg(self, round_: PageRound, groups: Sequence[int]) -> str:
+        """The first frame, in a view box that has room for every frame."""
+        left = min(bounds.left for bounds in self._bounds)
+        top = min(bounds.top for bounds in self._bounds)
+        width = max(bounds.right for bounds in self._bounds) - left
+        height = max(bounds.bottom for bounds in self._bounds) - top
+        texts = self.texts
+        told = sentences(round_.frames[0][1])
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.2f} {top:.2f} {width:.2f} '
+            f'{height:.2f}" role="img" aria-label="{_text(told)}">'
+            f'<g id="drawn">{"".join(texts[group] for group in groups)}</g></svg>'
+        )
+
+
+def _variables() -> Iterator[str]:
+    """The colours of both themes, by the names that they have in a theme file."""
+    for selector, theme in ((":root", THEMES["light"]), (".dark", THEMES["dark"])):
+        names = [field.name for field in fields(theme) if field.name not in ("name", "is_dark")]
+        colours = "".join(f"--{name}:{getattr(theme, name)};" for name in names)
+        yield f"{selector}{{{colours}color-scheme:{'dark' if theme.is_dark else 'light'}}}"
+
+
+def _body(page: SharedPage, picture: str) -> Iterator[str]:
+    yield (
+        f'<header><h1>{_text(page.title)}</h1><div class="facts">'
+        f"{_text(' · '.join(page.facts))}</div>"
+        '<button id="theme">Light or dark</button></header><main>'
+    )
+    yield '<section id="source"><h2>Source</h2><div id="lines" class="scroll" tabindex="0">'
+    yield from (_line(number, line) for number, line in enumerate(page.lines, start=1))
+    yield "</div></section>"
+    words = page.rounds[page.first].words
+    yield (
+        f'<section id="graph"><h2>Graph<span class="title mono" id="title">{_text(words)}</span>'
+        f'</h2><div id="picture">{picture}</div>{_rounds(page)}</section>'
+    )
+    yield '<section id="cards"><h2>Diagnosis</h2><div class="scroll" tabindex="0">'
+    yield from (_card(card) for card in page.cards)
+    yield "</div></section>"
+    yield '<section id="steps"><div class="controls"><h2>Backprop</h2>'
+    for name, sign, words in (
+        ("first", "|◀", "First step (Home)"),
+        ("back", "◀", "Step back (Left)"),
+        ("forward", "▶", "Step forward (Right)"),
+        ("last", "▶|", "Last step (End)"),
+        ("whole", "Whole flow", "Leave the steps (Esc)"),
+    ):
+        yield f'<button id="{name}" title="{words}" aria-label="{words}">{sign}</button>'
+    yield '<span id="place" role="status"></span></div>'
+    yield (
+        '<div class="scroll" tabindex="0"><table class="walk"><thead><tr><th></th><th>op</th>'
+        "<th>gradient in</th><th>formula</th><th>gradient out</th><th>line</th></tr></thead>"
+        '<tbody id="rows"></tbody></table></div></section></main>'
+    )
+
+
+def _rounds(page: SharedPage) -> str:
+    if len(page.rounds) == 1:
+        return ""
+    return (
+        '<div class="rounds"><label for="round">Round</label><input id="round" type="range" min="0"'
+        f' max="{len(page.rounds) - 1}" value="{page.first}"></div>'
+    )
+
+
+def _line(number: int, line: PageLine) -> str:
+    sign = next((name for name in _SIGNS if name in line.marks), "")
+    code = "".join(
+        f'<span class="{role}">{_code(text)}</span>' if role else _code(text)
+        for role, text in line.pieces
+    )
+    badge = line.badge or ("✂" if "cut" in line.marks else "")
+    good = " good" if badge == "flows" else ""
+    told = f' title="{_code(line.tip)}"' if line.tip else ""
+    return (
+        f'<div id="L{number}" class="{" ".join(line.marks)}"{told}>'
+        f'<span class="sign {sign}">{_SIGNS.get(sign, "")}</span><code>{code}</code>'
+        + (f'<span class="badge{good}">{_text(badge)}</span>' if badge else "")
+        + "</div>"
+    )
+
+
+def _card(card: PageCard) -> str:
+    parts = [f'<article class="{card.status}">']
+    if card.title:
+        pill = f'<span class="pill">{_text(card.badge)}</span>'
+        parts.append(f"<h3><span>{_text(card.title)}</span>{pill}</h3>")
+    parts += (f"<p>{_text(words)}</p>" for words in card.words)
+    if card.line:
+        parts.append(f'<p><a href="#L{card.line}">Line {card.line}</a></p>')
+    parts += map(_table, card.tables)
+    for fix in card.fixes:
+        lines = "".join(
+            f'<span class="{ {"+": "plus", "-": "minus"}.get(sign, "") }">{sign} {_code(code)}'
+            "</span>"
+            for sign, code in fix.lines
+        )
+        value = f'<div class="note mono">{_text(fix.value)}</div>' if fix.value else ""
+        parts.append(
+            f'<div class="fix"><strong>{_text(fix.title)}</strong><pre>{lines}</pre>{value}</div>'
+        )
+    return "".join((*parts, "</article>"))
+
+
+def _table(table: PageTable) -> str:
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.rows
+    )
+    grid = f'<table class="values">{rows}</table>' if rows else ""
+    note = f'<div class="note">{_text(table.note)}</div>' if table.note else ""
+    return f"<h4>{_text(table.heading)}</h4>{grid}{note}"
+
+
+def _resource(name: str) -> str:
+    return resource("page", name).read_text(encoding="utf-8").strip()
+
+
+def _json(data: object) -> str:
+    """JSON that ends no script element, whatever texts are in it."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _cleaned(value: object) -> object:
+    return clean(value) if isinstance(value, str) else value
+
+
+def _text(text: str) -> str:
+    return escape(clean(text))
+
+
+def _code(text: str) -> str:
+    """Text whose tabs and line ends stay."""
+    return "\n".join(
+        escape("\t".join(clean(part) for part in line.split("\t"))) for line in text.split("\n")
+    )

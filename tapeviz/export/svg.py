@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Generic, TypeVar
 from xml.sax.saxutils import escape, quoteattr
 
 from ..scene.primitives import Outline, Path, Primitive, PrimitiveGroup, Style, TextRun
 from ..scene.sheet import Sheet
 from ..scene.text import FACES, clean, text_width
 from .drawing import Drawing, Options, sheet_of
-from .words import describe
+from .words import sentences
 
 _TAKES = {"M": 1, "L": 1, "C": 3, "Z": 0}
+Look = TypeVar("Look")
 _GENERIC = ("sans-serif", "monospace")
 
 
@@ -22,8 +24,14 @@ def write(drawing: Drawing, options: Options) -> bytes:
 
 
 def _document(drawing: Drawing, sheet: Sheet, ground: str | None, scale: float) -> Iterator[str]:
-    bounds, classes = sheet.bounds, _Classes()
-    body = [line for group in sheet.groups for line in _group(group, classes)]
+    bounds, classes = sheet.bounds, Classes[str]()
+    body = [
+        line
+        for group in sheet.groups
+        for line in group_lines(
+            group, [classes.name(element(p), p.role, rule(p)) for p in group.primitives]
+        )
+    ]
     width, height = _number(bounds.width * scale), _number(bounds.height * scale)
     box = " ".join(_number(n) for n in (bounds.left, bounds.top, bounds.width, bounds.height))
     yield '<?xml version="1.0" encoding="UTF-8"?>'
@@ -32,8 +40,9 @@ def _document(drawing: Drawing, sheet: Sheet, ground: str | None, scale: float) 
         f'viewBox="{box}" role="img" aria-labelledby="title desc">'
     )
     yield f'<title id="title">{_text(drawing.scene.title or "Graph")}</title>'
-    yield f'<desc id="desc">{_text(describe(drawing))}</desc>'
-    yield f"<style>{classes.css()}</style>"
+    yield f'<desc id="desc">{_text(sentences(drawing.scene))}</desc>'
+    rules = (f"{name}.{each}{{{look}}}" for (each, name), look in classes.rules())
+    yield f"<style>{face_rules()}{''.join(rules)}</style>"
     if ground is not None:
         x, y, w, h = box.split()
         yield f'<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="{ground}"/>'
@@ -41,60 +50,71 @@ def _document(drawing: Drawing, sheet: Sheet, ground: str | None, scale: float) 
     yield "</svg>\n"
 
 
-class _Classes:
+class Classes(Generic[Look]):
     """Names each look once: the role of what has it, numbered where a role has several.
 
     Rules name the element too, so that a group of the same name hands nothing down.
     """
 
     def __init__(self) -> None:
-        self._rules: dict[tuple[str, str, str], str] = {}
+        self._names: dict[tuple[str, str, Look], str] = {}
         self._counts: dict[str, int] = {}
 
-    def name(self, element: str, role: str, rule: str) -> str:
-        known = self._rules.get((element, role, rule))
+    def name(self, element: str, role: str, look: Look) -> str:
+        known = self._names.get((element, role, look))
         if known is None:
             count = self._counts[role] = self._counts.get(role, 0) + 1
             known = role if count == 1 else f"{role}-{count}"
-            self._rules[element, role, rule] = known
+            self._names[element, role, look] = known
         return known
 
-    def css(self) -> str:
-        faces = (
-            f"text{{white-space:pre}}.{face}{{font-family:{_families(measured.families)}}}"
-            for face, measured in FACES.items()
-        )
-        rules = (f"{element}.{name}{{{rule}}}" for (element, _, rule), name in self._rules.items())
-        return "".join((*faces, *rules))
+    def rules(self) -> Iterator[tuple[tuple[str, str], Look]]:
+        """For each class (name, element) its look."""
+        for (element, _, look), name in self._names.items():
+            yield (name, element), look
+
+
+def face_rules() -> str:
+    faces = (
+        f".{face}{{font-family:{_families(measured.families)}}}" for face, measured in FACES.items()
+    )
+    return "".join(("text{white-space:pre}", *faces))
 
 
 def _families(names: Sequence[str]) -> str:
     return ",".join(name if name in _GENERIC else f"'{name}'" for name in names)
 
 
-def _group(group: PrimitiveGroup, classes: _Classes) -> Iterator[str]:
+def group_lines(group: PrimitiveGroup, names: Sequence[str]) -> Iterator[str]:
+    """The elements of a group; ``names``: the class of each of its primitives."""
     tooltip = f"<title>{_lines(group.tooltip)}</title>" if group.tooltip else ""
     label = f" data-name={_attribute(group.name)}" if group.name else ""
     yield f'<g class="{group.kind}"{label}>{tooltip}'
-    for primitive in group.primitives:
-        yield _primitive(primitive, classes)
+    for primitive, name in zip(group.primitives, names, strict=True):
+        if isinstance(primitive, Path):
+            yield f'<path class="{name}" d="{_data(primitive.outline)}"/>'
+        else:
+            yield _run(primitive, name)
     yield "</g>"
 
 
-def _primitive(primitive: Primitive, classes: _Classes) -> str:
+def element(primitive: Primitive) -> str:
+    return "path" if isinstance(primitive, Path) else "text"
+
+
+def rule(primitive: Primitive) -> str:
+    """The declarations of a primitive's look: all but its place and its text."""
     if isinstance(primitive, Path):
-        name = classes.name("path", primitive.role, _path_rule(primitive.style))
-        return f'<path class="{name}" d="{_data(primitive.outline)}"/>'
-    return _run(primitive, classes)
+        return _path_rule(primitive.style)
+    look = f"fill:{primitive.colour};font-size:{_number(primitive.size)}px"
+    if primitive.weight != 400:
+        look += f";font-weight:{primitive.weight}"
+    if primitive.anchor != "start":
+        look += f";text-anchor:{primitive.anchor}"
+    return look
 
 
-def _run(run: TextRun, classes: _Classes) -> str:
-    rule = f"fill:{run.colour};font-size:{_number(run.size)}px"
-    if run.weight != 400:
-        rule += f";font-weight:{run.weight}"
-    if run.anchor != "start":
-        rule += f";text-anchor:{run.anchor}"
-    name = classes.name("text", run.role, rule)
+def _run(run: TextRun, name: str) -> str:
     # Another font than the measured one is squeezed into the room that was made for the text.
     length = _number(text_width(run.text, run.font, run.size)) if len(run.text) > 1 else ""
     fitted = f' textLength="{length}"' if length else ""

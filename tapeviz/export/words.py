@@ -1,14 +1,13 @@
-"""A drawing in, the sentences out that tell what it shows to those who cannot see it."""
+"""A scene in, the sentences out that tell what it shows to those who cannot see it."""
 
 from __future__ import annotations
 
+from ..scene.model import Scene
 from ..scene.text import clean
-from .drawing import Drawing
 
 
-def describe(drawing: Drawing) -> str:
-    """Sentences: the gradients asked for, the size of the graph, and where it is cut."""
-    scene = drawing.scene
+def sentences(scene: Scene) -> str:
+    """The gradients asked for, the size of the graph, and where it is cut."""
     parts = [f"{scene.title}." if scene.title else ""]
     parts.append(f"{_count(len(scene.boxes), 'node')} and {_count(len(scene.wires), 'edge')}.")
     titles = {box.node: box.title for box in scene.boxes}

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TapevizError
+from ..scene.theme import Theme
 from ..system_libraries import missing_words
 from ..whole_files import write_whole
 from .drawing import Drawing, Options
+from .shared_page import SharedPage
 
 MOST_FRAMES = 240
 """A film of more takes too long to look at, and its file is too large to send."""
@@ -94,6 +96,19 @@ def write_picture(
     write_whole(path, made)
 
 
+def write_shared_page(
+    page: SharedPage,
+    path: str | Path,
+    theme: Theme,
+    *,
+    transparent: bool = False,
+    legend: bool = True,
+) -> None:
+    """Writes a page (.html) about a gradient call, that needs neither a network nor tapeviz."""
+    made = _loaded("html").write_page(page, theme, Options(1.0, transparent, False, legend))
+    write_whole(Path(path), made)
+
+
 def write_animation(
     drawings: Sequence[Drawing],
     path: str | Path,
@@ -104,7 +119,7 @@ def write_animation(
     told: Callable[[int, int], None] | None = None,
     seconds: float = 1.0,
 ) -> None:
-    """Writes a GIF in which the drawings follow each other, or a page (.html) with a slider.
+    """Writes a GIF in which the drawings follow each other.
 
     The picture is as large as the largest; each is shown for ``seconds``. ``told(done, known)``
     hears of the progress; what it raises ends the work. Else like `write_picture`.
@@ -113,7 +128,7 @@ def write_animation(
         raise TapevizError("there is nothing to animate: no backward pass was walked")
     _check_scale(scale)
     options = Options(scale, False, title, legend)
-    animate = _loaded("html" if Path(path).suffix.lower() == ".html" else "gif").animate
+    animate = _loaded("gif").animate
     more = {"told": told} if told else {}
     made = animate(drawings, options, seconds=seconds, **more)
     write_whole(Path(path), made)

@@ -118,6 +118,35 @@ def reopened(qtbot: QtBot) -> Window:
     return window
 
 
+def test_an_answer_is_text_rich_text_and_picture(qtbot: QtBot, ran: Window) -> None:
+    ran.menus.actions["copy-answer"].trigger()
+    clipboard = QGuiApplication.clipboard()
+    qtbot.waitUntil(lambda: "Markdown" in ran.status.trouble.text(), timeout=5000)
+    data = clipboard.mimeData()
+    assert data.text().startswith("**∂o / ∂patch** is **None**")
+    assert "# ✂ the gradient is cut here" in data.text()
+    assert "data:image/png;base64," in data.html()
+    assert data.hasImage()
+
+
+def test_a_page_to_share_is_written_light_and_without_selection(
+    qtbot: QtBot, ran: Window, tmp_path: Path
+) -> None:
+    ran.choose_theme("dark")
+    ran.document.select_nodes(frozenset({"op3"}))
+    assert ran.pictures.drawing().theme.name == "light"
+    assert ran.pictures.drawing().scene != ran.document.scene
+    page = tmp_path / "page.html"
+    ran.pictures.write(page)
+    qtbot.waitUntil(page.exists, timeout=10_000)
+    text = page.read_text(encoding="utf-8")
+    assert '<html lang="en" class="light">' in text
+    assert "assign_cut.py" in text
+    ran.menus.actions["dark-pictures"].trigger()
+    assert ran.pictures.drawing().theme.name == "dark"
+    qtbot.waitUntil(lambda: not ran.document.background.busy, timeout=5000)
+
+
 def test_unsaved_text_is_back_at_the_next_start(qtbot: QtBot, window: Window) -> None:
     edit(window, "precious = 1\n")
     window.close()

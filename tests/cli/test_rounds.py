@@ -82,10 +82,9 @@ def test_export_draws_a_round_and_films_them(
     assert main(["export", LOOP, "-o", str(picture), "--rounds"]) == 3
     assert "a film (.gif)" in capsys.readouterr().err
     page = tmp_path / "loop.html"
-    assert main(["export", LOOP, "-o", str(page), "--rounds"]) == 0
+    assert main(["export", LOOP, "-o", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     assert [f"round {number} of 5" in text for number in range(1, 6)] == [True] * 5
-    assert text.count("<template") == 5
     once = str(RECORDINGS / "slice_assign.tape")
     assert main(["export", once, "-o", str(film), "--rounds"]) == 3
     assert "ran once" in capsys.readouterr().err

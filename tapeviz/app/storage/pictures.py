@@ -12,8 +12,19 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from ...errors import TapevizError
-from ...export import Drawing, render, steps_filmed, write_animation, write_picture
+from ...export import (
+    Drawing,
+    render,
+    steps_filmed,
+    write_animation,
+    write_picture,
+    write_shared_page,
+)
 from ...films import ROUND_SECONDS, draw_rounds, with_round
+from ...scene.model import Overlay
+from ...scene.theme import THEMES, Theme
+from ...sharing.answer import answer, answer_html
+from ...sharing.page import make_page
 
 if TYPE_CHECKING:
     from ..window import Window
@@ -28,13 +39,30 @@ class Pictures:
         self._document = window.document
 
     def drawing(self) -> Drawing:
-        """The drawing in the graph panel: of the run, or of two side by side."""
-        shown = self._document.comparing.both or self._document
-        arranged, scene = shown.arranged, shown.scene
-        current = self._document.current_call
-        if shown is self._document and current is not None:
-            scene = with_round(scene, self._document.diagnosis, current.call.id)
-        return Drawing(arranged.graph, arranged.layout, scene, self._window.theme)
+        """The drawing in the graph panel without the selection: of a run, or of two side by side."""
+        document, both = self._document, self._document.comparing.both
+        if both is not None:
+            return Drawing(both.arranged.graph, both.arranged.layout, both.scene, self.theme)
+        arranged, current = document.arranged, document.current_call
+        scene = document.stages.compose(arranged, document.trace, current, self._overlay())
+        if current is not None:
+            scene = with_round(scene, document.diagnosis, current.call.id)
+        return Drawing(arranged.graph, arranged.layout, scene, self.theme)
+
+    @property
+    def theme(self) -> Theme:
+        """Light, unless dark pictures were asked for."""
+        return THEMES["dark" if self.is_dark else "light"]
+
+    @property
+    def is_dark(self) -> bool:
+        return self._window.settings.flag("dark-pictures")
+
+    def toggle_dark(self) -> None:
+        self._window.settings.keep("dark-pictures", not self.is_dark)
+
+    def _overlay(self) -> Overlay:
+        return replace(self._document.view.overlay, selected_nodes=frozenset())
 
     def ask(self, suffix: str) -> None:
         start = self._window.files.folder / self._document.text.filename
@@ -54,6 +82,9 @@ class Pictures:
         if path.suffix == ".gif" and self._document.steps and not self._document.comparing.both:
             self._film(path)
             return
+        if path.suffix.lower() == ".html" and not self._document.comparing.both:
+            self._share(path)
+            return
         scale = SCALE if path.suffix == ".png" else 1.0
         self._document.background.submit(
             "export",
@@ -61,9 +92,24 @@ class Pictures:
             lambda _: self._document.say(f"Exported {path.name}"),
         )
 
+    def _share(self, path: Path) -> None:
+        """A page about the gradient call in sight, with its rounds and steps."""
+        document, theme = self._document, self.theme
+        current, repairs = document.current_call, document.text.repairs
+        call = current.call.id if current is not None else None
+        view = replace(document.view, overlay=replace(self._overlay(), call=call))
+        skipped, blocks = (repairs.skipped, repairs.blocks) if repairs is not None else ((), 0)
+        trace, diagnosis = document.trace, document.diagnosis
+
+        def share() -> None:
+            page = make_page(trace, diagnosis, view, skipped, blocks)
+            write_shared_page(page, path, theme)
+
+        document.background.submit("export", share, lambda _: document.say(f"Exported {path.name}"))
+
     def _film(self, path: Path) -> None:
         document = self._document
-        arranged, overlay, theme = document.arranged, document.view.overlay, self._window.theme
+        arranged, overlay, theme = document.arranged, self._overlay(), self.theme
         compose = partial(document.stages.compose, arranged, document.trace, document.current_call)
         steps = steps_filmed(len(document.steps))
 
@@ -80,7 +126,7 @@ class Pictures:
 
     def film_rounds(self) -> None:
         """Asks for a file, and writes the rounds of the call site that is drawn as a film."""
-        document, theme = self._document, self._window.theme
+        document, theme = self._document, self.theme
         site = document.site
         if site is None:
             return
@@ -112,6 +158,26 @@ class Pictures:
             lambda: (render(drawing, "png", scale=SCALE), render(drawing, "svg")),
             self._put_on_clipboard,
         )
+
+    def copy_answer(self) -> None:
+        """As Markdown and as rich text with the picture, which is there by itself, too."""
+        document, drawing = self._document, self.drawing()
+        trace, diagnosis, call = document.trace, document.diagnosis, document.current_call
+        self._document.background.submit(
+            "export",
+            lambda: (answer(trace, diagnosis, call), render(drawing, "png", scale=SCALE)),
+            self._put_answer_on_clipboard,
+        )
+
+    def _put_answer_on_clipboard(self, made: tuple[str, bytes]) -> None:
+        markdown, png = made
+        data = QMimeData()
+        data.setText(markdown)
+        data.setData("text/markdown", markdown.encode())
+        data.setHtml(answer_html(markdown, png))
+        data.setImageData(QImage.fromData(png))
+        QGuiApplication.clipboard().setMimeData(data)
+        self._document.say("The answer is on the clipboard: Markdown, and the picture beside it")
 
     def _put_on_clipboard(self, made: tuple[bytes, bytes]) -> None:
         png, svg = made

@@ -12,17 +12,14 @@ from ...analysis.flow.turns import TurnRows, share_parts
 from ...analysis.model import WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
-from ...scene.parts.numbers import gradient_text, scalar_text, shape_text
 from ...trace.model import TensorId
+from ...walk_words import STEP_WORDS, gradients_words, upstream_words
 from ..look import SMALL, Theme, colour, font
 from .walk_rows import Row, WalkRows
 
 COLUMNS = ("", "op", "gradient in", "formula", "gradient out", "line")
 NUMBER, OP, IN, FORMULA, OUT, LINE = range(6)
 _Index = QModelIndex | QPersistentModelIndex
-LONGEST = 26
-SHORT = 10
-"""Characters of a gradient that stands alone, and of one among several."""
 
 
 class WalkModel(QAbstractTableModel):
@@ -153,9 +150,7 @@ class WalkModel(QAbstractTableModel):
         if column == OP:
             return step.title
         if column == IN:
-            if step.kind == "sum":
-                return f"{len(step.upstream)} shares"
-            return self._gradients(step.upstream)
+            return upstream_words(self._document.trace, step, self._document.value_of)
         if column == FORMULA:
             return step.formula
         if column == OUT:
@@ -192,27 +187,7 @@ class WalkModel(QAbstractTableModel):
         return ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in parts.items())
 
     def _gradients(self, tensors: Sequence[TensorId | None]) -> str:
-        there = [tensor for tensor in tensors if tensor is not None]
-        if not there:
-            return "–"
-        if len(there) == 1:
-            return self._gradient(there[0])
-        texts = [self._gradient(tensor, SHORT) for tensor in there[:4]]
-        return " , ".join(texts) + (" …" if len(there) > 4 else "")
-
-    def _gradient(self, tensor: TensorId, longest: int = LONGEST) -> str:
-        """Its elements if they are few, else what they all are, else its shape and norm."""
-        trace = self._document.trace
-        known = trace.tensors.get(tensor)
-        value = self._document.value_of(tensor)
-        shape = shape_text(known.shape) if known else ""
-        if value is not None and value.size > 1 and bool((value == value.flat[0]).all()):
-            only = scalar_text(value.flat[0], 8)
-            return f"zeros {shape}" if not value.flat[0] else f"{only} · ones {shape}"
-        text = gradient_text(value, trace.stats(tensor), longest)
-        if text.startswith("[") or not shape:
-            return text or "scalar"
-        return f"{shape} · {text}" if text and longest > SHORT else shape
+        return gradients_words(self._document.trace, tensors, self._document.value_of)
 
     def _tip(self, row: int) -> str:
         known = self._folded.rows[row]
@@ -222,10 +197,5 @@ class WalkModel(QAbstractTableModel):
                 "that of its norm in the norms of all turns"
             )
         step = self._steps[known.first]
-        words = {
-            "op": "TensorFlow ran the gradient function of this op",
-            "sum": "Several ops used this value: their shares are added",
-            "stop": "The backward pass ends here",
-            "replayed": "Computed by TensorFlow from the recording, after the run",
-        }[step.kind]
+        words = STEP_WORDS[step.kind]
         return f"{step.title} · line {step.line}\n{words}\n{step.formula}".strip()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
+from pygments.token import Token  # type: ignore[import-untyped]
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
+from ...code_roles import ROLES, role_of, tokens
 from ..look import Theme, colour
 
 LONGEST = 30_000
@@ -15,23 +15,12 @@ AT_ONCE = 100
 """Lines of a long text that are coloured in one go; the others follow, so many at a time."""
 Span = tuple[int, int, object]
 
-_ROLES = (
-    (Comment, "code_comment"),
-    (String, "code_string"),
-    (Number, "code_number"),
-    (Keyword, "code_keyword"),
-    (Operator.Word, "code_keyword"),
-    (Name.Builtin.Pseudo, "code_keyword"),
-    (Name.Decorator, "code_keyword"),
-)
-
 
 def read_spans(text: str) -> list[list[Span]]:
     """For each line its (start, length, token type), for the types that have a colour."""
     lines: list[list[Span]] = [[]]
     column = 0
-    lexer = PythonLexer(stripnl=False, ensurenl=False)
-    for _, token, value in lexer.get_tokens_unprocessed(text):
+    for token, value in tokens(text):
         role = role_of(token)
         for number, part in enumerate(value.split("\n")):
             if number:
@@ -41,11 +30,6 @@ def read_spans(text: str) -> list[list[Span]]:
                 lines[-1].append((column, _units(part), token))
             column += _units(part)
     return lines
-
-
-def role_of(token: object) -> str:
-    """The theme's name for a token type; ``""`` for plain text."""
-    return next((role for parent, role in _ROLES if token in parent), "")
 
 
 def _units(text: str) -> int:
@@ -76,7 +60,7 @@ class Highlighter(QSyntaxHighlighter):
 
     def set_theme(self, theme: Theme) -> None:
         self._formats = {}
-        for _, role in _ROLES:
+        for _, role in ROLES:
             made = QTextCharFormat()
             made.setForeground(colour(getattr(theme, role)))
             self._formats[role] = made

@@ -1,0 +1,85 @@
+"""The nouns of a page to share: text with its marks, cards, and rounds with steps and frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..scene.model import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """A line of the source. ``pieces``: (role, text), see :mod:`tapeviz.code_roles`; ``marks``:
+    of ``cut``, ``trouble``, ``call``, ``source``, ``target``, ``error``, ``left-out``; ``badge``:
+    a word at its end; ``tip``: what the marks mean."""
+
+    pieces: tuple[tuple[str, str], ...]
+    marks: tuple[str, ...] = ()
+    badge: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """Numbers of a gradient under a heading; ``rows`` is empty where they did not travel."""
+
+    heading: str
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFix:
+    """An edit that was tried. ``lines``: (sign, code), the signs ``+``, ``-`` and ``⋯``."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCard:
+    """What became of one gradient, or an error or a warning. ``status``: of the finding, or
+    ``error`` or ``warning``; ``line``: where to look, 0 for nowhere."""
+
+    title: str
+    status: str
+    badge: str
+    words: tuple[str, ...]
+    line: int = 0
+    tables: tuple[PageTable, ...] = ()
+    fixes: tuple[PageFix, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageStep:
+    """A row of the backward pass: op, gradient in, formula, gradient out, line (0: unknown)."""
+
+    kind: str
+    op: str
+    upstream: str
+    formula: str
+    downstream: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageRound:
+    """A gradient call. ``frames``: (after how many steps, the scene then), ascending; the first,
+    after None, has the whole flow. All frames of a page stand in one place."""
+
+    words: str
+    steps: tuple[PageStep, ...]
+    frames: tuple[tuple[int | None, Scene], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPage:
+    """``first``: the round that is shown at first; ``facts``: about the run, a line each."""
+
+    title: str
+    facts: tuple[str, ...]
+    lines: tuple[PageLine, ...]
+    cards: tuple[PageCard, ...]
+    rounds: tuple[PageRound, ...]
+    first: int = 0

@@ -1,0 +1,127 @@
+"""A diagnosis in, the words, numbers and diffs of its cards out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
+from ..analysis.rounds.call_sites import CallSite, SourceSeries
+from ..analysis.rounds.round_words import numbers_words, series_words
+from ..export.shared_page import PageCard, PageFix, PageTable
+from ..report import bridge_heading, check_words
+from ..scene.parts.numbers import rounded_text, scalar_text, shape_text, type_text
+from ..trace.model import Array, TensorId, Trace
+
+MOST_CARDS = 40
+MOST_ROWS, MOST_COLUMNS = 8, 6
+STATUS_BADGES = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN"}
+
+
+def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
+    """The error, each gradient that was asked for (of a call site the round that tells most), and
+    what looks right and is wrong; the first :data:`MOST_CARDS`."""
+    made: list[PageCard] = []
+    error = diagnosis.error
+    if error is not None:
+        words = (error.explanation, f"{error.type}: {error.message.strip()[:600]}")
+        fixes = tuple(map(_fix, error.fixes))
+        title = error.type
+        made.append(
+            PageCard(title, "error", "error", tuple(filter(None, words)), error.line, (), fixes)
+        )
+    for group in diagnosis.groups:
+        if isinstance(group, CallSite):
+            made += _site_cards(trace, diagnosis, group)
+        else:
+            made += [finding_card(trace, finding, group) for finding in group.findings]
+    made += [
+        PageCard("", "warning", "", (warning.message,), warning.line)
+        for warning in diagnosis.warnings
+    ]
+    return tuple(made[:MOST_CARDS])
+
+
+def _site_cards(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[PageCard]:
+    for series in site.sources:
+        call = diagnosis.round(site, series.telling)
+        yield finding_card(
+            trace, call.findings[series.place], call, _rounds_words(diagnosis, site, series)
+        )
+
+
+def _rounds_words(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> tuple[str, ...]:
+    words = series_words(diagnosis, site, series)
+    return tuple(filter(None, (f"{words[0].upper()}{words[1:]}.", numbers_words(series))))
+
+
+def finding_card(
+    trace: Trace, finding: Finding, call: CallDiagnosis, rounds: tuple[str, ...] = ()
+) -> PageCard:
+    """One gradient. ``rounds``: what became of it over all rounds of its call site."""
+    line = finding.cause.line if finding.cause is not None else call.call.line
+    words = [*rounds, finding.message]
+    if finding.not_tried:
+        words.append(f"Fixes were {finding.not_tried}.")
+    return PageCard(
+        f"∂{finding.target} / ∂{finding.source}",
+        finding.status,
+        STATUS_BADGES[finding.status],
+        tuple(filter(None, words)),
+        line,
+        tuple(_tables(trace, finding)),
+        tuple(map(_fix, finding.fixes)),
+    )
+
+
+def _tables(trace: Trace, finding: Finding) -> Iterator[PageTable]:
+    if finding.tensor is not None and trace.words.get(finding.tensor) != "unknown":
+        kind = type_text(finding.dtype, finding.shape)
+        yield _table(f"Gradient · {kind}", trace, finding.tensor)
+    bridged = finding.bridged_value
+    if finding.bridged is None and bridged is None:
+        return
+    check = check_words(finding.check) if finding.check is not None else ""
+    if bridged is not None:
+        yield PageTable(bridge_heading(finding), _rows(bridged), check)
+    elif finding.bridged is not None:
+        yield _table(bridge_heading(finding), trace, finding.bridged, check)
+
+
+def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> PageTable:
+    value = trace.value(tensor)
+    if value is not None and value.size:
+        rest = f"the first of {shape_text(value.shape)}"
+        is_cut = value.size > sum(map(len, _rows(value)))
+        return PageTable(
+            heading, _rows(value), " · ".join(filter(None, (rest if is_cut else "", note)))
+        )
+    stats = trace.stats(tensor)
+    told = ""
+    if stats is not None and stats.norm is not None:
+        told = f"norm {stats.norm:.4g} · min {stats.min:.4g} · max {stats.max:.4g}"
+    return PageTable(heading, (), " · ".join(filter(None, (told, note))))
+
+
+def _rows(value: Array) -> tuple[tuple[str, ...], ...]:
+    table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
+    return tuple(
+        tuple(scalar_text(cell) for cell in row[:MOST_COLUMNS]) for row in table[:MOST_ROWS]
+    )
+
+
+def _fix(fix: Fix) -> PageFix:
+    value = fix.value
+    text = ""
+    if value is not None:
+        text = rounded_text(value, 60) or type_text(str(value.dtype), value.shape)
+    title = fix.title + (" (an estimate)" if fix.is_estimate else "")
+    return PageFix(title, tuple(diff_lines(fix.diff)), text)
+
+
+def diff_lines(diff: str) -> Iterator[tuple[str, str]]:
+    """Sign and code of each line of a diff; ``⋯`` for lines in between."""
+    for line in diff.splitlines():
+        if line.startswith("@@"):
+            yield "⋯", ""
+        elif not line.startswith(("---", "+++")):
+            yield (line[:1] or " "), line[1:]

@@ -1,0 +1,182 @@
+"""A trace, its diagnosis and a view in, the content of a page to share out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
+from ..analysis.rounds.call_sites import CallSite
+from ..code_roles import coloured_lines
+from ..drawing import Arranged, arrange, compose_over, shown_call
+from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
+from ..films import ROUNDS_FILMED, with_round
+from ..report import SkippedParts, ending_words, skipped_words
+from ..scene.model import Scene
+from ..trace.model import OpId, TensorId, Trace, VariableId
+from ..view import View
+from ..walk_words import gradients_words, upstream_words
+from .cards import STATUS_BADGES, cards
+
+MOST_FRAMES = 240
+MOST_DRAWN = 40_000
+"""Boxes and wires of all frames together; of large graphs and long passes fewer steps have a
+picture of their own, and the others show the one before."""
+WORST = ("none", "nonfinite", "zero", "flows")
+
+
+def make_page(
+    trace: Trace, diagnosis: Diagnosis, view: View, skipped: SkippedParts = (), blocks: int = 0
+) -> SharedPage:
+    """The page about one gradient call, with all rounds of its call site.
+
+    ``view``: its overlay names the call; selection and step are left out.
+    """
+    shown = shown_call(diagnosis, view.overlay)
+    site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
+    overlay = replace(view.overlay, step=None, selected_nodes=frozenset())
+    rounds, first = _rounds(trace, diagnosis, replace(view, overlay=overlay), shown, site)
+    facts = [
+        f"TensorFlow {trace.tensorflow}" if trace.tensorflow else "",
+        f"Python {trace.python}" if trace.python else "",
+        ending_words(trace),
+        skipped_words(skipped, blocks),
+    ]
+    return SharedPage(
+        trace.filename or "snippet.py",
+        tuple(filter(None, facts)),
+        tuple(page_lines(trace, diagnosis, shown, skipped)),
+        cards(trace, diagnosis),
+        rounds,
+        first,
+    )
+
+
+# Rounds and steps
+
+
+def _rounds(
+    trace: Trace,
+    diagnosis: Diagnosis,
+    view: View,
+    shown: CallDiagnosis | None,
+    site: CallSite | None,
+) -> tuple[tuple[PageRound, ...], int]:
+    if shown is None or site is None or len(site) == 1:
+        arranged = arrange(trace, view, shown.call.id if shown is not None else None)
+        return (_round(trace, diagnosis, view, shown, arranged, MOST_FRAMES),), 0
+    numbers = sorted({*site.filmed(ROUNDS_FILMED), site.round_of(shown.call.id)})
+    calls = [diagnosis.round(site, number) for number in numbers]
+    before: Arranged | None = None
+    for call in calls:  # boxes get the room that the widest value takes
+        before = arrange(trace, view, call.call.id, before)
+    longest = max(len(call.steps) for call in calls)
+    all_step = len(calls) * (longest + 1) <= MOST_FRAMES
+    rounds = []
+    for call in calls:
+        before = arrange(trace, view, call.call.id, before)
+        has_frames = all_step or call.call.id == shown.call.id
+        most = MOST_FRAMES // (len(calls) if all_step else 1) if has_frames else 1
+        rounds.append(_round(trace, diagnosis, view, call, before, most))
+    return tuple(rounds), numbers.index(site.round_of(shown.call.id))
+
+
+def _round(
+    trace: Trace,
+    diagnosis: Diagnosis,
+    view: View,
+    call: CallDiagnosis | None,
+    arranged: Arranged,
+    most: int,
+) -> PageRound:
+    id_ = call.call.id if call is not None else None
+
+    def scene(step: int | None) -> Scene:
+        overlay = replace(view.overlay, call=id_, step=step)
+        return with_round(compose_over(arranged, trace, call, overlay), diagnosis, id_)
+
+    whole = scene(None)
+    steps: Sequence[WalkStep] = call.steps if call is not None else ()
+    drawn = max(1, len(whole.boxes) + len(whole.wires))
+    numbers = evenly(len(steps), min(most - 1, MOST_DRAWN // drawn))
+    frames = ((None, whole), *((number, scene(number)) for number in numbers))
+    return PageRound(whole.title, tuple(_step(trace, step) for step in steps), frames)
+
+
+def evenly(count: int, most: int) -> list[int]:
+    """At most ``most`` of the numbers 1 … ``count``, evenly, the first and the last among them."""
+    if count <= most:
+        return list(range(1, count + 1))
+    return (
+        sorted({1 + round(n * (count - 1) / (most - 1)) for n in range(most)}) if most > 1 else []
+    )
+
+
+def _step(trace: Trace, step: WalkStep) -> PageStep:
+    return PageStep(
+        step.kind,
+        step.title,
+        upstream_words(trace, step, trace.value),
+        step.formula,
+        gradients_words(trace, step.downstream, trace.value),
+        step.line,
+    )
+
+
+# Source
+
+
+def page_lines(
+    trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None, skipped: SkippedParts = ()
+) -> list[PageLine]:
+    """The source with what happened on its lines."""
+    marks: dict[int, list[str]] = defaultdict(list)
+    tips: dict[int, list[str]] = defaultdict(list)
+    badges: dict[int, str] = {}
+
+    def mark(line: int, name: str, tip: str) -> None:
+        if line and name not in marks[line]:
+            marks[line].append(name)
+        if line and tip not in tips[line]:
+            tips[line].append(tip)
+
+    for call in diagnosis.calls:
+        statuses = {finding.status for finding in call.findings}
+        worst = next((status for status in WORST if status in statuses), None)
+        if worst is not None:
+            mark(call.call.line, "call", "the gradient is asked for here")
+            now = badges.get(call.call.line)
+            known = [status for status in WORST if STATUS_BADGES[status] == now]
+            if not known or WORST.index(worst) < WORST.index(known[0]):
+                badges[call.call.line] = STATUS_BADGES[worst]
+        for finding in call.findings:
+            for cause in filter(None, (finding.cause, *finding.others)):
+                is_cut = finding.status == "none"
+                happens = "is cut" if is_cut else f"becomes {STATUS_BADGES[finding.status]}"
+                tip = f"the gradient for {finding.source} {happens} here ({cause.kind})"
+                mark(cause.line, "cut" if is_cut else "trouble", tip)
+    if shown is not None:
+        for tensors, name in ((shown.flow.sources, "source"), (shown.flow.targets, "target")):
+            for tensor in sorted(tensors)[:50]:
+                mark(line_of(trace, tensor), name, f"{name} of the gradient")
+    if diagnosis.error is not None:
+        mark(diagnosis.error.line, "error", diagnosis.error.type)
+    for first, last, why in skipped:
+        for line in range(first, last + 1):
+            mark(line, "left-out", f"left out: {why}")
+    return [
+        PageLine(
+            tuple(pieces), tuple(marks[number]), badges.get(number, ""), "\n".join(tips[number])
+        )
+        for number, pieces in enumerate(coloured_lines(trace.source.rstrip("\n")), start=1)
+    ]
+
+
+def line_of(trace: Trace, tensor: TensorId) -> int:
+    """The line on which a tensor or a variable was made; 0 where unknown."""
+    variable = trace.variables.get(VariableId(tensor))
+    if variable is not None:
+        return variable.site.line
+    op = trace.ops.get(trace.producers.get(tensor, OpId(-1)))
+    return op.site.line if op is not None else 0

@@ -1,0 +1,54 @@
+"""Gradients of a backward pass in, the few characters that stand for them in its table out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .analysis.model import WalkStep
+from .scene.parts.numbers import gradient_text, scalar_text, shape_text
+from .trace.model import Array, TensorId, Trace
+
+LONGEST = 26
+SHORT = 10
+"""Characters of a gradient that stands alone, and of one among several."""
+STEP_WORDS = {
+    "op": "TensorFlow ran the gradient function of this op",
+    "sum": "Several ops used this value: their shares are added",
+    "stop": "The backward pass ends here",
+    "replayed": "Computed by TensorFlow from the recording, after the run",
+}
+ValueOf = Callable[[TensorId], Array | None]
+
+
+def upstream_words(trace: Trace, step: WalkStep, value_of: ValueOf) -> str:
+    """What came into a step; a sum is told by the number of its shares."""
+    if step.kind == "sum":
+        return f"{len(step.upstream)} shares"
+    return gradients_words(trace, step.upstream, value_of)
+
+
+def gradients_words(trace: Trace, tensors: Sequence[TensorId | None], value_of: ValueOf) -> str:
+    """The gradients of a step, at most four of them; ``–`` where there is none."""
+    there = [tensor for tensor in tensors if tensor is not None]
+    if not there:
+        return "–"
+    if len(there) == 1:
+        return gradient_words(trace, there[0], value_of)
+    texts = [gradient_words(trace, tensor, value_of, SHORT) for tensor in there[:4]]
+    return " , ".join(texts) + (" …" if len(there) > 4 else "")
+
+
+def gradient_words(
+    trace: Trace, tensor: TensorId, value_of: ValueOf, longest: int = LONGEST
+) -> str:
+    """Its elements if they are few, else what they all are, else its shape and norm."""
+    known = trace.tensors.get(tensor)
+    value = value_of(tensor)
+    shape = shape_text(known.shape) if known else ""
+    if value is not None and value.size > 1 and bool((value == value.flat[0]).all()):
+        only = scalar_text(value.flat[0], 8)
+        return f"zeros {shape}" if not value.flat[0] else f"{only} · ones {shape}"
+    text = gradient_text(value, trace.stats(tensor), longest)
+    if text.startswith("[") or not shape:
+        return text or "scalar"
+    return f"{shape} · {text}" if text and longest > SHORT else shape

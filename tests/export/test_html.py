@@ -1,0 +1,269 @@
+"""The page to share: read by a parser, and driven in a browser where one is installed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tapeviz.analysis.diagnose import diagnose
+from tapeviz.analysis.model import Diagnosis, ExplainedError, Fix
+from tapeviz.export import Options, render, write_shared_page
+from tapeviz.export.html import write_page
+from tapeviz.recording import trace_of
+from tapeviz.scene.theme import THEMES
+from tapeviz.sharing.answer import answer, answer_html, code_marked
+from tapeviz.sharing.page import evenly, make_page
+from tapeviz.trace.file import load
+from tapeviz.trace.model import Trace
+from tapeviz.view import DEFAULT_VIEW
+from tests.export.drawn import drawing
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+HOSTILE = "</script><script>document.title='owned'</script><!--"
+
+
+class Page(HTMLParser):
+    """The elements of a page and the text in each."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, str] = {}
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        about = dict(attrs)
+        self.elements.append((tag, about))
+        if tag not in ("meta", "input", "path"):
+            self._open.append(about.get("id") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("meta", "input", "path"):
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        for name in self._open:
+            if name:
+                self.texts[name] = self.texts.get(name, "") + data
+
+    def count(self, tag: str) -> int:
+        return sum(found == tag for found, _ in self.elements)
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.texts["data"])
+
+
+def traced(name: str) -> tuple[Trace, Diagnosis]:
+    trace = trace_of(load(RECORDINGS / f"{name}.tape"))
+    return trace, diagnose(trace)
+
+
+def page_of(trace: Trace, diagnosis: Diagnosis, theme: str = "light") -> str:
+    made = make_page(trace, diagnosis, DEFAULT_VIEW)
+    return write_page(made, THEMES[theme], Options()).decode()
+
+
+def with_fix(diagnosis: Diagnosis) -> Diagnosis:
+    fix = Fix("Read <it>", "@@ -1 +1 @@\n x = 1\n-y = `a`\n+y = ```b```\n", "y")
+    (call,) = diagnosis.calls
+    (finding,) = call.findings
+    return replace(diagnosis, calls=(replace(call, findings=(replace(finding, fixes=(fix,)),)),))
+
+
+def test_a_page_has_source_picture_diagnosis_and_steps() -> None:
+    trace, diagnosis = traced("slice_assign")
+    page = Page(page_of(trace, with_fix(diagnosis)))
+    lines = {
+        about["id"]: (about.get("class") or "").split()
+        for tag, about in page.elements
+        if tag == "div" and re.fullmatch(r"L\d+", about.get("id") or "")
+    }
+    assert len(lines) == len(trace.source.rstrip("\n").split("\n"))
+    cause = diagnosis.calls[0].findings[0].cause
+    assert cause is not None
+    assert "cut" in lines[f"L{cause.line}"]
+    assert "call" in lines[f"L{diagnosis.calls[0].call.line}"]
+    marks = [mark for marks in lines.values() for mark in marks]
+    assert {"source", "target"} <= set(marks)
+    assert diagnosis.calls[0].findings[0].message.split(".")[0] in page.texts["cards"]
+    assert "y = ```b```" in page.texts["cards"]
+    (only,) = page.data["rounds"]
+    steps = diagnosis.calls[0].steps
+    assert [step["op"] for step in only["steps"]] == [step.title for step in steps]
+    assert [frame["step"] for frame in only["frames"]] == [None, *range(1, len(steps) + 1)]
+    assert {tag for tag, _ in page.elements} >= {"svg", "button", "table", "article"}
+    assert page.count("input") == 0  # one round needs no slider
+
+
+def test_a_page_asks_for_nothing() -> None:
+    text = page_of(*traced("training_loop"))
+    addresses = set(re.findall(r"https?://[^\"'\s<\\]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<(link|img|iframe)\b|@import|url\(", text)
+
+
+def test_rounds_have_a_slider_and_steps_of_their_own() -> None:
+    trace, diagnosis = traced("training_loop")
+    page = Page(page_of(trace, diagnosis))
+    rounds = page.data["rounds"]
+    assert [round_["words"].split(" · ")[-1] for round_ in rounds] == [
+        f"round {number} of 5" for number in range(1, 6)
+    ]
+    assert all(len(round_["frames"]) == len(round_["steps"]) + 1 for round_ in rounds)
+    assert page.count("input") == 1
+    values = {json.dumps(round_["steps"]) for round_ in rounds}
+    assert len(values) == 5, "each round has its own numbers"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_both_themes_are_in_a_page(theme: str) -> None:
+    text = page_of(*traced("slice_assign"), theme)
+    assert f'<html lang="en" class="{theme}">' in text
+    for other in THEMES.values():
+        assert f"--trouble:{other.trouble};" in text
+        assert other.variable_fill in text.partition("</style>")[0].rpartition(":root")[2]
+
+
+def test_nothing_of_a_snippet_becomes_markup(tmp_path: Path) -> None:
+    trace, diagnosis = traced("slice_assign")
+    source = trace.source.replace('"""A slice', f'"""{HOSTILE} <b>A slice')
+    names = dict.fromkeys(trace.names, (HOSTILE,))
+    trace = replace(trace, source=source, names=names, filename=f"{HOSTILE}.py")
+    fix = Fix(HOSTILE, f"+{HOSTILE}\n", HOSTILE)
+    diagnosis = replace(diagnosis, error=ExplainedError(HOSTILE, HOSTILE, 1, HOSTILE, fixes=(fix,)))
+    path = tmp_path / "hostile.html"
+    write_shared_page(make_page(trace, diagnosis, DEFAULT_VIEW), path, THEMES["light"])
+    page = Page(path.read_text(encoding="utf-8"))
+    assert page.count("script") == 2
+    assert page.count("b") == 0
+    assert HOSTILE in page.texts["lines"]
+    assert HOSTILE in page.texts["cards"]
+    assert "<script" not in "".join(re.sub(r"&lt;|\\u003c", "", g) for g in page.data["groups"])
+
+
+def test_a_picture_alone_can_be_moved_and_has_no_steps() -> None:
+    page = Page(render(drawing(), "html").decode())
+    assert page.data["alone"]
+    assert page.count("button") == 0
+    assert page.count("svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "numbers"),
+    [(0, 5, []), (3, 3, [1, 2, 3]), (9, 3, [1, 5, 9]), (9, 1, []), (9, 0, [])],
+)
+def test_frames_lie_evenly(count: int, most: int, numbers: list[int]) -> None:
+    assert evenly(count, most) == numbers
+
+
+DRIVE = """<script>
+const key = (name, more = {}) =>
+  dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true, ...more}));
+const told = [];
+const tell = () => told.push([document.getElementById("place").textContent,
+  document.querySelectorAll("#rows .now").length,
+  (document.querySelector("#lines .now") || {}).id || "",
+  document.getElementById("drawn").innerHTML.length]);
+tell();
+key("ArrowRight"); tell();
+key("End"); tell();
+document.getElementById("back").click(); tell();
+document.querySelector("#rows tr").click(); tell();
+key("ArrowLeft"); tell();
+key("Escape"); tell();
+const before = document.querySelector("#picture svg").viewBox.baseVal.width;
+key("+");
+const zoomed = document.querySelector("#picture svg").viewBox.baseVal.width;
+key("0");
+document.getElementById("theme").click();
+const slider = document.getElementById("round");
+if (slider) { key("PageUp"); }
+document.body.setAttribute("data-told", JSON.stringify({told, zoomed: zoomed < before,
+  dark: document.documentElement.className, title: document.getElementById("title").textContent,
+  cells: document.querySelectorAll("#rows td").length}));
+</script></body>"""
+
+
+def driven(tmp_path: Path, text: str) -> Any:
+    """What the page showed while its keys and buttons were pressed in headless Chromium."""
+    file = tmp_path / "page.html"
+    file.write_text(text.replace("</body>", DRIVE), encoding="utf-8")
+    assert CHROMIUM is not None
+    dumped = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", file.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    ).stdout
+    (body,) = (about for tag, about in Page(dumped).elements if tag == "body")
+    return json.loads(body["data-told"] or "")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+def test_keys_and_buttons_step_through_the_pass_in_a_browser(tmp_path: Path) -> None:
+    trace, diagnosis = traced("slice_assign")
+    seen = driven(tmp_path, page_of(trace, diagnosis))
+    lines = [f"L{step.line}" for step in diagnosis.calls[0].steps]
+    assert [told[:3] for told in seen["told"]] == [
+        ["whole flow, 5 steps", 0, ""],
+        ["step 1 of 5", 1, lines[0]],
+        ["step 5 of 5", 1, lines[4]],
+        ["step 4 of 5", 1, lines[3]],
+        ["step 1 of 5", 1, lines[0]],
+        ["step 1 of 5", 1, lines[0]],
+        ["whole flow, 5 steps", 0, ""],
+    ]
+    assert len({told[3] for told in seen["told"]}) > 2, "the picture changes with the step"
+    assert seen["zoomed"]
+    assert seen["dark"] == "light dark"
+    assert seen["cells"] == 30
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+def test_rounds_turn_in_a_browser(tmp_path: Path) -> None:
+    assert driven(tmp_path, page_of(*traced("training_loop")))["title"].endswith("round 4 of 5")
+
+
+# The answer to paste
+
+
+def test_an_answer_has_cause_marked_code_values_and_diff() -> None:
+    trace, diagnosis = traced("slice_assign")
+    diagnosis = with_fix(diagnosis)
+    call = diagnosis.calls[0]
+    text = answer(trace, diagnosis, call)
+    cause = call.findings[0].cause
+    assert cause is not None
+    marked = code_marked(trace, diagnosis, call).split("\n")
+    assert len(marked) == len(trace.source.rstrip("\n").split("\n"))
+    assert marked[cause.line - 1].endswith("# ✂ the gradient is cut here")
+    assert marked[call.call.line - 1].endswith("# → None")
+    assert "**∂mean / ∂patch** is **None**" in text
+    assert "1.0, 2.0" in text, "the gradient across the cut"
+    assert "````diff\n x = 1\n-y = `a`\n+y = ```b```\n````" in text
+    assert "Read \\<it\\>" in text
+    rich = answer_html(text + "<i>", b"png")
+    assert rich.startswith('<p><img alt="The op graph" src="data:image/png;base64,cG5n">')
+    assert "&lt;i&gt;" in rich
+
+
+def test_an_answer_about_an_error_says_it() -> None:
+    trace, diagnosis = traced("slice_assign")
+    error = ExplainedError("ValueError", "no <such> thing", 3, "It is so.")
+    text = answer(trace, replace(diagnosis, error=error), diagnosis.calls[0])
+    assert text.startswith("**ValueError** is **error** (line 3).\n\nIt is so.\n\n")
+    assert "# ✕ this line raised" in text
