@@ -53,7 +53,7 @@ def test_the_palette_finds_and_does(qtbot: QtBot, ran: Window) -> None:
 
 def test_names_that_begin_with_the_word_come_first(ran: Window) -> None:
     words = [command.words for command in found(commands_in(ran.menuBar()), "copy")]
-    assert words[0] == "File › Copy picture"
+    assert words[:2] == ["File › Copy as answer", "File › Copy picture"]
     assert found(commands_in(ran.menuBar()), "no such thing") == []
 
 
