@@ -39,7 +39,7 @@ class PageFix:
 
 @dataclass(frozen=True, slots=True)
 class PageCard:
-    """What became of one gradient, or an error or a warning. ``status``: of the finding, or
+    """The outcome of one gradient, or an error or a warning. ``status``: of the finding, or
     ``error`` or ``warning``; ``line``: where to look, 0 for nowhere."""
 
     title: str

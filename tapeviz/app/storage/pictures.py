@@ -39,7 +39,7 @@ class Pictures:
         self._document = window.document
 
     def drawing(self) -> Drawing:
-        """The drawing in the graph panel without the selection: of a run, or of two side by side."""
+        """The drawing in the graph panel, without the selection: of a run or of two."""
         document, both = self._document, self._document.comparing.both
         if both is not None:
             return Drawing(both.arranged.graph, both.arranged.layout, both.scene, self.theme)
