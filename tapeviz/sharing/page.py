@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
-from ..code_roles import coloured_lines
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
 from ..films import ROUNDS_FILMED, with_round
 from ..report import SkippedParts, ending_words, skipped_words
 from ..scene.model import Scene
+from ..text.code_roles import coloured_lines
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from ..view import View
 from ..walk_words import gradients_words, upstream_words

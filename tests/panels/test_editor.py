@@ -7,12 +7,12 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from tapeviz.code_roles import role_of
 from tapeviz.panels.look import THEMES
 from tapeviz.panels.source.editing import replace_text
 from tapeviz.panels.source.editor import Editor
 from tapeviz.panels.source.highlighter import read_spans
 from tapeviz.panels.source.line_marks import LineMark
+from tapeviz.text.code_roles import role_of
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 

@@ -6,7 +6,7 @@ from pygments.token import Token  # type: ignore[import-untyped]
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from ...code_roles import ROLES, role_of, tokens
+from ...text.code_roles import ROLES, role_of, tokens
 from ..look import Theme, colour
 
 LONGEST = 30_000
