@@ -9,7 +9,7 @@ from ..scene.model import Scene
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """A line of the source. ``pieces``: (role, text), see :mod:`tapeviz.text.code_roles`; ``marks``:
+    """A line of the source. ``pieces``: (role, text), see ``text.code_roles``; ``marks``:
     of ``cut``, ``trouble``, ``call``, ``source``, ``target``, ``error``, ``left-out``; ``badge``:
     a word at its end; ``tip``: what the marks mean."""
 
