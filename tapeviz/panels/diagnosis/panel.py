@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from ...analysis.alike import alike_findings, alike_series
@@ -25,7 +25,7 @@ from .findings import ErrorCard, FindingCard, WarningCard
 PAGE = 20
 """Cards made at once; the rest is made when asked for."""
 MARGIN = 8
-SETTLED = 5000
+SETTLED = 3000
 """Milliseconds without a change of height after which new pages count as laid out."""
 NO_GRADIENT = (
     "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
@@ -108,6 +108,7 @@ class DiagnosisPanel(Panel):
         self._add_page()
         self._show_summary()
         self._scroll.setWidget(inside)
+        self._stop_seeking_later.start()
         QTimer.singleShot(0, self, lambda: self._keep_place(place))
 
     def _keep_place(self, place: int) -> None:
@@ -211,11 +212,25 @@ class DiagnosisPanel(Panel):
         card = self._card_of(call)
         if card is not None:
             self._bring_into_sight(card)
+            if self._stop_seeking_later.isActive():  # the cards were just made and may still move
+                self._seek_card(call)
         elif self._made < len(self._makers):
             while self._made < len(self._makers) and self._card_of(call) is None:
                 self._add_page()
-            self._sought = call  # it has no place yet: the pages are laid out bit by bit
             self._stop_seeking_later.start()
+            self._seek_card(call)  # it has no place yet: the pages are laid out bit by bit
+
+    def _seek_card(self, call: CallId) -> None:
+        self._sought = call
+        card = self._card_of(call)
+        if card is not None:
+            card.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A card that is sought moved, because one above it got its height."""
+        if event.type() == QEvent.Type.Move:
+            self._seek()
+        return super().eventFilter(watched, event)
 
     def _seek(self) -> None:
         """Cards were laid out, perhaps not all: the one that is sought may have moved."""
