@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "graph"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from figures import LONG, exponent, tell
-from script import Script
+from traces import Script
 
 from tapeviz import drawing
 from tapeviz.analysis.diagnose import diagnose

@@ -42,17 +42,14 @@ from tapeviz.trace.model import (
     Call,
     CallId,
     Ending,
-    Op,
     Operand,
     OpId,
-    Site,
-    SiteId,
-    StackFrame,
-    Tensor,
     TensorId,
     Trace,
 )
 from tapeviz.view import View
+
+from ..traces import op_at, site_at, trace_of
 
 SOURCE = """x = tf.Variable([[2.0, 3.0, 4.0],
                  [1.0, 10., 100.]])
@@ -88,42 +85,16 @@ VALUES: dict[int, Any] = {
 }
 
 
-def site(line: int) -> Site:
-    return Site(SiteId(line), (StackFrame("<module>", line),))
-
-
-def op(id_: int, type_: str, inputs: list[int], outputs: list[int], line: int) -> Op:
-    return Op(
-        OpId(id_),
-        type_,
-        tuple(map(TensorId, inputs)),
-        tuple(map(TensorId, outputs)),
-        {},
-        site(line),
-        "",
-        None,
-        False,
-        0,
-        id_,
-    )
-
-
 OPS = (
-    op(1, "ResourceStridedSliceAssign", [2], [], 5),
-    op(2, "ReadVariableOp", [], [3], 6),
-    op(3, "Transpose", [3], [4], 6),
-    op(4, "MatMul", [3, 4], [5], 6),
-    op(5, "Mean", [5], [6], 7),
+    op_at(5, 1, "ResourceStridedSliceAssign", [2], []),
+    op_at(6, 2, "ReadVariableOp", [], [3]),
+    op_at(6, 3, "Transpose", [3], [4]),
+    op_at(6, 4, "MatMul", [3, 4], [5]),
+    op_at(7, 5, "Mean", [5], [6]),
 )
 
 
 def make_trace(source: str = SOURCE) -> Trace:
-    blob, places, tensors = b"", {}, {}
-    for id_, value in VALUES.items():
-        array = np.ascontiguousarray(value, np.float32).reshape(np.shape(value))
-        places[TensorId(id_)] = (len(blob), array.nbytes)
-        tensors[TensorId(id_)] = Tensor(TensorId(id_), "float32", array.shape, kept=True)
-        blob += array.tobytes()
     call = Call(
         CallId(1),
         "gradient",
@@ -132,26 +103,24 @@ def make_trace(source: str = SOURCE) -> Trace:
         (Operand("patch", TensorId(2), "variable"),),
         (),
         "none",
-        site(8),
+        site_at(8),
         True,
         8,
         9,
         (None,),
         ended=True,
     )
-    return Trace(
+    return trace_of(
         source,
-        "assign_cut.py",
-        "2.21.0",
-        "3.11.7",
-        ops={one.id: one for one in OPS},
-        tensors=tensors,
-        producers={output: one.id for one in OPS for output in one.outputs},
+        OPS,
+        VALUES,
+        filename="assign_cut.py",
+        tensorflow="2.21.0",
+        python="3.11.7",
+        producers={output: op.id for op in OPS for output in op.outputs},
         calls=(call,),
         names={TensorId(5): ("y",), TensorId(6): ("o",)},
         ending=Ending("finished", 0.041),
-        blob=blob,
-        places=places,
     )
 
 

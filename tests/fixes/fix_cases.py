@@ -16,12 +16,8 @@ from tapeviz.trace.model import (
     Call,
     CallId,
     Interval,
-    Op,
     Operand,
     OpId,
-    Site,
-    SiteId,
-    StackFrame,
     Tape,
     TapeId,
     Tensor,
@@ -30,6 +26,8 @@ from tapeviz.trace.model import (
     Variable,
     VariableId,
 )
+
+from ..traces import op_at, site_at
 
 TAPE = TapeId(1)
 OP = OpId(7)
@@ -69,7 +67,7 @@ def fix_case(
         operands,
         (),
         "none",
-        _site(asked.lineno, asked.col_offset),
+        site_at(asked.lineno, asked.col_offset),
         True,
         20,
         21,
@@ -83,13 +81,13 @@ def fix_case(
     )
     trace = Trace(
         text,
-        ops={OP: _op(line)},
+        ops={OP: op_at(line, OP, "Op", [50], (), when=5)},
         tensors={TensorId(50): Tensor(TensorId(50), "float32", input_shape)},
         tapes={TAPE: _tape(tape, block.lineno)},
         calls=(call,),
         variables={
             VariableId(200 + i): Variable(
-                VariableId(200 + i), name, "float32", shape, True, None, _site(1), "", 0
+                VariableId(200 + i), name, "float32", shape, True, None, site_at(1), "", 0
             )
             for i, (name, shape) in enumerate((shapes or {}).items())
         },
@@ -122,16 +120,6 @@ def _is_asking(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Attribute) and node.func.attr == "gradient"
 
 
-def _site(line: int, column: int = -1) -> Site:
-    return Site(SiteId(line), (StackFrame("<module>", line, column),))
-
-
 def _tape(name: str, line: int) -> Tape:
-    interval = Interval(1, 10, "enter", "exit", _site(line), _site(line))
-    return Tape(TAPE, name, False, True, _site(line), "gradient", 0, (interval,))
-
-
-def _op(line: int) -> Op:
-    inputs = (TensorId(50),)
-    site = _site(line)
-    return Op(OP, "Op", inputs, (), {}, site, "", None, False, 0, 5)
+    interval = Interval(1, 10, "enter", "exit", site_at(line), site_at(line))
+    return Tape(TAPE, name, False, True, site_at(line), "gradient", 0, (interval,))

@@ -7,7 +7,7 @@ from tapeviz.graph.build import build
 from tapeviz.graph.model import Edge, Node
 from tapeviz.trace.model import TensorId, VariableId
 
-from .script import Script
+from ..traces import Script
 
 SLICE_ASSIGN = """\
 x = tf.Variable([[2.0, 3.0, 4.0], [1.0, 10.0, 100.0]])

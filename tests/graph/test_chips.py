@@ -6,7 +6,7 @@ from tapeviz.graph.build import build
 from tapeviz.graph.chips import chip
 from tapeviz.graph.model import Edge
 
-from .script import Script
+from ..traces import Script
 from .test_build import slice_assign
 
 

@@ -13,7 +13,7 @@ from tapeviz.graph.groups.tree import GROUPINGS, Group, Tree, grow, upwards
 from tapeviz.graph.model import Edge, Frame, Node
 from tapeviz.trace.model import EMPTY_TRACE, Trace
 
-from .script import Script
+from ..traces import Script
 from .test_build import arrows, nodes, slice_assign
 
 

@@ -9,7 +9,7 @@ from tapeviz.graph.groups.places import OpPlaces
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
 
-from .script import Script
+from ..traces import Script
 
 
 @pytest.mark.parametrize(

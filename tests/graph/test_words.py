@@ -6,7 +6,7 @@ from tapeviz.graph.build import build
 from tapeviz.graph.words import friendly, shape_words, version_name, write_word
 from tapeviz.trace.naming import variable_names
 
-from .script import Script
+from ..traces import Script
 
 
 @pytest.mark.parametrize(

@@ -17,17 +17,14 @@ from tapeviz.trace.model import (
     NOWHERE,
     Call,
     CallId,
-    Op,
     Operand,
     OpId,
-    Site,
-    SiteId,
-    StackFrame,
-    Tensor,
     TensorId,
     Trace,
     VariableId,
 )
+
+from ..traces import op_at, trace_of
 
 SOURCE = """x = tf.Variable([[2.0, 3.0, 4.0],
                  [1.0, 10., 100.]])
@@ -54,32 +51,13 @@ class Pictured:
 
 
 def make_trace(values: dict[TensorId, Any]) -> Trace:
-    blob = b""
-    places, tensors = {}, {}
-    for tensor, value in values.items():
-        raw = np.ascontiguousarray(value, np.float32)
-        places[tensor] = (len(blob), raw.nbytes)
-        tensors[tensor] = Tensor(tensor, "float32", np.shape(value), kept=True)
-        blob += raw.tobytes()
-
-    def op(id_: OpId, kind: str, line: int, inputs: tuple, outputs: tuple) -> Op:
-        site = Site(SiteId(line), (StackFrame("<module>", line),))
-        return Op(id_, kind, inputs, outputs, {}, site, "", None, False, 0, line)
-
     ops = (
-        op(ASSIGN, "ResourceStridedSliceAssign", 5, (TensorId(1), PATCH), ()),
-        op(TRANSPOSE, "Transpose", 6, (READ,), (TURNED,)),
-        op(MATMUL, "MatMul", 6, (READ, TURNED), (Y,)),
-        op(MEAN, "Mean", 7, (Y,), (LOSS,)),
+        op_at(5, ASSIGN, "ResourceStridedSliceAssign", (1, PATCH), ()),
+        op_at(6, TRANSPOSE, "Transpose", (READ,), (TURNED,)),
+        op_at(6, MATMUL, "MatMul", (READ, TURNED), (Y,)),
+        op_at(7, MEAN, "Mean", (Y,), (LOSS,)),
     )
-    return Trace(
-        SOURCE,
-        ops={one.id: one for one in ops},
-        tensors=tensors,
-        names={Y: ("y",), LOSS: ("o",)},
-        blob=blob,
-        places=places,
-    )
+    return trace_of(SOURCE, ops, values, names={Y: ("y",), LOSS: ("o",)})
 
 
 def pictured() -> Pictured:

@@ -1,15 +1,18 @@
-"""What a snippet did, told line by line in; the recorder's events and the trace of it out."""
+"""Traces without TensorFlow: :class:`Script` writes a recording's events, line by line.
+
+Below it are the nouns of a trace for tests that need them with ids of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Trace
+from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame, Tensor, TensorId, Trace
 from tapeviz.trace.read import read
 
 
@@ -128,8 +131,15 @@ class Script:
     def exit(self, tape: int) -> None:
         self.events.append(e.TapeTurned(tape, False, "exit"))
 
-    def watch(self, tape: int, tensor: int) -> None:
-        self.events.append(e.Watched(tape, [tensor]))
+    def watch(self, tape: int, tensor: int, *, line: int = 0) -> None:
+        self.events.append(e.Watched(tape, [tensor], self.site(line)))
+
+    def reset(self, tape: int, *, line: int = 0) -> None:
+        self.events.append(e.TapeTurned(tape, False, "reset", self.site(line)))
+        self.events.append(e.TapeTurned(tape, True, "reset", self.site(line)))
+
+    def left(self, tensor: int, how: str, *, line: int) -> None:
+        self.events.append(e.ValueLeft(tensor, how, self.site(line)))
 
     @contextmanager
     def call(
@@ -163,6 +173,11 @@ class Script:
         self._inside = outer
         self.events.append(e.CallEnded(call, results))
 
+    def step(self, op: int, upstream: Sequence[int], downstream: Sequence[int]) -> None:
+        """A gradient function that ran inside the call that is open."""
+        kind = "Gradient"
+        self.events.append(e.StepRan(self._inside, op, kind, list(upstream), list(downstream)))
+
     def recorded(
         self, kind: str, inputs: Sequence[int], outputs: Sequence[int], first: int, *, line: int = 0
     ) -> None:
@@ -184,3 +199,31 @@ class Script:
     @property
     def next_op(self) -> int:
         return self._ops + 1
+
+    @property
+    def last_op(self) -> int:
+        return self._ops
+
+
+def site_at(line: int, column: int = -1) -> Site:
+    return Site(SiteId(line), (StackFrame("<module>", line, column),))
+
+
+def op_at(
+    line: int, id_: int, kind: str, inputs: Iterable[int], outputs: Iterable[int], when: int = 0
+) -> Op:
+    """An op that ran on a line, in the order of the ids unless ``when`` says another."""
+    taken, given = tuple(map(TensorId, inputs)), tuple(map(TensorId, outputs))
+    return Op(OpId(id_), kind, taken, given, {}, site_at(line), "", None, False, 0, when or id_)
+
+
+def trace_of(source: str, ops: Iterable[Op], values: Mapping[int, Any], **more: Any) -> Trace:
+    """A trace of these ops, with the values of tensors by their ids."""
+    blob, places, tensors = b"", {}, {}
+    for id_, value in values.items():
+        raw = np.ascontiguousarray(value, np.float32)
+        places[TensorId(id_)] = (len(blob), raw.nbytes)
+        tensors[TensorId(id_)] = Tensor(TensorId(id_), "float32", np.shape(value), kept=True)
+        blob += raw.tobytes()
+    made = {op.id: op for op in ops}
+    return Trace(source, ops=made, tensors=tensors, blob=blob, places=places, **more)

@@ -1,0 +1,257 @@
+"""Each detector on a trace written by hand: a wrong cause is found without TensorFlow.
+
+``CASES``: what ran, line by line, and the kind and line to be named; beside it the near miss that
+differs in one thing and has another cause. The snippets of ``cases.py`` show that TensorFlow
+records it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.causes.table import KINDS
+from tapeviz.trace import events as e
+
+from ..traces import Script
+
+Build = Callable[[Script], tuple[int, int, list[int]]]
+"""Writes what ran before the gradient call; gives tape, target, and sources, of which the last is
+looked at."""
+SOURCE = "import tensorflow as tf\n" + "".join(f"step({n})\n" for n in range(2, 12))
+
+
+def cause_of(build: Build, source: str = SOURCE) -> tuple[str, int, str]:
+    """The kind, line and message for a source that got no gradient."""
+    script = Script(source)
+    tape, target, sources = build(script)
+    variables = [each.id for each in script.events if isinstance(each, e.VariableMade)]
+    with script.call(tape, [target], sources, line=10, variables=variables) as results:
+        results.extend(0 for _ in sources)
+    finding = diagnose(script.trace()).calls[0].findings[-1]
+    assert finding.status == "none"
+    assert finding.cause is not None
+    return finding.cause.kind, finding.cause.line, finding.message
+
+
+def through(kind: str, dtype: str = "float32", *, is_after: bool = False) -> Build:
+    """A variable that goes through one op on line 4; ``is_after``: when the tape has ended."""
+
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", (2,), line=2)
+        tape = script.tape(line=3)
+        read = script.read(w, (2,), line=4)
+        if is_after:
+            script.exit(tape)
+        y = script.op(kind, [read], (2,), line=4, name="y", dtype=dtype)
+        if dtype != "float32":
+            y = script.op("Cast", [y], (2,), line=5, name="y")
+        return tape, y, [w]
+
+    return build
+
+
+def assigned(owner: str = "", *, reads_state: bool = True) -> Build:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w, c = script.variable("w", line=2), script.variable("c", line=2)
+        if owner:
+            script.events = [
+                e.VariableMade(made.id, made.name, made.dtype, made.shape, owner=owner)
+                if isinstance(made, e.VariableMade) and made.id == c
+                else made
+                for made in script.events
+            ]
+        tape = script.tape(line=3)
+        value = script.op("Mul", [script.read(w, line=4)], line=4)
+        script.op("AssignVariableOp", [c, value], outputs=0, line=5)
+        target = script.op("Square", [script.read(c, line=6) if reads_state else value], line=6)
+        return tape, target, [w]
+
+    return build
+
+
+def made_anew(script: Script) -> tuple[int, int, list[int]]:
+    w = script.variable("w", line=2)
+    tape = script.tape(line=3)
+    value = script.op("Mul", [script.read(w, line=4)], line=4)
+    v = script.variable("v", initial=value, line=5)
+    return tape, script.op("Square", [script.read(v, line=6)], line=6), [w]
+
+
+def left(how: str) -> Build:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", value=2.5, line=2)
+        tape = script.tape(line=3)
+        read = script.op("ReadVariableOp", [w], value=2.5, line=4)
+        script.left(read, how, line=4)
+        constant = script.tensor(value=2.5)
+        return tape, script.op("Square", [constant], line=5, name="y"), [w]
+
+    return build
+
+
+def plain(watched_on: int = 0, *, dtype: str = "float32") -> Build:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        x = script.tensor((2,), name="x", line=2, dtype=dtype)
+        tape = script.tape(line=3)
+        y = script.op("Square", [x], (2,), line=4, name="y", dtype=dtype)
+        if watched_on:
+            script.watch(tape, x, line=watched_on)
+        return tape, y, [x]
+
+    return build
+
+
+def of_variable(*, trainable: bool = True, watches: bool = True) -> Build:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", line=2, trainable=trainable)
+        tape = script.tape(line=3, watches=watches)
+        return tape, script.op("Square", [script.read(w, line=4)], line=4), [w]
+
+    return build
+
+
+def reset(script: Script) -> tuple[int, int, list[int]]:
+    w = script.variable("w", line=2)
+    tape = script.tape(line=3)
+    y = script.op("Square", [script.read(w, line=4)], line=4)
+    script.reset(tape, line=5)
+    return tape, script.op("Neg", [y], line=6), [w]
+
+
+def rebound(*, before_use: bool = False) -> Build:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        x = script.tensor((2,), name="x", line=2)
+        tape = script.tape(line=3)
+        script.watch(tape, x, line=3)
+        y = 0 if before_use else script.op("Square", [x], (2,), line=4, name="y")
+        x = script.op("AddV2", [x, x], (2,), line=5, name="x")
+        y = y or script.op("Square", [x], (2,), line=6, name="y")
+        return tape, y, [x]
+
+    return build
+
+
+def sliced_again(script: Script) -> tuple[int, int, list[int]]:
+    x = script.tensor((2,), name="x", line=2)
+    tape = script.tape(line=3)
+    y = script.op("Square", [script.op("StridedSlice", [x], line=4)], line=4)
+    return tape, y, [script.op("StridedSlice", [x], line=10)]
+
+
+def apart(script: Script) -> tuple[int, int, list[int]]:
+    w, v = script.variable("w", line=2), script.variable("v", line=2)
+    tape = script.tape(line=3)
+    script.op("Square", [script.read(w, line=4)], line=4, name="unused")
+    return tape, script.op("Square", [script.read(v, line=5)], line=5, name="y"), [w]
+
+
+def custom(*, is_argument: bool) -> Build:
+    """A custom gradient whose body takes ``w``, as its argument or from around it."""
+
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", line=2)
+        x = script.tensor((), name="x", line=2)
+        tape = script.tape(line=3)
+        value = script.op("Neg", [script.read(w, line=4)], line=4)
+        first = script.next_op
+        y = script.op("Mul", [x, value], line=5)
+        script.recorded("twice", [value if is_argument else x], [y], first, line=6)
+        return tape, script.op("Square", [y], line=7), [w]
+
+    return build
+
+
+def dropped(*, is_kept: bool = False) -> Build:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", line=2)
+        tape = script.tape(line=3)
+        old = script.op("TensorListReserve", [script.tensor()], line=3, dtype="variant")
+        value = script.op("Neg", [script.read(w, line=4)], line=4)
+        new = script.op("TensorListSetItem", [old, value], line=5, dtype="variant")
+        taken = script.op("TensorListGetItem", [new if is_kept else old], line=6)
+        return tape, script.op("Square", [taken], line=6), [w]
+
+    return build
+
+
+CASES: dict[str, tuple[str, int, Build]] = {
+    "assign": ("assign", 5, assigned()),
+    "a metric's own variable": ("stateful", 5, assigned("metric")),
+    "assign, but the tensor is used": ("not-watched", 2, assigned(reads_state=False)),
+    "a variable from a tensor": ("new-variable", 5, made_anew),
+    "through NumPy": ("left-tensorflow", 4, left("numpy")),
+    "a truth value is no number": ("not-connected", 10, left("bool")),
+    "stop_gradient": ("stop-gradient", 4, through("StopGradient")),
+    "an op with a slope": ("not-watched", 2, through("Tanh")),
+    "an op without one": ("not-differentiable", 4, through("Floor")),
+    "positions": ("not-differentiable", 4, through("ArgMax", "int64")),
+    "a cast": ("integer", 4, through("Cast", "int32")),
+    "text": ("integer", 4, through("AsString", "string")),
+    "an integer source": ("integer", 2, plain(dtype="int32")),
+    "after the block": ("outside-tape", 4, through("Tanh", is_after=True)),
+    "stop_gradient after the block": ("stop-gradient", 4, through("StopGradient", is_after=True)),
+    "before a reset": ("outside-tape", 5, reset),
+    "nobody watched": ("not-watched", 2, plain()),
+    "watched too late": ("not-watched", 5, plain(watched_on=5)),
+    "not trainable": ("not-watched", 2, of_variable(trainable=False)),
+    "a tape that watches nothing": ("not-watched", 3, of_variable(watches=False)),
+    "a name given to another tensor": ("replaced-source", 5, rebound()),
+    "a name given before its use": ("not-watched", 5, rebound(before_use=True)),
+    "a slice made again": ("replaced-source", 10, sliced_again),
+    "another variable": ("not-connected", 10, apart),
+    "captured by a custom gradient": ("custom-gradient", 6, custom(is_argument=False)),
+    "the argument of one": ("not-watched", 2, custom(is_argument=True)),
+    "a write whose result is dropped": ("stateful", 5, dropped()),
+    "a write whose result is kept": ("not-watched", 2, dropped(is_kept=True)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cause(name: str) -> None:
+    kind, line, build = CASES[name]
+    found, at, message = cause_of(build)
+    assert (found, at) == (kind, line), message
+    assert message
+
+
+NAN = float("nan")
+SPOILED = {
+    # kind of op on line 4, what it took and gave, the gradient that it received and gave
+    "a clip outside its range": ("saturated", "Relu", [-1.0, -2.0], [0.0, 0.0], [1.0, 1.0], 0.0),
+    "a sign": ("flat-op", "Sign", [-1.0, 2.0], [-1.0, 1.0], [1.0, 1.0], 0.0),
+    "a factor of zero": ("multiplied-by-zero", "Mul", [0.0, 0.0], [0.0, 0.0], [1.0, 1.0], 0.0),
+    "a factor that is not": ("cancelled", "Mul", [3.0, 3.0], [9.0, 9.0], [1.0, 1.0], 0.0),
+    "an even softmax": ("cancelled", "Softmax", [1.0, 2.0], [0.3, 0.7], [1.0, 1.0], 0.0),
+    "a root at 0": ("nonfinite", "Sqrt", [0.0, 4.0], [0.0, 2.0], [1.0, 1.0], NAN),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_the_op_that_spoiled_a_gradient(name: str) -> None:
+    kind, op, taken, given, upstream, gradient = SPOILED[name]
+    script = Script(SOURCE)
+    w = script.variable("w", value=taken, line=2)
+    tape = script.tape(line=3)
+    read = script.op("ReadVariableOp", [w], value=taken, line=4)
+    y = script.op(op, [read, read] if op == "Mul" else [read], value=given, line=4)
+    spoiling = script.last_op
+    target = script.op("Sum", [y], value=sum(given), line=5, name="y")
+    last = script.last_op
+    with script.call(tape, [target], [w], line=10, variables=[w]) as results:
+        seed, arrived = script.tensor(value=1.0), script.tensor(value=upstream)
+        script.step(last, [seed], [arrived])
+        gave = script.tensor(value=[gradient, gradient])
+        script.step(spoiling, [arrived], [gave, gave] if op == "Mul" else [gave])
+        results.append(gave)
+    finding = diagnose(script.trace()).calls[0].findings[0]
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == (kind, 4), finding.message
+    assert "line 4" in finding.message
+
+
+def test_every_kind_is_tried_here() -> None:
+    tried = {kind for kind, *_ in CASES.values()} | {kind for kind, *_ in SPOILED.values()}
+    assert tried == set(KINDS)
