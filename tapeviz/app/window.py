@@ -202,8 +202,10 @@ class Window(QMainWindow):
         self.theme = self._chosen_theme()
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            application.setPalette(palette(self.theme))
-            application.setStyleSheet(stylesheet(self.theme))
+            sheet = stylesheet(self.theme)
+            if application.styleSheet() != sheet:  # Qt styles every widget anew: up to a second
+                application.setPalette(palette(self.theme))
+                application.setStyleSheet(sheet)
         for panel in (self.graph, *self.panels.values()):
             panel.set_theme(self.theme)
         self.stage.set_theme(self.theme)
