@@ -1,0 +1,81 @@
+"""Private names of AutoGraph's code and of the frames in TensorFlow's messages."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+
+import tensorflow as tf
+
+from .lookup import find
+
+tf_stack = find("tensorflow.python.util.tf_stack", "lines of code that AutoGraph made")
+traceback_utils = find(
+    "tensorflow.python.util.traceback_utils", "plain error messages of TensorFlow"
+)
+
+AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
+autograph_loader = find(
+    "tensorflow.python.autograph.pyct.loader", "removal of code that AutoGraph wrote"
+)
+GENERATED_FILES = "tempfile"
+FunctionScope = find(
+    "tensorflow.python.autograph.core.function_wrappers:FunctionScope",
+    "names in compiled functions",
+)
+StackFilter: type = find(
+    "tensorflow.python.util.tf_stack:StackTraceFilter",
+    "plain error messages of TensorFlow",
+    object,
+)
+
+
+class _WithoutFiles(StackFilter):  # type: ignore[misc]
+    """Leaves frames of some files out of what TensorFlow says about where an op was made."""
+
+    def __init__(self, files: frozenset[str]) -> None:
+        super().__init__()
+        self._files = files
+
+    def get_filtered_filenames(self) -> frozenset[str]:
+        return self._files | frozenset(self.parent.get_filtered_filenames())
+
+
+@contextlib.contextmanager
+def without_files(files: frozenset[str]) -> Iterator[None]:
+    """TensorFlow's own messages name none of these files: "Detected at node", "in user code"."""
+    before = getattr(traceback_utils, "_EXCLUDED_PATHS", None)
+    if before is not None:
+        traceback_utils._EXCLUDED_PATHS = (*before, *files)
+    try:
+        with contextlib.nullcontext() if StackFilter is object else _WithoutFiles(files):
+            yield
+    finally:
+        if before is not None:
+            traceback_utils._EXCLUDED_PATHS = before
+
+
+CALLER_OF_LOG = (
+    find("tensorflow.python.platform.tf_logging", "the place of TensorFlow's log lines"),
+    "_get_caller",
+)
+"""Where ``tf.get_logger()`` asks for the place of a line (2.15-2.21)."""
+
+do_not_convert = tf.autograph.experimental.do_not_convert
+
+
+def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
+    """Where lines of generated code came from, while AutoGraph's code runs on this thread.
+
+    ``(file, line)`` to ``(file, line, function)``: ``StackTraceMapper`` in autograph/impl/api.py.
+    """
+    stacks = getattr(tf_stack, "_source_mapper_stacks", {})
+    own = stacks.get(threading.get_ident())
+    lines: Mapping[tuple[str, int], tuple[str, int, str]]
+    lines = own[-1].get_effective_source_map() if own else {}
+    if not lines and threading.current_thread() is not threading.main_thread():
+        # A replica's thread runs code that was made on the thread that waits for it.
+        waiting = stacks.get(threading.main_thread().ident)
+        lines = waiting[-1].get_effective_source_map() if waiting else {}
+    return lines

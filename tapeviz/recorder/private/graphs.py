@@ -1,0 +1,123 @@
+"""Private names of graphs and compiled functions: what an op in a graph is."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from .lookup import find
+from .runtime import id_of, is_eager
+from .tensors import WIDER, EagerTensor
+
+function_graphs = find("tensorflow.python.framework.func_graph", "the inside of compiled functions")
+TRACE_BODY = "func_graph_from_py_func"
+RUN_BODY = "call_flat"
+CompiledFunction = find(
+    "tensorflow.python.eager.polymorphic_function.atomic_function:AtomicFunction",
+    "the inside of compiled functions",
+)
+FuncGraph = find(
+    "tensorflow.python.framework.func_graph:FuncGraph", "the inside of compiled functions"
+)
+
+get_default_graph = find(
+    "tensorflow.python.framework.ops:get_default_graph", "calls of functions in functions"
+)
+op_def_of = find(
+    "tensorflow.python.framework.op_def_registry:get", "finite differences in double precision"
+)
+
+
+def graph_behind(function: Any) -> Any:
+    """The graph that an ``AtomicFunction`` was made of; ``None`` if that is gone."""
+    return function._cached_graph
+
+
+def captured_ids(graph: Any) -> frozenset[int]:
+    """Ids of the eager tensors that a function's graph takes from outside by itself."""
+    outer = (tensor for tensor, _ in graph.captures)
+    return frozenset(id_of(tensor) for tensor in outer if isinstance(tensor, EagerTensor))
+
+
+def graph_being_built() -> Any:
+    """The graph that ops go into; ``None`` if they run at once."""
+    return None if is_eager() else get_default_graph()
+
+
+def newest_call(graph: Any, outputs: Sequence[Any]) -> Any:
+    """The op that was just put into a graph to run a function and give these outputs."""
+    if outputs:
+        return outputs[0].op
+    calls = ("PartitionedCall", "StatefulPartitionedCall")
+    return next((op for op in reversed(graph.get_operations()) if op.type in calls), None)
+
+
+def is_stateful(op: Any) -> bool:
+    """Whether an op in a graph does more than compute its outputs from its inputs."""
+    return bool(op.op_def.is_stateful)
+
+
+CONTROL_FLOW = frozenset(
+    {"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"}
+    | {"PartitionedCall", "StatefulPartitionedCall"}
+)
+
+
+def has_gradient_of_its_own(op: Any) -> bool:
+    """Whether an op in a graph is the end of a ``custom_gradient`` function."""
+    return "_gradient_op_type" in op.node_def.attr
+
+
+def attrs_of(op: Any) -> tuple[Any, ...]:
+    """The attributes of an op in a graph, as an eager op of the type would have them."""
+    found: list[Any] = []
+    for attribute in op.op_def.attr:
+        with contextlib.suppress(ValueError):
+            found += [attribute.name, _plain(op.get_attr(attribute.name))]
+    return tuple(found)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tf.DType):
+        return value.as_datatype_enum
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "unknown_rank"):  # a TensorShapeProto
+        shape = tf.TensorShape(value)
+        return None if shape.rank is None else shape.as_list()
+    return value
+
+
+def constant_of(op: Any) -> Any:
+    """The tensor that a ``Const`` in a graph gives."""
+    return tf.constant(tf.make_ndarray(op.get_attr("value")))
+
+
+def constant_array(attrs: Sequence[Any]) -> Any:
+    """The elements of a graph's constant, from the attributes of its op."""
+    value = dict(zip(attrs[::2], attrs[1::2], strict=False))["value"]
+    return tf.make_ndarray(value.tensor)
+
+
+def wider_attrs(op_type: str, attrs: Any) -> Any:
+    """The attributes with each real or complex dtype in double precision."""
+    known = op_def_of(op_type)
+    types = (
+        {attribute.name for attribute in known.attr if attribute.type in ("type", "list(type)")}
+        if known
+        else ()
+    )
+    wide = list(attrs or ())
+    for place in range(0, len(wide), 2):
+        if wide[place] in types:
+            wide[place + 1] = _widest(wide[place + 1])
+    return tuple(wide)
+
+
+def _widest(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_widest(item) for item in value)
+    return WIDER.get(value, value)

@@ -1,0 +1,132 @@
+"""Private names of the eager runtime: ids, modes, op callbacks, running an op by its name."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import tensorflow as tf
+
+from .lookup import find
+
+
+class _NeverRaised(Exception):
+    """In the place of an exception class that is missing."""
+
+
+pywrap_tfe = find(
+    "tensorflow.python.pywrap_tfe",
+    "steps of the backward pass, custom gradients, reads of variables",
+)
+backprop = find("tensorflow.python.eager.backprop", "watched variables, sums at a fan-out")
+context = find("tensorflow.python.eager.context", "name scopes, replays across a cut")
+execute = find("tensorflow.python.eager.execute", "attributes of ops in graphs")
+record = find("tensorflow.python.eager.record", "values of variables, replays across a cut")
+# Modules in which names are replaced while a snippet runs.
+pywrap = pywrap_tfe
+eager_execute = execute
+random_seeds = find("tensorflow.python.framework.random_seed", "repeatable random numbers")
+CODE_WITH_CALLBACKS = getattr(getattr(execute, "execute_with_callbacks", None), "__code__", None)
+"""Runs each op in the place of ``quick_execute`` while an op callback is there (2.15-2.21)."""
+
+FAST_PATH = "TFE_Py_FastPathExecute"
+CALL_FUNCTION = "call_function"
+
+BaseSession = find("tensorflow.python.client.session:BaseSession", "values that a session computed")
+Context = find("tensorflow.python.eager.context:Context", "speed")
+NotOk: type[BaseException] = find(
+    "tensorflow.python.eager.core:_NotOkStatusException", "ops that failed", _NeverRaised
+)
+Refused: type[Exception] = tf.errors.OpError
+add_op_callback = find("tensorflow.python.framework.op_callbacks:add_op_callback", "ops")
+remove_op_callback = find(
+    "tensorflow.python.framework.op_callbacks:remove_op_callback", "nothing in this run"
+)
+framework_ops = find("tensorflow.python.framework.ops", "numbers in names")
+NEXT_NUMBER = "uid"
+"""Where functions, branches, variables, tables and custom gradients get the number in their names
+from (2.15-2.21). Symbolic tensors, which are made in the same module, get their ids there, too."""
+
+
+def next_id() -> int:
+    """Take the next number of the counter that tensors have their ids from."""
+    return int(pywrap_tfe.TFE_Py_UID())
+
+
+FIRST_ID = 1 << 47
+"""In place of the id 0 of a process' first tensor: events mean "no tensor" by 0."""
+
+
+def id_of(tensor: Any) -> int:
+    """The id that an eager tensor goes by in events: TensorFlow's own, but for the first one's."""
+    return tensor._id or FIRST_ID
+
+
+def thread_data() -> Any:
+    """The context's thread-local record; ``scope_name`` is the current name scope."""
+    try:
+        return context.context()._thread_local_data
+    except AttributeError:
+        return _NoThreadData
+
+
+class _NoThreadData:
+    """In the place of a record that is missing: no op has a name scope."""
+
+    scope_name = ""
+    op_callbacks: ClassVar[list[Any]] = []
+
+
+def is_eager() -> bool:
+    """Whether ops run at once, rather than going into a graph."""
+    return bool(tf.executing_eagerly())
+
+
+def owner_of(kind: type, method: str) -> type:
+    """The class that defines a method of ``kind``."""
+    return next(base for base in kind.__mro__ if method in vars(base))
+
+
+@contextlib.contextmanager
+def without_op_callbacks() -> Iterator[list[Any]]:
+    """No callback is told of the ops of this thread; those that would have been are given."""
+    data = thread_data()
+    callbacks, data.op_callbacks = data.op_callbacks, []
+    try:
+        yield callbacks
+    finally:
+        data.op_callbacks = callbacks
+
+
+def tell_op_callbacks(
+    callbacks: Sequence[Any], name: str, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> None:
+    """Tell of the call of a function as ``execute_with_callbacks`` in execute.py does."""
+    options = context.context().function_call_options.as_attrs()
+    attrs = tuple(part for pair in options.items() for part in pair)
+    for callback in callbacks:
+        callback(name, tuple(inputs), attrs, outputs, None)
+
+
+def reword(error: Any, words: Callable[[str], str]) -> None:
+    """Change the message of an error that TensorFlow raised."""
+    error._message = words(error._message)
+    error.args = tuple(words(arg) if isinstance(arg, str) else arg for arg in error.args)
+
+
+@contextlib.contextmanager
+def quiet_eager_mode() -> Iterator[None]:
+    """Ops run at once whatever mode the snippet left, and no tape records them."""
+    with context.eager_mode(), record.stop_recording():
+        yield
+
+
+def run_op(op_type: str, inputs: Sequence[Any], attrs: Any, count: int) -> Sequence[Any]:
+    """Run an op by its name on other tensors; ``count``: of its outputs."""
+    pairs = zip((attrs or ())[::2], (attrs or ())[1::2], strict=True)
+    given = tuple(part for pair in pairs if pair[1] is not None for part in pair)  # None: default
+    found: Sequence[Any] = execute.quick_execute(
+        op_type, count, list(inputs), given, context.context()
+    )
+    return found

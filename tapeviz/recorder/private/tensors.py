@@ -1,0 +1,104 @@
+"""Private names of tensors: dtypes, shapes, elements, and links through NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .lookup import find
+from .runtime import context
+
+script_functions = find("tensorflow.python.ops.script_ops", "values that tf.numpy_function took")
+conversions = find("tensorflow.python.framework.tensor_conversion_registry", "links through NumPy")
+NUMPY_FUNCTION = "py_func_common"
+IndexedSlices: Any = tf.IndexedSlices
+EagerTensor = find("tensorflow.python.framework.ops:EagerTensor", "values of tensors")
+EagerMethods = find(
+    "tensorflow.python.framework.ops:_EagerTensorBase", "values that left TensorFlow"
+)
+Tensor: type = tf.Tensor
+DType: type = tf.dtypes.DType
+_RESOURCE, _VARIANT, _STRING = 20, 21, 7
+_BUFFERS = frozenset(
+    tf.dtypes.as_dtype(name).as_datatype_enum
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+)
+
+
+def dtype_name(number: int) -> str:
+    """TensorFlow's name of a dtype from its enum: ``float32``."""
+    return str(tf.dtypes.as_dtype(number).name)
+
+
+def dtype_size(number: int) -> int:
+    """Bytes of one element."""
+    return int(tf.dtypes.as_dtype(number).size)
+
+
+def is_buffer(number: int) -> bool:
+    """Python's buffer protocol can give this dtype's memory (not bfloat16, float8, int4)."""
+    return number in _BUFFERS
+
+
+def tensor_from(raw: bytes, number: int, shape: tuple[int, ...]) -> Any:
+    """A tensor with these elements; called in eager mode or after the run."""
+    dtype = tf.dtypes.as_dtype(number)
+    array = np.frombuffer(raw, dtype.as_numpy_dtype).reshape(shape)
+    with context.eager_mode():
+        return tf.constant(array, dtype)
+
+
+def tensor_of_array(array: Any, number: int) -> Any:
+    """A tensor with the elements of an array that TensorFlow gave for one of this dtype."""
+    with context.eager_mode():
+        return tf.constant(array, tf.dtypes.as_dtype(number))
+
+
+def is_opaque(number: int) -> bool:
+    """A resource or variant: there is no array behind it."""
+    return number in (_RESOURCE, _VARIANT)
+
+
+def is_resource(number: int) -> bool:
+    return number == _RESOURCE
+
+
+def is_string(number: int) -> bool:
+    return number == _STRING
+
+
+def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
+    """Static shape of any tensor; ``None`` for an unknown rank."""
+    shape = tensor.shape
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def values_of(value: Any) -> Any:
+    """The tensor of a ragged or sparse tensor's numbers; else ``None``."""
+    if isinstance(value, tf.RaggedTensor):
+        return value.flat_values
+    return value.values if isinstance(value, tf.SparseTensor) else None
+
+
+NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def tensor_of_number(number: Any) -> Any:
+    """A tensor of the dtype that NumPy gives this number or array: float64 for a Python float."""
+    return tf.constant(np.asarray(number))
+
+
+def dense(slices: Any) -> Any:
+    """IndexedSlices summed into one tensor, by the op TensorFlow itself uses for it.
+
+    A RaggedTensor where their values are one.
+    """
+    return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
+
+
+WIDER = {1: 2, 19: 2, 14: 2, 8: 18}  # DataType: float, half, bfloat16; complex64

@@ -1,0 +1,144 @@
+"""Private names of variables: the handle behind each, reads and writes."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from typing import Any
+
+import tensorflow as tf
+
+from .lookup import find
+from .runtime import NotOk, backprop, record
+from .tensors import EagerTensor, dtype_size
+
+variable_ops = find("tensorflow.python.ops.resource_variable_ops", "values of variables")
+BaseVariable = find("tensorflow.python.ops.resource_variable_ops:BaseResourceVariable", "variables")
+ResourceVariable = find(
+    "tensorflow.python.ops.resource_variable_ops:ResourceVariable", "reads of variables"
+)
+DistributedVariable = find(
+    "tensorflow.python.distribute.values:DistributedVariable", "distributed variables"
+)
+RefVariable = find("tensorflow.python.ops.ref_variable:RefVariable", "TF1 ref variables")
+UnreadVariable = find(
+    "tensorflow.python.ops.resource_variable_ops:_UnreadVariable",
+    "ids of variables that an assign returns",
+)
+
+
+def size_behind(handle: Any) -> int:
+    """Bytes of the variable behind a handle; 0 where it does not tell."""
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return 0
+    about = data.shape_and_type[0]
+    return int(math.prod(dimension.size for dimension in about.shape.dim)) * dtype_size(about.dtype)
+
+
+def behind(handle: Any) -> tuple[int, tuple[int, ...]]:
+    """The dtype's enum and the shape of the variable behind a handle; 0 and () if it has none."""
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return 0, ()
+    about = data.shape_and_type[0]
+    return int(about.dtype), tuple(dimension.size for dimension in about.shape.dim)
+
+
+def handle_of(value: Any) -> Any:
+    """The handle tensor of a ``tf.Variable`` or what wraps one; else ``None``.
+
+    Only types and plain attributes are looked at: properties such as Keras's ``value`` may run ops,
+    and so may any attribute of a distributed variable.
+    """
+    if isinstance(value, BaseVariable):
+        return value._handle
+    if isinstance(value, RefVariable):  # of the first kind: a graph's tensor
+        return value._variable
+    if isinstance(value, DistributedVariable):
+        with contextlib.suppress(ValueError):  # outside the replicas: that of the first one
+            return value.handle
+        return handle_of(value._values[0])
+    if not hasattr(type(value), "_should_act_as_resource_variable"):
+        return None
+    space = getattr(value, "__dict__", {})
+    inner = space.get("_value", space.get("_variable"))  # Keras 3; AutoCastVariable of Keras 2
+    return None if inner is None else handle_of(inner)
+
+
+def read_handle(handle: Any) -> Any:
+    """The value of the variable behind a handle; ``None`` if it has none or is no variable."""
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return None
+    try:
+        with record.stop_recording():
+            return variable_ops.gen_resource_variable_ops.read_variable_op(
+                handle, data.shape_and_type[0].dtype
+            )
+    except NotOk:
+        return None
+    except tf.errors.OpError:
+        return None
+
+
+_WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+
+
+def writes_variable(op_type: str) -> bool:
+    """Whether an op of this type changes the variable that is its first input."""
+    return op_type in _WRITES or op_type.startswith(
+        ("ResourceScatter", "ResourceApply", "ResourceSparseApply", "ResourceStridedSliceAssign")
+    )
+
+
+# What an eager op of these types does to a variable is seen by no traced function.
+WRITES_OF_VARIABLES = frozenset(
+    name
+    for name in dir(tf.raw_ops)
+    if writes_variable(name) or name.startswith(("Rng", "StatefulStandard", "StatefulUniform"))
+)
+
+
+def written(op_type: str, held: Any, value: Any) -> Any:
+    """The value of a variable after a write to ``held``; ``None`` if that is not known."""
+    if op_type == "AssignVariableOp":
+        return value
+    if op_type not in _WRITES:
+        return None
+    return held + value if op_type == "AssignAddVariableOp" else held - value
+
+
+def variable_name(variable: Any) -> str:
+    """The name or, in Keras 3, the path that a variable goes by."""
+    path = getattr(variable, "__dict__", {}).get("_path")
+    return str(path or variable.name)
+
+
+def is_plain_variable(kind: type) -> bool:
+    """A ``tf.Variable`` that the C++ fast path reads by itself, and only by its handle."""
+    return kind is ResourceVariable
+
+
+def read(execute_fast: Any, ctx: Any, variable: Any) -> Any:
+    """Read a variable as ``ReadVariableOp`` and ``MaybeWatchVariable`` in pywrap_tfe_src.cc do."""
+    if variable._trainable:
+        backprop.tape.variable_accessed(variable)
+    return execute_fast(ctx, "ReadVariableOp", None, variable._handle, "dtype", variable._dtype)
+
+
+def keras_model() -> Any:
+    """The ``Model`` class of the Keras that is loaded; a Keras that is not loaded stays so."""
+    for name in ("keras", "tf_keras"):
+        model = getattr(sys.modules.get(name), "Model", None)
+        if model is not None:
+            return model
+    return None
+
+
+def is_tensor_like(value: Any) -> bool:
+    """An eager tensor, or a variable of TensorFlow or Keras."""
+    if isinstance(value, (EagerTensor, BaseVariable)):
+        return True
+    return hasattr(type(value), "_should_act_as_resource_variable") and hasattr(value, "numpy")
