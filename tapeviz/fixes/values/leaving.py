@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 
@@ -22,6 +21,7 @@ from ..source import (
 )
 from ..states.regions import region_after
 from ..tapes.blocks import block_of_call
+from .formatting import is_format_method, is_percent_format, sole_expression, unformatted
 from .numpy_words import (
     DRAWS,
     ENTERING,
@@ -165,9 +165,9 @@ class _Translated:
                 self.plan.replace(node, _without_no_op)
             elif isinstance(node, cst.Subscript) and (picked := _picked(self.source, node)):
                 self.plan.replace(node, partial(self._gathered, places=picked))
-            elif isinstance(node, cst.FormattedString) and _sole_expression(node) is not None:
-                self._unrounded(node, lambda old: _sole_expression(old) or old)
-            elif isinstance(node, cst.BinaryOperation) and _is_percent_format(node):
+            elif isinstance(node, cst.FormattedString) and sole_expression(node) is not None:
+                self._unrounded(node, lambda old: sole_expression(old) or old)
+            elif isinstance(node, cst.BinaryOperation) and is_percent_format(node):
                 self._unrounded(node, lambda old: old.right)
             elif isinstance(node, cst.Attribute) and node.attr.value == "T":
                 self.plan.replace(node, self._transposed)
@@ -185,7 +185,7 @@ class _Translated:
         if dotted(call.func) in ROUNDING_FUNCTIONS and call.args:
             self._unrounded(call, lambda old: bare_argument(old))
             return
-        if _is_format_method(call):
+        if is_format_method(call):
             self._unrounded(call, lambda old: bare_argument(old))
             return
         if _is_draw(self.source, call):
@@ -258,7 +258,7 @@ class _Translated:
         )
 
     def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
-        return fitting(self.source, place, _unformatted(call.args[0].value))
+        return fitting(self.source, place, unformatted(call.args[0].value))
 
     def _is_module(self, call: cst.Call) -> bool:
         return dotted(call.func).partition(".")[0] in (self.source.np, self.source.tf, "math")
@@ -319,30 +319,6 @@ def _as_float(number: str) -> str:
     return f"{number}.0" if number.isdigit() else number
 
 
-def _is_format_method(call: cst.Call) -> bool:
-    """``"{:.2f}".format(x)``: one number, and no other text."""
-    function = call.func
-    if not isinstance(function, cst.Attribute) or function.attr.value != "format":
-        return False
-    text = function.value
-    is_sole = isinstance(text, cst.SimpleString) and _SOLE_FIELD.fullmatch(
-        str(text.evaluated_value)
-    )
-    return bool(is_sole) and len(call.args) == 1
-
-
-def _is_percent_format(node: cst.BinaryOperation) -> bool:
-    """``"%.2f" % x``."""
-    text = node.left
-    if not isinstance(node.operator, cst.Modulo) or not isinstance(text, cst.SimpleString):
-        return False
-    return bool(_SOLE_PERCENT.fullmatch(str(text.evaluated_value)))
-
-
-_SOLE_FIELD = re.compile(r"\{\w*(:[^{}]*)?\}")
-_SOLE_PERCENT = re.compile(r"%[-+ 0#]*\d*(\.\d+)?[efgdrs]")
-
-
 def _dtype_of(call: cst.Call) -> cst.Arg | None:
     return argument(call, 1, "dtype") if len(call.args) == 2 else None
 
@@ -366,21 +342,6 @@ def _drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
         given = argument(call, place, name)
         parts[name] = source.code(enclosed(given.value)) if given is not None else default
     return cst.parse_expression(form.format(**parts))
-
-
-def _unformatted(node: cst.BaseExpression) -> cst.BaseExpression:
-    """``t`` of ``f"{t:.3f}"``."""
-    if isinstance(node, cst.FormattedString):
-        return _sole_expression(node) or node
-    if isinstance(node, cst.Call) and dotted(node.func) == "str" and len(node.args) == 1:
-        return node.args[0].value
-    return node
-
-
-def _sole_expression(node: cst.FormattedString) -> cst.BaseExpression | None:
-    """``t`` of ``f"{t:.3f}"``; None if there is more in it."""
-    part = node.parts[0] if len(node.parts) == 1 else None
-    return part.expression if isinstance(part, cst.FormattedStringExpression) else None
 
 
 def _picked(source: ParsedSource, node: cst.Subscript) -> str:
