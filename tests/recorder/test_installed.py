@@ -22,9 +22,13 @@ Record = Callable[..., Recorded]
 
 @pytest.fixture(scope="module")
 def installed() -> ModuleType:
-    """The module by itself: importing the package would import TensorFlow."""
+    """The module by itself: the package's private names would import TensorFlow."""
+    package, private = ModuleType("_alone"), ModuleType("_alone.private")
+    vars(package).update(__path__=[], private=private)
+    vars(private).update(CODE_WITH_CALLBACKS=None)
+    sys.modules[package.__name__], sys.modules[private.__name__] = package, private
     path = Path(RECORDER) / "installed.py"
-    spec = importlib.util.spec_from_file_location("_installed_alone", path)
+    spec = importlib.util.spec_from_file_location("_alone.installed", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
