@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -73,6 +73,13 @@ class Snippet:
     round: int | None = None
     """Which call of a compiled function to look into, from 1; None: the last one."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    typed: tuple[str | None, ...] = ()
+    """Lines for ``input()`` that are known already; after them the listener is asked."""
+
+
+Reply = Callable[[str | None], None]
+"""Takes the line that ``input()`` waits for; None: there is nothing to read. To be called once, on
+any thread."""
 
 
 class Listener(Protocol):
@@ -81,6 +88,7 @@ class Listener(Protocol):
     def progressed(self, ops: int) -> None: ...
     def traced(self, trace: Trace) -> None: ...
     def printed(self, stream: str, text: str) -> None: ...
+    def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None: ...
     def ended(self, trace: Trace) -> None: ...
 
 
@@ -95,6 +103,10 @@ class Silent:
 
     def printed(self, stream: str, text: str) -> None:
         """Nothing to do."""
+
+    def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
+        """Nobody is there to type."""
+        reply(None)
 
     def ended(self, trace: Trace) -> None:
         """Nothing to do."""
@@ -123,6 +135,7 @@ class LiveRecording:
         self._insides: dict[OpId, bytes] = {}
         self._trace: Trace | None = None
         self._ended: Ended | None = None
+        self._typed: list[str | None] = []
 
     # For the one who asked for it.
 
@@ -259,6 +272,24 @@ class LiveRecording:
         """The snippet wrote something."""
         self._add(Printed(stream, text))
         self._listener.printed(stream, text)
+
+    def asked(self, prompt: str, is_secret: bool) -> None:
+        """The snippet waits for a line: from what is known already, else from the listener."""
+        known = self.snippet.typed[len(self._typed) :]
+        if known:
+            self._reply(known[0])
+        else:
+            self._listener.asked(prompt, is_secret, self._reply)
+
+    def _reply(self, line: str | None) -> None:
+        self._typed.append(line)
+        if self._started.wait(_REPLAY_SECONDS) and self._run is not None:
+            self._run.reply(line)
+
+    @property
+    def again(self) -> Snippet:
+        """The snippet, to be run once more as it ran: with the lines that the user typed."""
+        return replace(self.snippet, typed=tuple(self._typed))
 
     def ended(self, end: RunEnd) -> None:
         """The run is over, one way or another."""

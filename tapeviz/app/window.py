@@ -153,6 +153,7 @@ class Window(QMainWindow):
         document.view_changed.connect(self._show_layout)
         document.failed.connect(trouble.note)
         document.trace_changed.connect(self._turn_to_trouble)
+        document.question_changed.connect(self._turn_to_question)
         self.top_bar.searched.connect(self.graph.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.graph.stale.run_requested.connect(lambda: self.run())
@@ -292,6 +293,11 @@ class Window(QMainWindow):
             self.stage.docks["output"].raise_()
         elif self.document.trace.ops:
             self.stage.docks["backprop"].raise_()
+
+    def _turn_to_question(self) -> None:
+        """``input()`` waits: the line to type in comes to the front."""
+        if self.document.runs.question is not None:
+            self.call_panel("output")
 
     def first_cause(self) -> Cause | None:
         call = self.document.current_call

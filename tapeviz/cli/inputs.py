@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from ..kernel import (
     own_interpreter,
 )
 from ..notebook import read_notebook
-from ..recording import Recorder, Silent, Snippet
+from ..recording import Recorder, Reply, Silent, Snippet
 from ..shares import ShareTable, share_tables
 from ..source_files import read_text
 from ..trace.file import Recording, load
@@ -72,6 +73,13 @@ class _Passing(Silent):
         if text:
             self._unfinished[name] = not text.endswith("\n")
 
+    def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
+        """A line of our own standard input, as a plain run would read it."""
+        # A thread of its own: the kernel's has to go on while the user thinks.
+        threading.Thread(
+            target=lambda: reply(_read_line()), name="tapeviz-input", daemon=True
+        ).start()
+
     def stop_in_trouble(self, stop: Callable[[], None]) -> None:
         """Call ``stop`` when output cannot be passed on, also if that was so already."""
         self._stop = stop
@@ -86,6 +94,14 @@ class _Passing(Silent):
         for name, is_open in self._unfinished.items():
             if is_open:
                 self.printed(name, "\n")
+
+
+def _read_line() -> str | None:
+    try:
+        line = sys.stdin.readline()
+    except (OSError, ValueError):
+        return None
+    return line.removesuffix("\n") if line else None
 
 
 class Inputs:
@@ -110,8 +126,8 @@ class Inputs:
             tables = share_tables(kept) if with_shares else {}
             return Explained(recording, trace, diagnose(trace), shares=tables)
         asked = snippet(name, self._options)
-        recording, trace, tables = self._run(asked, with_shares)
-        return Explained(recording, trace, diagnose(trace), asked, tables)
+        recording, trace, tables, again = self._run(asked, with_shares)
+        return Explained(recording, trace, diagnose(trace), again, tables)
 
     def try_fixes(
         self, explained: Explained, on_progress: Callable[[int, int], None] | None = None
@@ -143,7 +159,7 @@ class Inputs:
 
     def _run(
         self, asked: Snippet, with_shares: bool
-    ) -> tuple[Recording, Trace, Mapping[CallId, ShareTable]]:
+    ) -> tuple[Recording, Trace, Mapping[CallId, ShareTable], Snippet]:
         live = Recorder(self._kernels()).record(asked, self._listener)
         try:
             self._listener.stop_in_trouble(live.stop)
@@ -157,7 +173,7 @@ class Inputs:
             if trace.ending.how == "failed":
                 raise TapevizError(trace.ending.detail)
             tables = share_tables(live) if with_shares else {}
-            return live.recording(), trace, tables
+            return live.recording(), trace, tables, live.again
         except KeyboardInterrupt:
             live.stop()
             raise

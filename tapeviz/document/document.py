@@ -61,6 +61,8 @@ class Document(QObject):
     run_started = Signal()
     run_ended = Signal()
     output_added = Signal(str, str)
+    question_changed = Signal()
+    """``input()`` waits for a line, or no longer: :attr:`Runs.question`."""
     progress_changed = Signal()
     status_changed = Signal()
     reveal_requested = Signal(object)
@@ -86,6 +88,7 @@ class Document(QObject):
         self.runs.ended.connect(self.run_ended)
         self.runs.progressed.connect(self.status_changed)
         self.runs.output_added.connect(self.output_added)
+        self.runs.question_changed.connect(self.question_changed)
         self.runs.tensor_fetched.connect(self.tensor_fetched)
         self.runs.traced.connect(self.take_trace)
         for signal in (self.run_started, self.run_ended):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from ..recording import Reply
 from ..trace.model import Trace
 
 OUTLIVES = 10_000
@@ -14,6 +15,15 @@ OUTLIVES = 10_000
 MOST_WAITING = 4_000_000
 """Characters of output that wait for the window, more than the kernel sends of both streams; what
 comes above is counted and not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A line that ``input()`` waits for; ``reply`` takes it."""
+
+    prompt: str
+    is_secret: bool
+    reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +35,7 @@ class Batch:
     trace: Trace | None = None
     printed: tuple[tuple[str, str], ...] = ()
     dropped: int = 0
+    question: Question | None = None
     has_ended: bool = False
 
 
@@ -42,6 +53,7 @@ class Inbox(QObject):
         self._printed: list[tuple[str, str]] = []
         self._characters = 0
         self._dropped = 0
+        self._question: Question | None = None
         self._has_ended = False
         self._is_announced = False
 
@@ -72,6 +84,11 @@ class Inbox(QObject):
                 self._printed.append((stream, text))
         self._announce()
 
+    def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
+        with self._lock:
+            self._question = Question(prompt, is_secret, reply)
+        self._announce()
+
     def ended(self, trace: Trace) -> None:
         with self._lock:
             self._trace = trace
@@ -87,9 +104,10 @@ class Inbox(QObject):
                 self._trace,
                 tuple(self._printed),
                 self._dropped,
+                self._question,
                 self._has_ended,
             )
-            self._trace = None
+            self._trace = self._question = None
             self._printed = []
             self._characters = self._dropped = 0
             self._is_announced = False

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from ..trace.model import TensorId
 from .background import Background
-from .inbox import Batch, Inbox
+from .inbox import Batch, Inbox, Question
 from .pipeline import Pipeline, RunHandle
 
 
@@ -23,6 +23,7 @@ class Runs(QObject):
     traced = Signal(object)
     output_added = Signal(str, str)
     progressed = Signal()
+    question_changed = Signal()
     tensor_fetched = Signal(int)
 
     def __init__(self, pipeline: Pipeline, background: Background, parent: QObject) -> None:
@@ -32,6 +33,8 @@ class Runs(QObject):
         self.is_stopping = False
         self.ops = 0
         self.seconds = 0.0
+        self.question: Question | None = None
+        """What ``input()`` of the run under way waits for."""
         self._background = background
         self._number = 0
         self._inbox: Inbox | None = None
@@ -61,6 +64,21 @@ class Runs(QObject):
             self.is_stopping = True
             self.progressed.emit()
             self._background.submit(f"stop {self._number}", self._recording.stop, _nothing)
+
+    def reply(self, line: str | None) -> None:
+        """Hands over the line that the run waits for; None: there is nothing to read."""
+        question = self.question
+        if question is not None:
+            self._ask(None)
+            if line is not None:
+                shown = "•" * len(line) if question.is_secret else line
+                self.output_added.emit("typed", f"{shown}\n")
+            question.reply(line)
+
+    def _ask(self, question: Question | None) -> None:
+        if question is not self.question:
+            self.question = question
+            self.question_changed.emit()
 
     def forget(self) -> None:
         """Ends the run under way, and drops what it or an earlier one may still report."""
@@ -93,6 +111,8 @@ class Runs(QObject):
         return self._recording
 
     def _set_running(self, is_running: bool) -> None:
+        if not is_running:
+            self._ask(None)
         if is_running != self.is_running:
             self.is_running = is_running
             self.is_stopping = False
@@ -114,6 +134,8 @@ class Runs(QObject):
             self.output_added.emit(stream, text)
         if batch.dropped:
             self.output_added.emit("note", f"[{batch.dropped:,} characters left out]\n")
+        if batch.question is not None:
+            self._ask(batch.question)
         if batch.ops != self.ops:
             self.ops = batch.ops
             self.progressed.emit()

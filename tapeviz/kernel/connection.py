@@ -82,6 +82,10 @@ class Connection:
         """Answer the last message of a process that ends: everything sent before it has arrived."""
         self._session.send(self._stdin, "input_reply", {"value": ""})
 
+    def reply(self, line: str | None) -> None:
+        """Hand over a line that the user typed; None: there is nothing more to read."""
+        self._session.send(self._stdin, "input_reply", {"value": line})
+
     def receive(self, timeout: float | None) -> Iterator[Message]:
         """Messages from the two channels, after waiting up to ``timeout`` seconds for one."""
         if self._waiting and self._over_since is not None:

@@ -88,6 +88,10 @@ class LiveKernel:
         """Stop the snippet with as much force as it takes."""
         self._order(self._stop)
 
+    def reply(self, line: str | None) -> None:
+        """Hand the snippet a line to its ``input()``; None: there is nothing to read."""
+        self._order(lambda: self._reply(line))
+
     def ask(self, name: str, arguments: Mapping[str, Any]) -> Future[Answer]:
         """Let the recorder answer, after the snippet's end."""
         if threading.current_thread() is self._thread:
@@ -196,6 +200,8 @@ class LiveKernel:
                 run.hear_output(content["name"], content["text"])
             case "tapeviz_events":
                 run.hear_events(*message.buffers)
+            case "tapeviz_asks":
+                run.hear_question(content["prompt"], content["is_secret"])
             case "tapeviz_exiting":
                 run.note_line(content["line"])
                 assert self._connection is not None
@@ -224,6 +230,10 @@ class LiveKernel:
     def _stop(self) -> None:
         if self._stage == "running":
             self._stopping = Stopping.now()
+
+    def _reply(self, line: str | None) -> None:
+        if self._stage == "running" and self._connection is not None:
+            self._connection.reply(line)
 
     def _ask(self, name: str, arguments: Mapping[str, Any], answer: Future[Answer]) -> None:
         if self._stage != "ended" or self._connection is None:

@@ -92,6 +92,9 @@ class RunListener(Protocol):
     def output(self, stream: Stream, text: str) -> None:
         """Text that the snippet wrote."""
 
+    def asked(self, prompt: str, is_secret: bool) -> None:
+        """The snippet waits in ``input()`` until ``Run.reply`` is called."""
+
     def ended(self, end: RunEnd) -> None:
         """Nothing more will come."""
 

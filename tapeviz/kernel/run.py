@@ -52,6 +52,11 @@ class Run:
         elif self._kernel is not None:
             self._kernel.stop()
 
+    def reply(self, line: str | None) -> None:
+        """The line that ``input()`` waits for; None: there is nothing to read (EOFError)."""
+        if self._kernel is not None:
+            self._kernel.reply(line)
+
     def wait(self, timeout: float | None = None) -> RunEnd:
         """How it ended; TimeoutError if it has not within ``timeout`` seconds."""
         if not self._ended.wait(timeout):
@@ -118,6 +123,14 @@ class Run:
     def hear_output(self, stream: Stream, text: str) -> None:
         """The snippet wrote ``text``."""
         self._tell(lambda: self._listener.output(stream, text))
+
+    def hear_question(self, prompt: str, is_secret: bool) -> None:
+        """The snippet waits for a line."""
+        try:
+            self._listener.asked(prompt, is_secret)
+        except Exception:
+            _log.exception("a listener raised")
+            self.reply(None)
 
     def hear_events(self, lines: bytes, blob: bytes) -> None:
         """The recorder sent a batch."""

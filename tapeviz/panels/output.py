@@ -7,14 +7,14 @@ from collections import deque
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from ..document import Document
 from ..report import ending_words
 from ..trace.model import EMPTY_TRACE
 from .look import SMALL, Theme, colour, font
 from .panel import Panel
-from .widgets import link_button, plain_label
+from .widgets import ShortLabel, link_button, plain_label
 
 LONGEST_LINE = 1_000
 """Qt lays a line out in time that grows with its square: longer ones are broken."""
@@ -69,6 +69,8 @@ class OutputPanel(Panel):
         self.header_row.addWidget(self.count_label)
         self.header_row.addWidget(self.clear_button)
         self.body.addWidget(self.text)
+        self.question = QuestionBar(document)
+        self.body.addWidget(self.question)
         self._formats: dict[str, QTextCharFormat] = {}
         self._waiting: deque[tuple[str, str]] = deque()
         self._waiting_lines = 0
@@ -90,6 +92,7 @@ class OutputPanel(Panel):
             "stderr": theme.gradient_text,
             "error": theme.trouble_text,
             "note": theme.text_faint,
+            "typed": theme.accent_text,
         }
         for stream, tone in tones.items():
             made = QTextCharFormat()
@@ -98,7 +101,7 @@ class OutputPanel(Panel):
         self.text.setFont(font("mono", SMALL))
 
     def focus_target(self) -> QWidget:
-        return self.text
+        return self.question.line if self.question.isVisible() else self.text
 
     def clear(self) -> None:
         self._waiting.clear()
@@ -225,6 +228,39 @@ class OutputPanel(Panel):
         for stream, text in document.trace.printed:
             self.add(stream, text)
         self._show_failure()
+
+
+class QuestionBar(QFrame):
+    """A line to type what ``input()`` waits for. Enter sends it; Stop ends the waiting."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.setObjectName("editorBar")
+        self._document = document
+        self.line = QLineEdit()
+        self.line.setAccessibleName("Input of the snippet")
+        self.words = ShortLabel("muted")
+        self.end_link = link_button("End of input", "The snippet gets an EOFError (Ctrl+D)")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 5, 12, 5)
+        row.addWidget(self.words)
+        row.addWidget(self.line, 1)
+        row.addWidget(self.end_link)
+        self.line.returnPressed.connect(lambda: document.runs.reply(self.line.text()))
+        self.end_link.clicked.connect(lambda: document.runs.reply(None))
+        document.question_changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        question = self._document.runs.question
+        self.setVisible(question is not None)
+        if question is not None:
+            mode = QLineEdit.EchoMode.Password if question.is_secret else QLineEdit.EchoMode.Normal
+            self.line.setEchoMode(mode)
+            self.line.clear()
+            self.words.setText(question.prompt.strip().split("\n")[-1] or "input()")
+            self.line.setPlaceholderText("Type a line, Enter sends it")
+            self.line.setFocus()
 
 
 class OutputText(QPlainTextEdit):

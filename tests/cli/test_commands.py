@@ -132,6 +132,22 @@ def test_words_for_runs_that_do_not_come_to_their_end(
     assert "the picture is empty" in err
 
 
+def test_input_comes_from_standard_input(tmp_path: Path) -> None:
+    lines = "first = input('a? ')\nprint(first + '!')\nprint([input(), 2])\ninput()\n"
+    asks = _file(tmp_path, "asks.py", lines)
+    done = subprocess.run(
+        [sys.executable, "-m", "tapeviz", "explain", asks],
+        input="one\ntwo\n",
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.stdout.startswith("a? one!\n['two', 2]\n")
+    assert "EOFError" in done.stdout
+    assert "line 4" in done.stdout
+    assert done.returncode == 2
+
+
 def test_output_that_nobody_reads_ends_the_run(tmp_path: Path) -> None:
     endless = _file(tmp_path, "endless.py", "while True:\n    print('again')\n")
     command = f"{shlex.quote(sys.executable)} -m tapeviz explain {shlex.quote(endless)} | head -1"

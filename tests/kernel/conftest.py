@@ -32,6 +32,9 @@ class Heard:
     first_at: float = 0.0
     run: Run | None = None
     end: RunEnd | None = None
+    questions: list[tuple[str, bool]] = field(default_factory=list)
+    answers: list[str | None] = field(default_factory=list)
+    """Lines for ``input()``; when they are used up nobody answers."""
 
     def events(self, batch: list[bytes], blob: bytes) -> None:
         if not self.first.is_set():
@@ -44,6 +47,12 @@ class Heard:
     def output(self, stream: Stream, text: str) -> None:
         self._note("output")
         self.written.append((stream, text))
+
+    def asked(self, prompt: str, is_secret: bool) -> None:
+        self._note("asked")
+        self.questions.append((prompt, is_secret))
+        if self.answers and self.run is not None:
+            self.run.reply(self.answers.pop(0))
 
     def ended(self, end: RunEnd) -> None:
         self._note("ended")
@@ -77,7 +86,7 @@ def start(pool: KernelPool) -> Iterator[Callable[..., Heard]]:
     runs: list[Run] = []
 
     def start(source: str, **request: Any) -> Heard:
-        heard = Heard()
+        heard = Heard(answers=list(request.pop("answers", ())))
         heard.run = pool.run(RunRequest(source, **request), heard)
         runs.append(heard.run)
         if not request.get("options"):

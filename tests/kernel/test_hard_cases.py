@@ -126,11 +126,31 @@ def test_sys_exit(play):
 
 
 def test_input_is_refused(play):
-    heard = play("import sys\nassert sys.stdin.read() == ''\nname = input('Name? ')")
+    source = "import sys\nassert sys.stdin.read() == ''\nname = input('Name? ')"
+    heard = play(source, answers=[None])
     raised = heard.told("raised")[0]
     assert raised["type"] == "EOFError"
     assert "keyboard" in raised["message"]
     assert heard.text() == "Name? "
+
+
+def test_input_reads_what_is_typed(play):
+    source = (
+        "import getpass\nfirst = input('Name? ')\nprint('Hello', first)\n"
+        "print(len(getpass.getpass('Word: ')), repr(input()))"
+    )
+    heard = play(source, answers=["Ärmel 😀", "secret", ""])
+    assert heard.questions == [("Name? ", False), ("Word: ", True), ("", False)]
+    assert heard.text() == "Name? Hello Ärmel 😀\nWord: 6 ''\n"
+    assert heard.end == RunEnd("finished")
+
+
+def test_stop_ends_the_waiting_for_input(start):
+    heard = start("print('ready')\ninput('Name? ')")
+    end, spent = stopped(heard, 0.3)
+    assert (end.reason, end.signal) == ("interrupted", None)
+    assert spent < 0.9
+    assert heard.told("raised")[0]["type"] == "KeyboardInterrupt"
 
 
 def test_a_flood_of_prints(play):

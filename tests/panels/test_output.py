@@ -135,3 +135,41 @@ def test_what_tensorflow_says_while_it_starts_is_left_out(qtbot: QtBot, panel: O
     panel.add("stdout", "E0000 00:00:1.5 3 cuda_platform.cc:52] printed\n")
     qtbot.waitUntil(lambda: "printed" in panel.text.toPlainText())
     assert panel.text.toPlainText() == f"{kept}E0000 00:00:1.5 3 cuda_platform.cc:52] printed\n"
+
+
+def test_input_is_asked_for_below_the_output(qtbot: QtBot, panel: OutputPanel) -> None:
+    document = panel.document
+    pipeline = document.runs.pipeline
+    pipeline.endless = True
+    document.run()
+    qtbot.waitUntil(lambda: document.runs.ops == 3)
+    bar, got = panel.question, []
+    assert not bar.isVisible()
+    inbox = document.runs._inbox
+    assert inbox is not None
+    inbox.asked("line\nHow many? ", False, got.append)
+    qtbot.waitUntil(bar.isVisible)
+    assert bar.words.text() == "How many?"
+    assert panel.focus_target() is bar.line
+    qtbot.keyClicks(bar.line, "42")
+    qtbot.keyClick(bar.line, Qt.Key.Key_Return)
+    assert got == ["42"]
+    assert not bar.isVisible()
+    inbox.asked("Word: ", True, got.append)
+    qtbot.waitUntil(bar.isVisible)
+    qtbot.keyClicks(bar.line, "abc")
+    assert bar.line.echoMode() == bar.line.EchoMode.Password
+    qtbot.keyClick(bar.line, Qt.Key.Key_Return)
+    inbox.asked("", False, got.append)
+    qtbot.waitUntil(bar.isVisible)
+    qtbot.mouseClick(bar.end_link, Qt.MouseButton.LeftButton)
+    assert got == ["42", "abc", None]
+    inbox.asked("", False, got.append)
+    qtbot.waitUntil(bar.isVisible)
+    document.stop()
+    qtbot.waitUntil(lambda: not document.is_running)
+    assert not bar.isVisible()
+    qtbot.waitUntil(lambda: settled(panel))
+    text = panel.text.toPlainText()
+    assert "42\n•••\n" in text
+    assert "abc" not in text

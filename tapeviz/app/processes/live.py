@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,10 @@ class LivePipeline:
         return Snippet(source, filename, self.arguments, self.directory, self.timeout)
 
     def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
-        live = Recorder(self.pools.pool).record(self._snippet(source, filename))
+        snippet = self._snippet(source, filename)
+        if self._last is not None:
+            snippet = replace(snippet, typed=self._last.again.typed)
+        live = Recorder(self.pools.pool).record(snippet)
         try:
             while not should_stop():
                 with contextlib.suppress(TimeoutError):
@@ -60,7 +64,7 @@ class LivePipeline:
         told: Callable[[int, int], None],
         should_stop: Callable[[], bool],
     ) -> Diagnosis:
-        like = self._last.snippet if self._last is not None else None
+        like = self._last.again if self._last is not None else None
         return try_fixes(
             trace,
             diagnosis,

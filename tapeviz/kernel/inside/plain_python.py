@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
 from .needed import Needed, what_the_kernel_needs
@@ -31,10 +31,15 @@ _SCRIPT_NAMES = ("input", "exit", "quit")
 
 
 @contextlib.contextmanager
-def plain_python(folder: str, outlet: Outlet) -> Iterator[Needed]:
-    """Working directory, ``sys.path``, streams, ``input`` and asyncio as a script has them."""
+def plain_python(
+    folder: str, outlet: Outlet, ask: Callable[[str, bool], str | None]
+) -> Iterator[Needed]:
+    """Working directory, ``sys.path``, streams, ``input`` and asyncio as a script has them.
+
+    ``ask(prompt, is_secret)``: a line that the user typed; None when nobody is there to type.
+    """
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_names_of_a_script())
+        stack.enter_context(_names_of_a_script(ask))
         needed = stack.enter_context(what_the_kernel_needs())
         stack.enter_context(outlet.holding_without(needed.is_there))
         stack.enter_context(_streams(outlet, needed.threads))
@@ -85,15 +90,15 @@ def _streams(outlet: Outlet, others: Set[int]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _names_of_a_script() -> Iterator[None]:
+def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
     """Builtins without those that IPython adds, and with those that it takes away."""
     space = vars(builtins)
     before = {name: space[name] for name in (*_NOTEBOOK_NAMES, *_SCRIPT_NAMES) if name in space}
     asking = getpass.getpass
     for name in _NOTEBOOK_NAMES:
         space.pop(name, None)
-    space["input"] = _no_input
-    getpass.getpass = _no_input
+    space["input"] = _input_from(ask, is_secret=False)
+    getpass.getpass = _input_from(ask, is_secret=True)
     ending = "Ctrl-Z plus Return" if sys.platform == "win32" else "Ctrl-D (i.e. EOF)"
     for name in ("exit", "quit"):
         space[name] = _sitebuiltins.Quitter(name, ending)
@@ -106,13 +111,18 @@ def _names_of_a_script() -> Iterator[None]:
         getpass.getpass = asking
 
 
-def _no_input(prompt: object = "", *_: Any, **__: Any) -> str:
-    """Stand in for ``input()`` without a keyboard: raise the error that Python gives."""
-    print(prompt, end="", flush=True)
-    raise EOFError("input() found nothing to read: a snippet runs without a keyboard here")
+def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Callable[..., str]:
+    """Stand in for ``input()``, ``getpass()``: without a keyboard the error that Python gives."""
 
+    def read(prompt: object = "", *_: Any, **__: Any) -> str:
+        print(prompt, end="", flush=True)
+        line = ask(str(prompt), is_secret)
+        if line is None:
+            raise EOFError("input() found nothing to read: a snippet runs without a keyboard here")
+        return line
 
-_no_input.__name__ = _no_input.__qualname__ = "input"
+    read.__name__ = read.__qualname__ = "getpass" if is_secret else "input"
+    return read
 
 
 @contextlib.contextmanager

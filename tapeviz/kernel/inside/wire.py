@@ -2,8 +2,8 @@
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
 line. What goes out are ``iopub`` messages: ``stream`` for output, ``tapeviz_events`` with two
-buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_exiting``,
-``tapeviz_ended``.
+buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_asks``,
+``tapeviz_exiting``, ``tapeviz_ended``. What the user types comes as an ``input_reply``.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class KernelEndpoint:
         self.publish("tapeviz_began", {})
         self._settle()
         try:
-            with plain_python(request["folder"], self._outlet) as needed:
+            with plain_python(request["folder"], self._outlet, self._ask) as needed:
                 self._record(request, needed.restore)
                 end_script()
         except KeyboardInterrupt:
@@ -190,6 +190,22 @@ class KernelEndpoint:
             time.sleep(0.2)  # the socket of the answer belongs to the main thread
             return
         self._kernel.stdin_socket.poll(round(_ACKNOWLEDGED_WITHIN * 1000), zmq.POLLIN)
+
+    def _ask(self, prompt: str, is_secret: bool) -> str | None:
+        """The line that the user types; None at the end of what there is to read."""
+        if threading.current_thread() is not threading.main_thread():
+            return None  # the socket of the answer belongs to the main thread
+        socket, session = self._kernel.stdin_socket, self._kernel.session
+        while socket.poll(0, zmq.POLLIN):  # an answer to a question that was interrupted
+            socket.recv_multipart()
+        self._outlet.flush()
+        self.publish("tapeviz_asks", {"prompt": prompt, "is_secret": is_secret})
+        self._settle()
+        while not socket.poll(200, zmq.POLLIN):
+            pass  # in pieces, between which Python hears an interrupt
+        _, reply = session.recv(socket)
+        value = reply["content"]["value"]
+        return None if value is None else str(value)
 
     def _write(self, name: str, text: str) -> int:
         self._outlet.write(name, text.encode("utf-8", "backslashreplace"))
