@@ -73,6 +73,8 @@ class Snippet:
     round: int | None = None
     """Which call of a compiled function to look into, from 1; None: the last one."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    shows_figures: bool = False
+    """Figures that the snippet shows come to the listener."""
     typed: tuple[str | None, ...] = ()
     """Lines for ``input()`` that are known already; after them the listener is asked."""
 
@@ -88,6 +90,7 @@ class Listener(Protocol):
     def progressed(self, ops: int) -> None: ...
     def traced(self, trace: Trace) -> None: ...
     def printed(self, stream: str, text: str) -> None: ...
+    def pictured(self, png: bytes) -> None: ...
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None: ...
     def ended(self, trace: Trace) -> None: ...
 
@@ -102,6 +105,9 @@ class Silent:
         """Nothing to do."""
 
     def printed(self, stream: str, text: str) -> None:
+        """Nothing to do."""
+
+    def pictured(self, png: bytes) -> None:
         """Nothing to do."""
 
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
@@ -273,6 +279,10 @@ class LiveRecording:
         self._add(Printed(stream, text))
         self._listener.printed(stream, text)
 
+    def pictured(self, png: bytes) -> None:
+        """The snippet showed a figure."""
+        self._listener.pictured(png)
+
     def asked(self, prompt: str, is_secret: bool) -> None:
         """The snippet waits for a line: from what is known already, else from the listener."""
         known = self.snippet.typed[len(self._typed) :]
@@ -289,7 +299,7 @@ class LiveRecording:
     @property
     def again(self) -> Snippet:
         """The snippet, to be run once more as it ran: with the lines that the user typed."""
-        return replace(self.snippet, typed=tuple(self._typed))
+        return replace(self.snippet, typed=tuple(self._typed), shows_figures=False)
 
     def ended(self, end: RunEnd) -> None:
         """The run is over, one way or another."""
@@ -469,6 +479,7 @@ class Recorder:
             argv=(snippet.filename, *snippet.arguments),
             cwd=snippet.directory.resolve() if snippet.directory else None,
             options=options,
+            shows_figures=snippet.shows_figures,
             timeout=snippet.timeout,
         )
         live.started(self.pool.run(asked, live))

@@ -61,6 +61,8 @@ class Document(QObject):
     run_started = Signal()
     run_ended = Signal()
     output_added = Signal(str, str)
+    picture_added = Signal(bytes)
+    """A figure that the snippet showed (PNG)."""
     question_changed = Signal()
     """``input()`` waits for a line, or no longer: :attr:`Runs.question`."""
     progress_changed = Signal()
@@ -88,6 +90,7 @@ class Document(QObject):
         self.runs.ended.connect(self.run_ended)
         self.runs.progressed.connect(self.status_changed)
         self.runs.output_added.connect(self.output_added)
+        self.runs.picture_added.connect(self.picture_added)
         self.runs.question_changed.connect(self.question_changed)
         self.runs.tensor_fetched.connect(self.tensor_fetched)
         self.runs.traced.connect(self.take_trace)

@@ -28,13 +28,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """All that was reported since the last batch; ``trace`` is the newest."""
+    """All that was reported since the last batch; ``trace`` is the newest; ``pictures``: PNG."""
 
     number: int
     ops: int = 0
     trace: Trace | None = None
     printed: tuple[tuple[str, str], ...] = ()
     dropped: int = 0
+    pictures: tuple[bytes, ...] = ()
     question: Question | None = None
     has_ended: bool = False
 
@@ -53,6 +54,7 @@ class Inbox(QObject):
         self._printed: list[tuple[str, str]] = []
         self._characters = 0
         self._dropped = 0
+        self._pictures: list[bytes] = []
         self._question: Question | None = None
         self._has_ended = False
         self._is_announced = False
@@ -84,6 +86,11 @@ class Inbox(QObject):
                 self._printed.append((stream, text))
         self._announce()
 
+    def pictured(self, png: bytes) -> None:
+        with self._lock:
+            self._pictures.append(png)
+        self._announce()
+
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
         with self._lock:
             self._question = Question(prompt, is_secret, reply)
@@ -104,11 +111,12 @@ class Inbox(QObject):
                 self._trace,
                 tuple(self._printed),
                 self._dropped,
+                tuple(self._pictures),
                 self._question,
                 self._has_ended,
             )
             self._trace = self._question = None
-            self._printed = []
+            self._printed, self._pictures = [], []
             self._characters = self._dropped = 0
             self._is_announced = False
         return batch

@@ -24,6 +24,7 @@ class Runs(QObject):
     output_added = Signal(str, str)
     progressed = Signal()
     question_changed = Signal()
+    picture_added = Signal(bytes)
     tensor_fetched = Signal(int)
 
     def __init__(self, pipeline: Pipeline, background: Background, parent: QObject) -> None:
@@ -134,6 +135,8 @@ class Runs(QObject):
             self.output_added.emit(stream, text)
         if batch.dropped:
             self.output_added.emit("note", f"[{batch.dropped:,} characters left out]\n")
+        for png in batch.pictures:
+            self.picture_added.emit(png)
         if batch.question is not None:
             self._ask(batch.question)
         if batch.ops != self.ops:

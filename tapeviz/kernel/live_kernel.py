@@ -198,6 +198,8 @@ class LiveKernel:
                 self._has_begun = True
             case "stream":
                 run.hear_output(content["name"], content["text"])
+            case "display_data":
+                run.hear_picture(content)
             case "tapeviz_events":
                 run.hear_events(*message.buffers)
             case "tapeviz_asks":

@@ -55,7 +55,8 @@ class RunRequest:
     """A snippet to run.
 
     ``filename`` is what tracebacks show. ``cwd`` is the folder it runs in; ``None`` gives it a
-    fresh empty one. ``options`` are the recorder's. ``timeout`` is in seconds, from its start.
+    fresh empty one. ``options`` are the recorder's. ``shows_figures``: figures of matplotlib and
+    PIL that are shown come to the listener. ``timeout`` is in seconds, from its start.
     """
 
     source: str
@@ -63,6 +64,7 @@ class RunRequest:
     argv: tuple[str, ...] = ()
     cwd: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    shows_figures: bool = False
     timeout: float | None = None
 
 
@@ -91,6 +93,9 @@ class RunListener(Protocol):
 
     def output(self, stream: Stream, text: str) -> None:
         """Text that the snippet wrote."""
+
+    def pictured(self, png: bytes) -> None:
+        """A figure that the snippet showed."""
 
     def asked(self, prompt: str, is_secret: bool) -> None:
         """The snippet waits in ``input()`` until ``Run.reply`` is called."""

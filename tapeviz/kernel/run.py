@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import concurrent.futures
 import logging
 import threading
@@ -118,6 +119,7 @@ class Run:
             "argv": list(request.argv),
             "folder": str(request.cwd or empty_folder),
             "options": dict(request.options),
+            "shows_figures": request.shows_figures,
         }
 
     def hear_output(self, stream: Stream, text: str) -> None:
@@ -131,6 +133,14 @@ class Run:
         except Exception:
             _log.exception("a listener raised")
             self.reply(None)
+
+    def hear_picture(self, content: Mapping[str, Any]) -> None:
+        """The snippet displayed something; a PNG is passed on (``display_data`` of Jupyter)."""
+        try:
+            png = base64.b64decode(content["data"]["image/png"])
+        except (KeyError, TypeError, ValueError):
+            return
+        self._tell(lambda: self._listener.pictured(png))
 
     def hear_events(self, lines: bytes, blob: bytes) -> None:
         """The recorder sent a batch."""

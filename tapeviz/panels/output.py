@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QW
 from ..document import Document
 from ..report import ending_words
 from ..trace.model import EMPTY_TRACE
+from .figures import FigureRow
 from .look import SMALL, Theme, colour, font
 from .panel import Panel
 from .widgets import ShortLabel, link_button, plain_label
@@ -69,6 +70,8 @@ class OutputPanel(Panel):
         self.header_row.addWidget(self.count_label)
         self.header_row.addWidget(self.clear_button)
         self.body.addWidget(self.text)
+        self.figures = FigureRow(document)
+        self.body.addWidget(self.figures)
         self.question = QuestionBar(document)
         self.body.addWidget(self.question)
         self._formats: dict[str, QTextCharFormat] = {}

@@ -32,6 +32,7 @@ class Heard:
     first_at: float = 0.0
     run: Run | None = None
     end: RunEnd | None = None
+    pictures: list[bytes] = field(default_factory=list)
     questions: list[tuple[str, bool]] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
     """Lines for ``input()``; when they are used up nobody answers."""
@@ -53,6 +54,10 @@ class Heard:
         self.questions.append((prompt, is_secret))
         if self.answers and self.run is not None:
             self.run.reply(self.answers.pop(0))
+
+    def pictured(self, png: bytes) -> None:
+        self._note("pictured")
+        self.pictures.append(png)
 
     def ended(self, end: RunEnd) -> None:
         self._note("ended")

@@ -4,8 +4,8 @@ import time
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtCore import QBuffer, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QTextCursor
 from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
@@ -173,3 +173,36 @@ def test_input_is_asked_for_below_the_output(qtbot: QtBot, panel: OutputPanel) -
     text = panel.text.toPlainText()
     assert "42\n•••\n" in text
     assert "abc" not in text
+
+
+def picture(width: int, height: int) -> bytes:
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(0xFF3366AA)
+    buffer = QBuffer()
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    return bytes(buffer.data().data())
+
+
+def test_figures_stand_below_the_output_and_go_with_the_run(
+    qtbot: QtBot, panel: OutputPanel
+) -> None:
+    document = panel.document
+    document.run()
+    qtbot.waitUntil(lambda: not document.is_running)
+    row = panel.figures
+    assert not row.isVisible()
+    for size in ((640, 480), (20, 10)):
+        document.picture_added.emit(picture(*size))
+    document.picture_added.emit(b"no picture")
+    assert row.isVisible()
+    large, small = row.views
+    assert large.pixmap().height() < 0.6 * panel.height() * large.devicePixelRatioF()
+    assert (small.pixmap().width(), small.pixmap().height()) == (20, 10)
+    large.setFocus()
+    large.copy()
+    assert QGuiApplication.clipboard().image().width() == 640
+    document.run()
+    assert not row.isVisible()
+    assert row.views == []
+    qtbot.waitUntil(lambda: not document.is_running)

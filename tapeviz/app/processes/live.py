@@ -37,7 +37,8 @@ class LivePipeline:
         last, self._last = self._last, None
         if last is not None:
             last.release()
-        self._last = Recorder(self.pools.pool).record(self._snippet(source, filename), listener)
+        snippet = replace(self._snippet(source, filename), shows_figures=True)
+        self._last = Recorder(self.pools.pool).record(snippet, listener)
         return self._last
 
     def _snippet(self, source: str, filename: str) -> Snippet:

@@ -1,13 +1,15 @@
 """Requests of the other process in; events, output and answers out, as Jupyter messages.
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
-line. What goes out are ``iopub`` messages: ``stream`` for output, ``tapeviz_events`` with two
-buffers (lines of JSON, raw bytes), ``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_asks``,
+line. What goes out are ``iopub`` messages: ``stream`` for output, ``display_data`` for pictures,
+``tapeviz_events`` with two buffers (lines of JSON, raw bytes), ``tapeviz_answer``,
+``tapeviz_began``, ``tapeviz_asks``,
 ``tapeviz_exiting``, ``tapeviz_ended``. What the user types comes as an ``input_reply``.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import importlib
 import json
@@ -24,6 +26,7 @@ from typing import Any
 import zmq
 
 from .before_exit import deliver_before_ending, line_in, note_crashes
+from .figures import show_figures
 from .outlet import STREAMS, Outlet, own_pipes
 from .plain_python import plain_python, restore_environment
 from .script_end import end_script
@@ -141,6 +144,8 @@ class KernelEndpoint:
         self._settle()
         try:
             with plain_python(request["folder"], self._outlet, self._ask) as needed:
+                if request["shows_figures"]:
+                    show_figures(self._publish_picture)
                 self._record(request, needed.restore)
                 end_script()
         except KeyboardInterrupt:
@@ -213,6 +218,12 @@ class KernelEndpoint:
 
     def _publish_output(self, name: str, text: str) -> None:
         self.publish("stream", {"name": name, "text": text})
+
+    def _publish_picture(self, png: bytes) -> None:
+        """Send a picture as notebooks do."""
+        self._outlet.flush()
+        text = base64.b64encode(png).decode()
+        self.publish("display_data", {"data": {"image/png": text}, "metadata": {}})
 
     def _settle(self) -> None:
         thread = self._kernel.iopub_thread

@@ -1,0 +1,102 @@
+"""Figures that a snippet showed in, a row of pictures under its output out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QKeySequence, QPixmap, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollArea, QWidget
+
+from ..document import Document
+
+HIGH = 280
+"""Px of the row where the panel has room; less than half of the panel otherwise."""
+MOST = 100
+
+
+class FigureView(QLabel):
+    """A figure, as high as the row lets it be; its menu copies it."""
+
+    def __init__(self, image: QImage, number: int) -> None:
+        super().__init__()
+        self.image = image
+        self.setAccessibleName(f"Figure {number}")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self)
+        keys.setContext(Qt.ShortcutContext.WidgetShortcut)
+        keys.activated.connect(self.copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._ask)
+
+    def copy(self) -> None:
+        QGuiApplication.clipboard().setImage(self.image)
+
+    def _ask(self, at: object) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Copy the figure", self.copy)
+        menu.popup(self.mapToGlobal(at))  # type: ignore[call-overload]
+
+    def fit(self, height: int) -> None:
+        """Never larger than it is, at the sharpness of the screen."""
+        ratio = self.devicePixelRatioF()
+        room = QSize(100_000, round(min(height * ratio, self.image.height())))
+        mode = Qt.TransformationMode.SmoothTransformation
+        shown = QPixmap.fromImage(self.image.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, mode))
+        shown.setDevicePixelRatio(ratio)
+        self.setPixmap(shown)
+
+
+class FigureRow(QScrollArea):
+    """Hidden while the snippet has shown none."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.setAccessibleName("Figures of the snippet")
+        self.setWidgetResizable(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inside = QWidget()
+        inside.setObjectName("scrolled")
+        self._row = QHBoxLayout(inside)
+        self._row.setContentsMargins(12, 6, 12, 6)
+        self._row.setSpacing(12)
+        self._row.addStretch(1)
+        self.setWidget(inside)
+        self.views: list[FigureView] = []
+        document.picture_added.connect(self.add)
+        document.run_started.connect(self.clear)
+        self.hide()
+
+    def clear(self) -> None:
+        for view in self.views:
+            self._row.removeWidget(view)
+            view.deleteLater()
+        self.views = []
+        self.hide()
+
+    def add(self, png: bytes) -> None:
+        """Shows a picture below what was printed; bytes that are no picture are left out."""
+        image = QImage.fromData(png)
+        if image.isNull() or len(self.views) >= MOST:
+            return
+        view = FigureView(image, len(self.views) + 1)
+        self.views.append(view)
+        self._row.insertWidget(len(self.views) - 1, view)
+        self.show()
+        self.refit()
+
+    def refit(self) -> None:
+        """Gives the row its height, and each figure the room in it."""
+        panel = self.parentWidget()
+        if not self.views or panel is None:
+            return
+        tallest = max(view.image.height() / self.devicePixelRatioF() for view in self.views)
+        bar = self.horizontalScrollBar().sizeHint().height()
+        room = min(HIGH, round(0.6 * panel.height()) - bar - 12, round(tallest))
+        for view in self.views:
+            view.fit(max(40, room))
+        self.setFixedHeight(max(40, room) + bar + 14)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.refit()

@@ -1,0 +1,72 @@
+"""Figures that a snippet shows come to the listener; the libraries are stood in for."""
+
+from __future__ import annotations
+
+import base64
+import textwrap
+from pathlib import Path
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+PYPLOT = """
+    figures, now = {}, 1
+    class Figure:
+        def __init__(self, number): self.number, self.bytes = number, b"one"
+        def savefig(self, file, **options): file.write(self.bytes)
+    def figure(number):
+        global now
+        now = number
+        return figures.setdefault(number, Figure(number))
+    def gcf(): return figure(now)
+    def get_fignums(): return sorted(figures)
+    def show(): raise RuntimeError("a window would wait here")
+"""
+PILLOW = """
+    class Image:
+        mode = "F"
+        def convert(self, mode): self.mode = mode; return self
+        def save(self, file, format): file.write(f"{format} {self.mode}".encode())
+        def show(self): raise RuntimeError("a viewer would start here")
+"""
+
+
+def libraries(folder: Path) -> Path:
+    for name, text in (("matplotlib/pyplot", PYPLOT), ("PIL/Image", PILLOW)):
+        file = folder / f"{name}.py"
+        file.parent.mkdir()
+        (file.parent / "__init__.py").touch()
+        file.write_text(textwrap.dedent(text))
+    return folder
+
+
+def test_shown_figures_come_once_and_the_current_one_stays(play, tmp_path):
+    source = textwrap.dedent("""
+        import matplotlib.pyplot as plt
+        from PIL import Image
+        plt.figure(1); plt.figure(2).bytes = b"two"; plt.figure(1)
+        plt.show()
+        plt.figure(2).bytes = b"more"
+        plt.show(block=True)
+        assert plt.gcf().number == 2
+        Image.Image().show("title")
+        print(plt.show.__name__)
+    """)
+    heard = play(source, cwd=libraries(tmp_path), shows_figures=True)
+    assert heard.told("raised") == []
+    assert heard.pictures == [b"one", b"two", b"more", b"PNG RGB"]
+    assert heard.text() == "show\n"
+
+
+def test_without_a_listener_for_them_the_libraries_are_untouched(play, tmp_path):
+    heard = play("import matplotlib.pyplot as plt; plt.show()", cwd=libraries(tmp_path))
+    assert "a window would wait" in heard.told("raised")[0]["message"]
+    assert heard.pictures == []
+
+
+def test_a_picture_displayed_as_in_a_notebook_comes_too(play):
+    source = (
+        "from IPython.display import Image, display\n"
+        f"display(Image(data={PNG!r}))\ndisplay('text alone')\n"
+    )
+    assert play(source).pictures == [PNG]
