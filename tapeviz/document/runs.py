@@ -35,7 +35,7 @@ class Runs(QObject):
         self.ops = 0
         self.seconds = 0.0
         self.question: Question | None = None
-        """What ``input()`` of the run under way waits for."""
+        """The line that ``input()`` of the run under way waits for."""
         self._background = background
         self._number = 0
         self._inbox: Inbox | None = None
