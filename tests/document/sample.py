@@ -30,6 +30,7 @@ from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.recording import Listener
 from tapeviz.scene.model import (
+    EMPTY_SCENE,
     Box,
     LegendEntry,
     Mark,
@@ -248,6 +249,8 @@ def picture(value: Any) -> Picture | None:
 def compose(
     arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
 ) -> Scene:
+    if not arranged.layout.rects:  # before the first picture
+        return EMPTY_SCENE
     flow = call.flow if call else Flow()
     walked = set(flow.walked)
     if call and overlay.step is not None:
