@@ -88,6 +88,16 @@ class CallFacts:
                     feeding.setdefault(tensor, []).append((step, op, gradient))
         return feeding
 
+    @cached_property
+    def reads(self) -> Mapping[VariableId, Sequence[TensorId]]:
+        """For each variable the tensors read from it that got a gradient, in the order of reads."""
+        reads: dict[VariableId, list[TensorId]] = {}
+        for tensor in sorted(self.feeding):
+            version = self.trace.version_read(tensor)
+            if version is not None:
+                reads.setdefault(version.variable, []).append(tensor)
+        return reads
+
     @property
     def origins(self) -> Origins:
         return self.flow.origins

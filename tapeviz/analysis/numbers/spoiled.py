@@ -133,9 +133,7 @@ def _before_moves(facts: CallFacts, step: Step, op: Op) -> _Spoiler:
 
 
 def read_tensors(facts: CallFacts, source: Operand) -> list[TensorId]:
-    """The source itself; of a variable every tensor that was read from it."""
+    """The source itself; of a variable every tensor read from it that got a gradient."""
     if source.tensor is None:
         return []
-    variable = facts.trace.variables.get(VariableId(source.tensor))
-    versions = variable.versions if variable else ()
-    return [source.tensor, *(tensor for version in versions for tensor in version.reads)]
+    return [source.tensor, *facts.reads.get(VariableId(source.tensor), ())]
