@@ -64,6 +64,8 @@ class Log:
         self._closing = False
         self._is_deaf = False
         self._complaints: set[str] = set()
+        self._lines: list[str] = []
+        self._blob: list[bytes] = []
         self._thread = threading.Thread(target=self._work, name="tapeviz-recorder", daemon=True)
 
     def start(self) -> None:
@@ -78,7 +80,7 @@ class Log:
                 self._thread.join()
 
     def catch_up(self) -> None:
-        """Wait until what was noticed has been sent, but not for ever."""
+        """Wait until what was noticed has been encoded, but not for ever."""
         # A thread of the snippet's that outlived it, or a process forked by it: nobody listens.
         if self._closing or os.getpid() != self._pid:
             self.rows.clear()
@@ -133,24 +135,27 @@ class Log:
         tensors, pause = self.encoder.tensors, _PAUSE
         while not self._closing:
             try:
-                self._wake.wait(pause)
+                is_asked = self._wake.wait(pause)
                 self._wake.clear()
                 before = tensors.elements
-                if self.rows:
-                    self._write_all()
+                if self.rows or self._lines:
+                    self._write_all(sends=not is_asked)
                 pause = _SHORT_PAUSE if tensors.elements - before > _MANY_ELEMENTS else _PAUSE
                 self._caught_up.set()
             except Exception:  # the snippet has taken builtins away that threading needs
                 time.sleep(_PAUSE)
         self._write_all()
 
-    def _write_all(self) -> None:
+    def _write_all(self, sends: bool = True) -> None:
+        """Encode all rows; ``sends``: and send what there is, though it be little."""
         with self._lock:
             rows = self.rows
             while rows:
                 batch = rows[:_BATCH]
                 del rows[: len(batch)]
                 self._write(batch)
+            if sends:
+                self._send_lines()
 
     def _write(self, batch: list[tuple[Any, ...]]) -> None:
         try:
@@ -158,6 +163,14 @@ class Log:
         except Exception:
             self.complain("writing events")
             return
+        self._lines += lines
+        self._blob.append(blob)
+        if len(self._lines) >= _BATCH:
+            self._send_lines()
+
+    def _send_lines(self) -> None:
+        lines, self._lines = self._lines, []
+        blob, self._blob = b"".join(self._blob), []
         if lines and not self._is_deaf:
             try:
                 self._send(lines, blob)
