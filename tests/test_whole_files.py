@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import select
 import signal
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +18,7 @@ import pytest
 from tapeviz import whole_files
 from tapeviz.errors import TapevizError
 from tapeviz.whole_files import write_whole
+from tests.pipes import written_to_a_pipe
 
 as_user = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere"
@@ -142,20 +141,8 @@ def test_a_pipe_gets_the_contents_and_stays_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(TapevizError, match="nobody reads"):
         write_whole(path, NEW)
-    reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    os.set_blocking(reading, True)
-    got: list[bytes] = []
-
-    def read() -> None:
-        select.select([reading], [], [])  # before there is a writer it would be at its end
-        with os.fdopen(reading, "rb") as stream:
-            got.append(stream.read())
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    write_whole(path, lambda stream: stream.write(NEW * 100))
-    reader.join()
-    assert got == [NEW * 100]
+    got = written_to_a_pipe(path, lambda: write_whole(path, lambda to: to.write(NEW * 100)))
+    assert got == NEW * 100
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
-import select
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +22,7 @@ from tapeviz.source_files import encoded
 from tapeviz.trace.file import load, save
 from tapeviz.whole_files import write_whole
 from tests.export.drawn import drawing
+from tests.pipes import written_to_a_pipe
 from tests.soak.figures import SEED, count, note, tell
 
 Write = Callable[[Path], None]
@@ -63,20 +62,8 @@ def hard_link(write: Write, folder: Path) -> bool:
 def pipe(write: Write, folder: Path) -> bool:
     path = folder / "pipe"
     os.mkfifo(path)
-    reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    os.set_blocking(reading, True)
-    got: list[bytes] = []
-
-    def read() -> None:
-        select.select([reading], [], [])  # before there is a writer it would be at its end
-        with os.fdopen(reading, "rb") as stream:
-            got.append(stream.read())
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    write(path)
-    reader.join(10)
-    return bool(got and got[0]) and stat.S_ISFIFO(path.stat().st_mode)
+    got = written_to_a_pipe(path, lambda: write(path))
+    return bool(got) and stat.S_ISFIFO(path.stat().st_mode)
 
 
 def odd_names(write: Write, folder: Path) -> bool:
