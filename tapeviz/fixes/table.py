@@ -104,7 +104,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         rebind_attribute,
     ),
     NewVariable: (keep_tensor,),
-    LeftTensorFlow: (call_model, interpolate, stay_in_tensorflow, call_directly),
+    LeftTensorFlow: (call_model, interpolate, soft_counts, stay_in_tensorflow, call_directly),
     NotWatched: (
         watch_first,
         watch_values,

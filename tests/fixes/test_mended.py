@@ -56,6 +56,19 @@ BROKEN = {
         "v_new = tf.tensor_scatter_nd_update(v, tf.range(0, 6, 2)[:, tf.newaxis], p)",
         [2.0, 4.0, 6.0],
     ),
+    "a function that writes to what it is given": (
+        """
+        a, c = tf.Variable(2.0), tf.Variable(tf.zeros([3]))
+        def put(v, i, x):
+            v[i].assign(x)
+        with tf.GradientTape() as tape:
+            put(c, 1, a * a)
+            loss = tf.reduce_sum(c * 2.0)
+        tape.gradient(loss, a)
+        """,
+        "c_new = put(c, 1, a * a)",
+        8.0,
+    ),
     "a layer's weight": (
         """
         layer = tf.keras.layers.Dense(1, use_bias=False)

@@ -60,6 +60,13 @@ LINES: list[tuple[str, str, str]] = [
         "v = 2.0 * xs[int(x)]",
         "v = 2.0 * (xs[int(x)] + (x - int(x)) * (xs[min(int(x) + 1, len(xs) - 1)] - xs[int(x)]))",
     ),
+    (
+        "left-tensorflow",
+        "h, _ = np.histogram(x.numpy(), 4, range=(0.0, 1.0))",
+        "h, _ = (tf.reduce_sum(tf.nn.relu(1.0 - tf.abs((tf.reshape(x, [-1, 1]) - 0.0) / "
+        "(1.0 - 0.0) * 4 - 0.5 - tf.range(4, dtype=tf.float32))), axis=0), "
+        "tf.linspace(tf.cast(0.0, tf.float32), tf.cast(1.0, tf.float32), 4 + 1))",
+    ),
     ("left-tensorflow", "v = tf.constant(float('%.2f' % x.numpy()))", "v = x"),
     ("left-tensorflow", "v = float('{:.1f}'.format(x * 2.0)) * 3.0", "v = (x * 2.0) * 3.0"),
     ("left-tensorflow", "v = 3.0 * float(f'{x + 1.0:.3f}')", "v = 3.0 * (x + 1.0)"),
@@ -101,6 +108,18 @@ def test_the_line_that_is_written(kind: str, line: str, mended: str) -> None:
     text = f"{HEAD}    {line}\n{TAIL}"
     edits = list(edits_for(fix_case(text, kind, 2)))
     assert f"{HEAD}    {mended}\n{TAIL}" in [edit.new_text for edit in edits]
+
+
+def test_an_index_on_several_axes_is_interpolated_between_corners() -> None:
+    text = f"{HEAD}    v = tf.gather_nd(p, tf.cast(x, tf.int32))\n{TAIL}"
+    given = fix_case(text, "integer", 2, shapes={"p:0": (2, 3)})
+    edits = [edit for edit in edits_for(given) if edit.title.startswith("Estimate: interpolate")]
+    assert "for side in ([False, False], [False, True], [True, False], [True, True])" in (
+        edits[0].new_text
+    )
+    assert "tf.gather_nd(p, tf.minimum(" in edits[0].new_text
+    unknown = edits_for(fix_case(text, "integer", 2))  # of how many axes it picks is not known
+    assert not any(edit.title.startswith("Estimate: interpolate") for edit in unknown)
 
 
 def test_what_cuts_digits_off_is_an_estimate() -> None:

@@ -60,6 +60,44 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "AutoGraph converts a layer that predict calls",
+        """
+        import tensorflow as tf
+        class Layer(tf.keras.layers.Layer):
+            def call(self, x):
+                if tf.reduce_sum(x) > 0.0:
+                    return x
+                return tf.matmul(x, tf.ones([3, 1]))
+        model = tf.keras.Sequential([Layer()])
+        try: print(model.predict(tf.ones([2, 4]), verbose=0))
+        except Exception as error: print(type(error).__name__, str(error)[-200:])
+        """,
+    ),
+    snippet(
+        "restoring in a function takes from a list of tensors",
+        """
+        import os
+        import tensorflow as tf
+        module = tf.Module()
+        module.v = tf.Variable(3.0)
+        module.f = tf.function(lambda x: x * module.v, input_signature=[tf.TensorSpec([None])])
+        tf.saved_model.save(module, "saved")
+        print(sorted(os.listdir("saved")), tf.saved_model.load("saved").f([2.0]))
+        """,
+    ),
+    snippet(
+        "an op callback of the snippet's changes what ops give",
+        """
+        import tensorflow as tf
+        tf.debugging.enable_check_numerics()
+        @tf.function
+        def f(x): return tf.sqrt(x) * 2.0
+        print(f(tf.constant(4.0)))
+        try: f(tf.constant(-1.0))
+        except tf.errors.InvalidArgumentError as error: print(error.message.splitlines()[-2:])
+        """,
+    ),
+    snippet(
         "a function prints while it is traced",
         """
         import tensorflow as tf

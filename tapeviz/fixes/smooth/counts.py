@@ -43,9 +43,8 @@ def _code(source: ParsedSource, call: cst.Call, position: int, *keywords: str) -
     return source.code(enclosed(given.value)) if given is not None else ""
 
 
-def _ends(source: ParsedSource, call: cst.Call) -> tuple[str, str]:
-    """The code of both ends of a ``value_range``."""
-    given = argument(call, 1, "value_range")
+def _ends(source: ParsedSource, given: cst.Arg | None) -> tuple[str, str]:
+    """The code of both ends of a range."""
     if given is None:
         return "", ""
     if isinstance(given.value, (cst.List, cst.Tuple)) and len(given.value.elements) == 2:
@@ -57,17 +56,51 @@ def _ends(source: ParsedSource, call: cst.Call) -> tuple[str, str]:
 
 def _position(source: ParsedSource, call: cst.Call, x: str) -> tuple[str, str]:
     """Where ``x`` lies among the bins, counted from 0, and the number of bins."""
-    low, high = _ends(source, call)
+    low, high = _ends(source, argument(call, 1, "value_range"))
     bins = _code(source, call, 2, "nbins") or "100"
-    return (f"({x} - {low}) / ({high} - {low}) * {bins} - 0.5" if low else ""), bins
+    return (_among_bins(x, low, high, bins) if low else ""), bins
+
+
+def _among_bins(x: str, low: str, high: str, bins: str) -> str:
+    return f"({x} - {low}) / ({high} - {low}) * {bins} - 0.5"
+
+
+def _into_bins(source: ParsedSource, place: str, bins: str) -> str:
+    distance = f"{place} - {source.tf}.range({bins}, dtype={source.tf}.float32)"
+    return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)"
 
 
 def _histogram(case: FixCase, call: cst.Call) -> str:
     source = case.source
     flat = f"{source.tf}.reshape({_code(source, call, 0, 'values')}, [-1, 1])"
     place, bins = _position(source, call, flat)
-    distance = f"{place} - {source.tf}.range({bins}, dtype={source.tf}.float32)"
-    return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)" if place else ""
+    return _into_bins(source, place, bins) if place else ""
+
+
+def _numpy_histogram(case: FixCase, call: cst.Call) -> str:
+    """The counts and the edges of the bins, as ``np.histogram`` returns them."""
+    source, tf = case.source, case.source.tf
+    x = _tensor_behind(source, argument(call, 0, "a"))
+    weighed = any(arg.keyword and arg.keyword.value in ("weights", "density") for arg in call.args)
+    if dotted(call.func) != f"{source.np}.histogram" or not x or weighed or len(call.args) > 3:
+        return ""
+    bins = _code(source, call, 1, "bins") or "10"
+    low, high = _ends(source, argument(call, 2, "range"))
+    if not low:
+        low, high = f"{tf}.reduce_min({x})", f"{tf}.reduce_max({x})"
+    place = _among_bins(f"{tf}.reshape({x}, [-1, 1])", low, high, bins)
+    ends = ", ".join(f"{tf}.cast({end}, {tf}.float32)" for end in (low, high))
+    return f"({_into_bins(source, place, bins)}, {tf}.linspace({ends}, {bins} + 1))"
+
+
+def _tensor_behind(source: ParsedSource, given: cst.Arg | None) -> str:
+    """The tensor that a NumPy array was taken from: ``x`` of ``x.numpy()``, or of its name."""
+    node = given.value if given is not None else None
+    if isinstance(node, cst.Name):
+        node = source.bound_to(node.value) or node
+    if isinstance(node, cst.Call) and called_name(node) == "numpy":
+        node = node.func.value if isinstance(node.func, cst.Attribute) else None
+    return source.code(enclosed(node)) if isinstance(node, cst.BaseExpression) else ""
 
 
 def _histogram_bins(case: FixCase, call: cst.Call) -> str:
@@ -136,6 +169,7 @@ def _cross_entropy(loss: str) -> Rewrite:
 
 _REWRITES: dict[str, tuple[Rewrite, str]] = {
     "histogram_fixed_width": (_histogram, "a histogram into which elements count by distance"),
+    "histogram": (_numpy_histogram, "a histogram into which elements count by distance"),
     "histogram_fixed_width_bins": (_histogram_bins, "the place among the bins, not rounded down"),
     "bincount": (_bincount, "counts into which elements count by distance"),
     "one_hot": (_one_hot, "a one-hot vector that goes over from one place to the next"),

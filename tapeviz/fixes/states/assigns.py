@@ -257,16 +257,31 @@ def _returned(
         return None
     plan.after(write.statement, f"{name}.assign({new})")
     plan.last(function, f"return {new}")
-    target = cst.AssignTarget(cst.Name(new))
+    receiver = _given_for(function, small.value, receiver)
+    bound = source.free_name(new_name(stem(receiver)))
+    target = cst.AssignTarget(cst.Name(bound))
 
     def bind(updated: cst.Expr) -> cst.CSTNode:
         return cst.Assign([target], updated.value)
 
     plan.replace(small, bind)
     region = region_after(source, caller, block)
-    if not rename_reads(plan, receiver, new, region.statements):
+    if not rename_reads(plan, receiver, bound, region.statements):
         return None
     return Edit(f"Return the tensor from {function.name.value}, and compute with it", plan.text())
+
+
+def _given_for(
+    function: cst.FunctionDef, call: cst.Call, receiver: cst.BaseExpression
+) -> cst.BaseExpression:
+    """The argument that the caller gives for a parameter; the receiver itself if it is none."""
+    names = [parameter.name.value for parameter in function.params.params]
+    if isinstance(call.func, cst.Attribute) and names[:1] == ["self"]:
+        names = names[1:]
+    if not isinstance(receiver, cst.Name) or receiver.value not in names:
+        return receiver
+    given = argument(call, names.index(receiver.value), receiver.value)
+    return given.value if given is not None else receiver
 
 
 def stem(receiver: cst.BaseExpression) -> str:

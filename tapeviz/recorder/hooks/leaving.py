@@ -56,7 +56,7 @@ def install(recording: RecordingContext, installed: Installed) -> None:
         installed.replace(
             private.owner_of(model, "predict_step"),
             "predict_step",
-            lambda step: private.do_not_convert(_remembering(predicted, step)),
+            lambda step: private.run_as_it_is(_remembering(predicted, step)),
         )
         for method in _TAKING_IN:
             answer = partial(_answering, recording, predicted, method)

@@ -71,9 +71,9 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
                 put_into_graph(recording, op_type, inputs, attrs, outputs, graph)
             except Exception:
                 recording.log.complain("an op of a graph")
-        return (
-            outputs  # what the next callback is given (invoke_op_callbacks, TensorFlow 2.15-2.21)
-        )
+        # The snippet's own callbacks are given what this one returns (invoke_op_callbacks,
+        # TensorFlow 2.15-2.21); alone it changes nothing.
+        return outputs if len(scopes.op_callbacks) > 1 else None
 
     return ran
 

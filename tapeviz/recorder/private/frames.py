@@ -62,7 +62,13 @@ CALLER_OF_LOG = (
 )
 """Where ``tf.get_logger()`` asks for the place of a line (2.15-2.21)."""
 
-do_not_convert = tf.autograph.experimental.do_not_convert
+run_as_it_is = find(
+    "tensorflow.python.autograph.impl.api:autograph_artifact",
+    "AutoGraph in layers that predict calls",
+    tf.autograph.experimental.do_not_convert,
+)
+"""Marks a function that AutoGraph calls without converting it; what that calls is converted or not
+as without it, which ``do_not_convert`` would change (2.15-2.21)."""
 
 
 def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
