@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from ..canvas.legend import Legend
@@ -254,6 +255,7 @@ class GraphPanel(Panel):
             menu.addAction("Unfold", lambda: document.unfold(node))
         if document.links.open_path(node):
             menu.addAction("Fold its group", lambda: document.fold(node))
+        menu.addAction("Copy its name", lambda: _copy(known.name or known.title))
         menu.addAction("Zoom to it", lambda: self.view.reveal(frozenset((node,))))
         if known.line:
             menu.addAction(f"Go to line {known.line}", lambda: document.go_to_line(known.line))
@@ -325,3 +327,7 @@ class EmptyGraph(QWidget):
                 "You will see the graph of what ran, where the gradient flows and where it is cut."
                 "\nExamples has a snippet for each common trouble."
             )
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

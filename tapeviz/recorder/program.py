@@ -228,7 +228,18 @@ def raised(error: BaseException, filename: str) -> Event:
         "line": line,
         "traceback": _printed(error, filename),
         "frames": lines,
+        **_searched_folder(error),
     }
+
+
+def _searched_folder(error: BaseException) -> dict[str, str]:
+    """The folder in which a file was looked for that is not there, unless its path is whole."""
+    name = getattr(error, "filename", None)
+    if not isinstance(error, FileNotFoundError) or os.path.isabs(os.fsdecode(name or "/")):
+        return {}
+    with contextlib.suppress(OSError):
+        return {"folder": os.getcwd()}
+    return {}
 
 
 def _printed(error: BaseException, filename: str) -> str:

@@ -329,7 +329,8 @@ class Printed(_Event, frozen=True, tag="output"):
 class Raised(_Event, frozen=True, tag="error"):
     """The snippet ended by an exception; ``line``: innermost line of the snippet, 0 none.
 
-    ``frames``: the snippet's lines in the traceback, outermost first.
+    ``frames``: the snippet's lines in the traceback, outermost first. ``folder``: where a file was
+    looked for that is not there.
     """
 
     type: str
@@ -337,6 +338,7 @@ class Raised(_Event, frozen=True, tag="error"):
     line: int = 0
     traceback: str = ""
     frames: list[int] = []
+    folder: str = ""
 
 
 class Noted(_Event, frozen=True, tag="note"):

@@ -349,13 +349,15 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The exception that ended the snippet."""
+    """The exception that ended the snippet. ``folder``: where a file was looked for, without a
+    whole path, that is not there."""
 
     type: str
     message: str
     line: int
     traceback: str
     lines: tuple[int, ...] = ()
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

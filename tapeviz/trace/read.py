@@ -410,7 +410,7 @@ class Reader:
     def _raised(self, event: e.Raised) -> None:
         frames = tuple(event.frames)
         self._facts["failure"] = Failure(
-            event.type, event.message, event.line, event.traceback, frames
+            event.type, event.message, event.line, event.traceback, frames, event.folder
         )
 
     def _noted(self, event: e.Noted) -> None:

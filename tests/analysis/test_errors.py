@@ -51,6 +51,10 @@ RAISING = {
         "with tf.GradientTape() as tape:\n    tape.watch(model.weights)",
         ["model.weights", "Keras", ".value"],
     ),
+    "no such file": (
+        "import os, pathlib\npathlib.Path('inner').mkdir()\nos.chdir('inner')\nopen('data.csv')",
+        ["Line 4", "data.csv", "looked for in /", "/inner."],
+    ),
     "no pairs": (
         TAPE + "tf.keras.optimizers.SGD(0.1).apply_gradients(tape.gradient(y, [x]))",
         ["zip("],

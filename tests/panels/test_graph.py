@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
@@ -90,3 +92,16 @@ def test_the_scene_speaks_for_itself_to_a_screen_reader(panel: GraphPanel) -> No
     assert panel.view.accessibleDescription() == "7 nodes, 7 edges"
     panel.document.select_nodes(frozenset(("op5",)))
     assert panel.view.accessibleDescription().endswith("Selected: o Mean · target 2709.0")
+
+
+def test_the_menu_of_a_box_copies_its_name(qtbot: QtBot, panel: GraphPanel) -> None:
+    spot = at(panel, "op5")
+    event = QContextMenuEvent(
+        QContextMenuEvent.Reason.Mouse, spot, panel.view.viewport().mapToGlobal(spot)
+    )
+    QApplication.sendEvent(panel.view.viewport(), event)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    next(action for action in menu.actions() if action.text() == "Copy its name").trigger()
+    menu.close()
+    assert QApplication.clipboard().text() == "o"

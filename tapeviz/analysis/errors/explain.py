@@ -329,14 +329,7 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
             "Look for its present name, or leave line {line} out if the gradient does not need it."
         ),
     ),
-    (
-        r"FileNotFoundError: .*'(.*?)'",
-        say(
-            "Line {line} opens the file {0}, which is not there. "
-            "A snippet runs in the folder of its own file. "
-            "Write the whole path, or put values of the same shape in its place."
-        ),
-    ),
+    (r"FileNotFoundError: .*'(.*?)'", python.no_file),
     (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
     (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
     (r"IndexError: list index out of range|KeyError", python.no_key),

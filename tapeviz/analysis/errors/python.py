@@ -25,6 +25,16 @@ def keyboard(case: Case) -> str:
     )
 
 
+def no_file(case: Case) -> str:
+    """A file that is not there, and the folder in which it was looked for."""
+    name, folder = case.match.group(1), case.failure.folder
+    where = f"It was looked for in {folder}. " if folder else ""
+    return (
+        f"Line {case.line} opens the file {name}, which is not there. {where}"
+        "Write the whole path, or put values of the same shape in its place."
+    )
+
+
 def no_module(case: Case) -> str:
     name = case.match[1]
     if name.startswith("tensorflow."):
