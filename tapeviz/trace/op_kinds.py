@@ -40,6 +40,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "position": "gives positions of elements",
         "question": "answers true or false",
         "draw": "draws random numbers",
+        "discrete": "draws whole numbers, of which each has a probability",
     }
 )
 """For each trait what an op of it does."""
@@ -141,7 +142,7 @@ Min                                  clips
 Minimum                              clips
 Mul                                  product
 MulNoNan                             product
-Multinomial                          draw
+Multinomial                          draw discrete
 NoOp                                 plumbing
 NotEqual                             question
 OneHot                               no-gradient
@@ -155,7 +156,7 @@ Placeholder                          plumbing
 Pow                                  product grows
 Prod                                 clips
 RaggedRange                          no-gradient
-RandomPoissonV2                      draw
+RandomPoissonV2                      draw discrete
 RandomShuffle                        no-gradient draw
 Range                                no-gradient
 Rank                                 shape form no-data plumbing
@@ -209,10 +210,12 @@ Square                               product
 SquaredDifference                    product difference
 Squeeze                              moves view
 StatefulPartitionedCall              call
+StatefulRandomBinomial               draw discrete
 StatelessCase                        case
 StatelessIf                          branch
-StatelessMultinomial                 draw
+StatelessMultinomial                 draw discrete
 StatelessRandomBinomial              no-gradient
+StatelessRandomPoisson               draw discrete
 StatelessWhile                       loop
 StopGradient                         copy
 StridedSlice                         moves view reshape

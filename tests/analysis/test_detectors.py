@@ -255,3 +255,10 @@ def test_the_op_that_spoiled_a_gradient(name: str) -> None:
 def test_every_kind_is_tried_here() -> None:
     tried = {kind for kind, *_ in CASES.values()} | {kind for kind, *_ in SPOILED.values()}
     assert tried == set(KINDS)
+
+
+def test_a_draw_of_whole_numbers_has_a_way_out_of_its_own() -> None:
+    kind, _, message = cause_of(through("Multinomial", dtype="int64"))
+    assert kind == "not-differentiable"
+    assert "log-probability" in message
+    assert "log-probability" not in cause_of(through("ArgMax", dtype="int64"))[2]

@@ -16,6 +16,7 @@ _POSITIONS = ops_with("position")
 _QUESTIONS = ops_with("question")
 _SHAPES = ops_with("shape")
 _DRAWS = ops_with("draw")
+_DISCRETE_DRAWS = ops_with("discrete")
 # Of floats, giving floats, and registered as not differentiable, or with a gradient function that
 # gives None (the gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
 _FLAT = ops_with("no-gradient")
@@ -33,9 +34,17 @@ class NotDifferentiable(Evidence):
         rest = "" if cause.is_alone else ", and the other ways are cut, too"
         return (
             f"{every} from {source} to {target} leads through {cause.op_words} on line "
-            f"{cause.line}{rest}. {self._why(cause.op)} "
-            f"Use a smooth operation in its place, or estimate its gradient with "
-            f"tf.custom_gradient."
+            f"{cause.line}{rest}. {self._why(cause.op)} {self._way_out(cause.op)}"
+        )
+
+    def _way_out(self, op: str) -> str:
+        if op in _DISCRETE_DRAWS:
+            return (
+                "Take the gradient of the draw's log-probability times what it earned "
+                "(REINFORCE), or use a relaxation such as Gumbel-softmax."
+            )
+        return (
+            "Use a smooth operation in its place, or estimate its gradient with tf.custom_gradient."
         )
 
     def _why(self, op: str) -> str:
