@@ -20,6 +20,8 @@ from statistics import median
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from figures import tell  # noqa: E402
+
 from tapeviz.analysis import diagnose  # noqa: E402
 from tapeviz.examples import default_example  # noqa: E402
 from tapeviz.fixes import try_fixes  # noqa: E402
@@ -74,7 +76,7 @@ def main() -> None:
     parser.add_argument("--python")
     parser.add_argument("--launched", action="store_true")
     parser.add_argument("--light", action="store_true")
-    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("snippet", nargs="?", type=Path, default=default_example().path)
     asked = parser.parse_args()
     if asked.launched:
@@ -106,6 +108,11 @@ def main() -> None:
         f" first {first:.1f} s, median {middle:.2f} s, longest {max(rest):.2f} s"
         f" ({max(rest) / middle:.1f} times), over three times: {len(slow)} {' '.join(slow)}",
         flush=True,
+    )
+    tell(
+        f"the longest of {len(rest)} runs with fixes, to the median",
+        f"{max(rest) / middle:.1f} times",
+        "3 times",
     )
 
 
