@@ -231,7 +231,6 @@ def test_a_dot_asks_enter_breaks_the_line_and_tab_takes(qtbot: QtBot, panel: Sou
 @pytest.mark.parametrize(
     ("text", "begin", "wanted"),
     [
-        ("import numpy\nnumpy.lin", "numpy.lin", "linspace"),
         ("with tf.GradientTape() as g:\n    g.grad", "    g.grad", "gradient"),
         ("import tensorflow as T\nx = T.keras.layers.Den", "x = T.keras.layers.Den", "Dense"),
         ("wrong(\nlo", "lo", "locals"),
