@@ -130,7 +130,7 @@ def run_shown(trace: Trace, call: Call) -> dict[str, int]:
 
 
 def further_calls(trace: Trace) -> tuple[Call, ...]:
-    """The calls of which something is not told by the plain replay, as far as it was asked for."""
+    """Calls that still need a second replay (through stop_gradient, or with estimated slopes)."""
     is_signing = any(map(_is_signing, trace.ops.values()))
     wanted = (
         call

@@ -41,15 +41,15 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
     try:
         trace = live.wait(seconds + _FEWEST_SECONDS)
         after = _aligned(before, Outcome(trace, diagnose(trace)))
-        told = {place: _crossed(live, before, after, place) for place in places}
+        crossed = {place: _crossed(live, before, after, place) for place in places}
     except TimeoutError:
-        told = _all_without(before, places, "running the snippet once more took too long")
+        crossed = _all_without(before, places, "running the snippet once more took too long")
     except TapevizError as error:
-        told = _all_without(before, places, str(error))
+        crossed = _all_without(before, places, str(error))
     finally:
         live.release()
         folder.remove()
-    return _with(before.diagnosis, told)
+    return _with(before.diagnosis, crossed)
 
 
 def _aligned(before: Outcome, after: Outcome) -> Outcome:
@@ -123,12 +123,12 @@ def _all_without(before: Outcome, places: list[Place], words: str) -> dict[Place
     }
 
 
-def _with(diagnosis: Diagnosis, told: dict[Place, Finding]) -> Diagnosis:
+def _with(diagnosis: Diagnosis, crossed: dict[Place, Finding]) -> Diagnosis:
     calls = tuple(
         replace(
             call,
             findings=tuple(
-                told.get((number, place), finding) for place, finding in enumerate(call.findings)
+                crossed.get((number, place), finding) for place, finding in enumerate(call.findings)
             ),
         )
         for number, call in enumerate(diagnosis.calls)

@@ -57,12 +57,12 @@ class References:
         return "places without end" if self._frames > MOST_FRAMES else ""
 
     def _tensor(self, event: e.TensorSeen) -> str:
-        told = (event.dtype, event.shape)
+        form = (event.dtype, event.shape)
         if event.at >= 0 or event.text is not None:
-            before = self._values.setdefault(event.id, told)
+            before = self._values.setdefault(event.id, form)
         else:
-            before = self._values.get(event.id, told)
-        return "" if before == told else "a value whose dtype or shape changes"
+            before = self._values.get(event.id, form)
+        return "" if before == form else "a value whose dtype or shape changes"
 
     def _opened(self, event: e.TapeOpened) -> str:
         self._tapes.add(event.id)

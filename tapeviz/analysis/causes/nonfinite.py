@@ -120,11 +120,11 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     if found is None:
         return None
     trace = facts.trace
-    told, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
-    op = told.get((found.gave.traced, found.gave.name), found.gave)
+    shown, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
+    op = shown.get((found.gave.traced, found.gave.name), found.gave)
     forward = facts.origins.forward(op)
     own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
-    forward = told.get((own.traced, own.name), own)
+    forward = shown.get((own.traced, own.name), own)
     bad = any(is_nonfinite(trace.stats(now.get(output, output))) for output in own.outputs)
     at = place_of_bad(trace, own if bad else found.gave, now)
     value = _value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))

@@ -32,8 +32,8 @@ def runs_of(trace: Trace, call: Call) -> Sequence[Op]:
 
     A call of a function inside of which this one was traced counts.
     """
-    told = trace.ops.get(call.within) if call.within is not None else None
-    function = trace.functions.get(told.runs) if told is not None else None
+    shown = trace.ops.get(call.within) if call.within is not None else None
+    function = trace.functions.get(shown.runs) if shown is not None else None
     return [trace.ops[op] for op in function.calls] if function is not None else ()
 
 
@@ -86,13 +86,13 @@ def _bad(trace: Trace, tensors: Iterable[TensorId | None]) -> Iterator[TensorId]
 
 def _starts(trace: Trace, call: Call, run: Op) -> list[TensorId]:
     """The gradients and the outputs of a call of the function that are not finite."""
-    told = trace.ops.get(call.within) if call.within is not None else None
-    made: Mapping[tuple[int, str], Op] = by_name(trace, run) if run is not told else {}
+    shown = trace.ops.get(call.within) if call.within is not None else None
+    made: Mapping[tuple[int, str], Op] = by_name(trace, run) if run is not shown else {}
     gradients: list[TensorId | None] = []
     for result in call.results:
         op = trace.ops.get(trace.producers.get(result, OpId(0))) if result is not None else None
         if not made or op is None or result not in op.outputs:
-            gradients.append(result if run is told else None)
+            gradients.append(result if run is shown else None)
         elif (own := made.get((op.traced, op.name))) is not None:
             gradients.append(own.outputs[op.outputs.index(result)])
     return [*_bad(trace, gradients), *_bad(trace, run.outputs)]

@@ -96,8 +96,8 @@ def numbers_words(series: SourceSeries) -> str:
     """First, last and range: ``norm 7.48 → 2.1e-05, at most 9.6 in round 3``."""
     if not series.shown[np.isfinite(series.shown)].any():
         return ""
-    told = path_words(series.shown)
-    return told if series.values.size or not told else f"norm {told}"
+    path = path_words(series.shown)
+    return path if series.values.size or not path else f"norm {path}"
 
 
 def path_words(numbers: Numbers) -> str:
