@@ -239,6 +239,14 @@ def check_words(check: Check) -> str:
     return f"finite differences give another number: {check.error:.0%} off"
 
 
+def gradient_in_a_line(trace: Trace, finding: Finding) -> str:
+    """The gradient that came out, else the one across the cut; empty if there is neither."""
+    if finding.bridged_value is not None:
+        return number_in_a_line(trace, finding.bridged_value)
+    tensor = finding.bridged if finding.tensor is None else finding.tensor
+    return "" if tensor is None else number_in_a_line(trace, tensor)
+
+
 def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:
     """A few elements as they are; more as shape and Euclidean norm: ``[8, 8], norm 0.0123``."""
     if not isinstance(number, np.ndarray):

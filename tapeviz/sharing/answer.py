@@ -10,7 +10,7 @@ from ..analysis.model import CallDiagnosis, Diagnosis
 from ..export.shared_page import PageCard, PageTable
 from ..scene.text import clean
 from ..trace.model import Trace
-from .cards import cards, finding_card
+from .cards import cards, finding_cards
 from .page import page_lines
 
 _SIGNS = {
@@ -52,7 +52,7 @@ def _cards(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> t
     if shown is None or diagnosis.error is not None:
         return cards(trace, diagnosis)
     troubled = [finding for finding in shown.findings if finding.status != "flows"]
-    return tuple(finding_card(trace, f, shown) for f in troubled or shown.findings)
+    return tuple(finding_cards(trace, troubled or shown.findings, shown))
 
 
 def code_marked(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from ..analysis.alike import alike_findings, alike_series
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite, SourceSeries
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..export.shared_page import PageCard, PageFix, PageTable
-from ..report import bridge_heading, check_words
+from ..report import bridge_heading, check_words, gradient_in_a_line
 from ..scene.parts.numbers import rounded_text, scalar_text, shape_text, type_text
 from ..trace.model import Array, TensorId, Trace
 
@@ -33,7 +35,7 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
         if isinstance(group, CallSite):
             made += _site_cards(trace, diagnosis, group)
         else:
-            made += [finding_card(trace, finding, group) for finding in group.findings]
+            made += finding_cards(trace, group.findings, group)
     made += [
         PageCard("", "warning", "", (warning.message,), warning.line)
         for warning in diagnosis.warnings
@@ -41,12 +43,40 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
     return tuple(made[:MOST_CARDS])
 
 
+def finding_cards(
+    trace: Trace, findings: Sequence[Finding], call: CallDiagnosis
+) -> Iterator[PageCard]:
+    """A card for each gradient of a call; one for those that have the same story."""
+    for alike in alike_findings(findings):
+        card = finding_card(trace, alike[0], call)
+        rows = [(each.source, gradient_in_a_line(trace, each)) for each in alike]
+        yield card if len(alike) == 1 else _shared_card(card, alike[0], rows)
+
+
 def _site_cards(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[PageCard]:
-    for series in site.sources:
+    for alike in alike_series(diagnosis, site):
+        series = alike[0]
         call = diagnosis.round(site, series.telling)
-        yield finding_card(
-            trace, call.findings[series.place], call, _rounds_words(diagnosis, site, series)
-        )
+        finding = call.findings[series.place]
+        card = finding_card(trace, finding, call, _rounds_words(diagnosis, site, series))
+        rows = [(each.source, numbers_words(each)) for each in alike]
+        yield card if len(alike) == 1 else _shared_card(card, finding, rows)
+
+
+def _shared_card(card: PageCard, first: Finding, rows: Sequence[tuple[str, str]]) -> PageCard:
+    """The card of the first of several sources, made to speak for all of them."""
+    is_bridged = first.bridged is not None or first.bridged_value is not None
+    heading = bridge_heading(first) if is_bridged else "Gradients"
+    more = len(rows) - MOST_ROWS
+    note = f"and {more} more" if more > 0 else ""
+    same = () if first.status == "flows" else (f"The same holds for the other {len(rows) - 1}.",)
+    return replace(
+        card,
+        title=f"∂{first.target} · {len(rows)} sources",
+        words=(*card.words, *same),
+        tables=(PageTable(heading, tuple(rows[:MOST_ROWS]), note),),
+        fixes=tuple(replace(fix, value="") for fix in card.fixes),
+    )
 
 
 def _rounds_words(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> tuple[str, ...]:

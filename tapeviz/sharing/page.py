@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
@@ -44,7 +45,7 @@ def make_page(
         skipped_words(skipped, blocks),
     ]
     return SharedPage(
-        trace.filename or "snippet.py",
+        PurePath(trace.filename).name or "snippet.py",  # a folder would name the user
         tuple(filter(None, facts)),
         tuple(page_lines(trace, diagnosis, shown, skipped)),
         cards(trace, diagnosis),

@@ -20,6 +20,7 @@ from tapeviz.export.html import write_page
 from tapeviz.recording import trace_of
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.answer import answer, answer_html, code_marked
+from tapeviz.sharing.cards import cards
 from tapeviz.sharing.page import evenly, make_page
 from tapeviz.trace.file import load
 from tapeviz.trace.model import Trace
@@ -105,6 +106,26 @@ def test_a_page_has_source_picture_diagnosis_and_steps() -> None:
     assert [frame["step"] for frame in only["frames"]] == [None, *range(1, len(steps) + 1)]
     assert {tag for tag, _ in page.elements} >= {"svg", "button", "table", "article"}
     assert page.count("input") == 0  # one round needs no slider
+
+
+def test_a_page_names_the_file_and_not_its_folder() -> None:
+    trace, diagnosis = traced("slice_assign")
+    page = page_of(replace(trace, filename="/home/somebody/slice_assign.py"), diagnosis)
+    assert "<title>slice_assign.py</title>" in page
+    assert "somebody" not in page
+
+
+def test_sources_with_one_story_share_a_card() -> None:
+    trace, diagnosis = traced("slice_assign")
+    (call,) = diagnosis.calls
+    (finding,) = call.findings
+    findings = tuple(replace(finding, source=f"w{n}", message="A cut.") for n in range(10))
+    shared = cards(trace, replace(diagnosis, calls=(replace(call, findings=findings),)))
+    (card,) = (card for card in shared if card.status == "none")
+    assert card.title.endswith("10 sources")
+    assert card.words[-1] == "The same holds for the other 9."
+    assert [row[0] for row in card.tables[0].rows] == [f"w{n}" for n in range(8)]
+    assert card.tables[0].note == "and 2 more"
 
 
 def test_a_page_asks_for_nothing() -> None:

@@ -13,8 +13,8 @@ from ...analysis.model import CallDiagnosis, Finding
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words
 from ...document import Document
-from ...report import number_in_a_line
-from ...trace.model import EMPTY_TRACE, CallId, Trace
+from ...report import gradient_in_a_line
+from ...trace.model import EMPTY_TRACE, CallId
 from ..look import Theme
 from ..outdated import Veil
 from ..panel import Panel
@@ -152,7 +152,7 @@ class DiagnosisPanel(Panel):
                 for finding in alike:
                     yield partial(self._finding_card, group, finding)
             else:
-                rows = [(names[id(each)], _gradient_words(trace, each)) for each in alike]
+                rows = [(names[id(each)], gradient_in_a_line(trace, each)) for each in alike]
                 yield partial(self._finding_card, group, alike[0], None, rows)
 
     def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
@@ -284,14 +284,6 @@ class DiagnosisPanel(Panel):
         if "fixes" in document.background.busy:
             parts.append("trying fixes …")
         return " · ".join(parts)
-
-
-def _gradient_words(trace: Trace, finding: Finding) -> str:
-    """The gradient that came out, or else the one across the cut."""
-    if finding.bridged_value is not None:
-        return number_in_a_line(trace, finding.bridged_value)
-    tensor = finding.bridged if finding.tensor is None else finding.tensor
-    return "" if tensor is None else number_in_a_line(trace, tensor)
 
 
 def _count(number: int, word: str) -> str:
