@@ -27,7 +27,7 @@ from .layout.wrapping import scale_in
 from .scene.compose import compose
 from .scene.model import Overlay, Scene
 from .scene.parts.frames import frame_width
-from .scene.sizes import with_sizes
+from .scene.sizes import LEGIBLE, with_sizes
 from .text.source import SourceText
 from .trace.model import Call, CallId, Trace
 from .view import View
@@ -48,12 +48,11 @@ class Arranged:
 
 _ONWARD = 8.0
 
-ROOM = (940.0, 610.0)
-"""Px of a picture that fill the graph's pane of a window of 1,440 × 900 with text of 10 px."""
-_LEGIBLE = 0.79
+_LEGIBLE = LEGIBLE * 1.03
+"""Rings and their words reach out beyond the layout."""
 _MORE = 0.25
-"""How much more boxes count against larger text where none of the budgets can be read well."""
-_BUDGETS = (MOST_BOXES, 28, 20, 14)
+"""How much more boxes count against text that is smaller than it should be."""
+_BUDGETS = (MOST_BOXES, 28, 20, 14, 10)
 """Boxes of a first view, tried one after the other until it can be read."""
 
 EMPTY_ARRANGED = Arranged()
@@ -102,12 +101,12 @@ def _first_view(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) ->
             continue
         sizes.add(len(sized))
         made = Arranged(sized, placed(sized, view), most=most)
-        scale = scale_in(made.layout.bounds, ROOM)
-        if scale >= _LEGIBLE:
-            return made
-        worth = scale * len(sized) ** _MORE
+        scale = scale_in(made.layout.bounds, view.room)
+        worth = min(scale / _LEGIBLE, 1.0) ** 2 * len(sized) ** _MORE
         if worth > largest:
             best, largest = made, worth
+        if scale >= _LEGIBLE:  # fewer boxes are worth less
+            break
     return best
 
 
@@ -120,7 +119,7 @@ def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
         {frame.path: frame_width(frame) for frame in frames},
         name=view.layout,
         direction=view.direction,
-        room=ROOM,
+        room=view.room,
     )
 
 

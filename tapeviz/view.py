@@ -6,16 +6,19 @@ from dataclasses import dataclass, field
 
 from .scene.model import Overlay
 
+ROOM = (940.0, 610.0)
+"""Px of a picture of which no window says how large it will be seen."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded`` and ``shows_all`` decide
-    where things stand; ``overlay`` lies over it and never moves anything.
+    """``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded``, ``shows_all`` and ``room``
+    decide where things stand; ``overlay`` lies over it and never moves anything.
 
     ``grouping``: a key of ``graph.tree.GROUPINGS`` or ``""``; ``turns``: of repeats (paths) the
     turn to show, from 1; ``folded``/``unfolded``: paths of
     groups that the user closed or opened himself. ``shows_all``: also ops that no gradient call
-    touches.
+    touches. ``room``: width and height in px that the first view should fill with text of 10 px.
     """
 
     layout: str = "layered"
@@ -24,6 +27,7 @@ class View:
     folded: frozenset[str] = frozenset()
     unfolded: frozenset[str] = frozenset()
     shows_all: bool = False
+    room: tuple[float, float] = ROOM
     turns: tuple[tuple[str, int], ...] = ()
     overlay: Overlay = field(default_factory=Overlay)
 

@@ -12,8 +12,12 @@ MOST_KEPT = 20
 ROOMY, WIDE = 800, 1300
 """Px of height and width from which a window is no small one."""
 GRAPH = 260
-"""Px of width that the graph keeps."""
+"""Px of width that the graph never falls below."""
 GAPS = 40
+LEAST_SOURCE = 424
+"""Px of width for 44 columns of the source with their line numbers."""
+LEAST_PART = 0.36
+"""The part of the width that the graph keeps in a small window, whatever the source needs."""
 MOST_BELOW = 0.45
 """The part of a low window that the docks below take at most."""
 
@@ -29,14 +33,14 @@ class DockSizes:
 
 
 def sizes_by_content(width: int, height: int, source: int, below: int) -> DockSizes:
-    """The source as wide as its text (at most 40 % of the window), six steps below.
+    """The graph has half of the window where that leaves 44 columns to the source; six steps below.
 
     ``source``: px of width that the text needs; ``below``: of height that the steps need.
     """
-    is_roomy = height >= ROOMY
-    diagnosis = round(min(max(0.26 * width, 290), 430))
-    widest = min(round(0.4 * width), width - diagnosis - GRAPH - GAPS)
-    at_least = round((0.3 if is_roomy else 0.26) * height)
+    diagnosis = round(min(max(0.21 * width, 292), 430))
+    beside = width - diagnosis - GAPS
+    widest = max(beside - width // 2, min(LEAST_SOURCE, beside - round(LEAST_PART * width)))
+    at_least = round((0.28 if height >= ROOMY else 0.26) * height)
     below = min(max(below, at_least), round(MOST_BELOW * height))
     lower = width - GAPS - (diagnosis if has_tall_diagnosis(width, height) else 0)
     return DockSizes(min(source, widest), diagnosis, below, round(0.56 * lower))

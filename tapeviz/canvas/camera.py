@@ -61,7 +61,7 @@ class Camera:
         )
 
     def fitted(
-        self, rect: Rect, margin: float = 16.0, most: float = COMFORT, below: float = 0.0
+        self, rect: Rect, margin: float = 12.0, most: float = COMFORT, below: float = 0.0
     ) -> Camera:
         """All of ``rect`` in sight, centred, ``margin`` px from the border, ``below`` px more
         from the lower one."""

@@ -72,6 +72,14 @@ class Prepared:
     def wires_in(self, sight: Rect) -> Ints:
         return np.flatnonzero(_overlap(self.routes.boxes, sight, REACH))
 
+    def is_used(self, rect: Rect) -> bool:
+        """Whether a box or a piece of a wire reaches into a rectangle."""
+        if bool(_overlap(self.rects, rect, 0.0).any()):
+            return True
+        x1, y1, x2, y2 = self.routes.segments.T
+        pieces = np.stack((np.minimum(x1, x2), np.minimum(y1, y2), *np.maximum((x1, y1), (x2, y2))))
+        return bool(_overlap(pieces.T, rect, 0.0).any())
+
     def box_at(self, point: Point) -> Box | None:
         """The topmost box under a scene point."""
         x, y = point

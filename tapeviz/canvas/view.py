@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -96,7 +96,10 @@ class GraphView(QGraphicsView):
         self.covered_below = 0.0
         """Px at the lower border that the legend covers: a fit leaves them free."""
         self.follows_fit = True
-        """The whole graph is kept in sight until the user moves the camera."""
+        """The first view is kept, whatever the size of the widget, until the user moves the
+        camera."""
+        self._story: Sequence[Point] = ()
+        self._least = 0.0
 
     # Camera
 
@@ -142,22 +145,35 @@ class GraphView(QGraphicsView):
 
     def fit(self, glides: bool = True) -> None:
         """All of the graph in sight."""
+        self._story, self._least = (), 0.0
+        self._begin(glides)
+
+    def begin_at(self, story: Sequence[Point], least: float) -> None:
+        """All of the graph in sight, or where that needs a scale below ``least`` as much of it as
+        there is room for: the first point of the ``story``, and of the others as many as can be."""
+        self._story, self._least = story, least
+        self._begin(glides=False)
+
+    def refit(self) -> None:
+        """The first view again, unless the user moved the camera: its room has another size."""
+        if self.follows_fit:
+            self._begin(glides=False)
+
+    def _begin(self, glides: bool) -> None:
         self.follows_fit = True
-        fitted = self.camera.fitted(self.prepared.scene.bounds, below=self.covered_below)
+        bounds, below = self.prepared.scene.bounds, self.covered_below
+        camera = self.camera.fitted(bounds, below=below)
+        if self._story and camera.scale < self._least:
+            below /= self._least
+            around = Rect(bounds.x, bounds.y + below / 2, bounds.width, bounds.height + below)
+            room = camera.width / self._least - 160, camera.height / self._least - 76 - below
+            middle = _middle(self._story, room)
+            camera = camera.looking_at(middle, self._least, around, margin=4.0)
         if glides:
-            self.glide_to(fitted)
+            self.glide_to(camera)
         else:
             self._glide.stop()
-            self.set_camera(fitted)
-
-    def begin_at(self, point: Point, scale: float) -> None:
-        """A part of the graph at this scale, ``point`` in the middle where the graph goes on
-        around it; the fit is given up."""
-        self.follows_fit = False
-        self._glide.stop()
-        bounds, below = self.prepared.scene.bounds, self.covered_below / scale
-        bounds = Rect(bounds.x, bounds.y + below / 2, bounds.width, bounds.height + below)
-        self.set_camera(self.camera.looking_at(point, scale, bounds))
+            self.set_camera(camera)
 
     def zoom(self, factor: float) -> None:
         self.move_camera(self.camera.zoomed(factor))
@@ -188,8 +204,7 @@ class GraphView(QGraphicsView):
         size = self.viewport().size()
         self.setSceneRect(0, 0, size.width(), size.height())
         self.set_camera(self.camera.resized(size.width(), size.height()))
-        if self.follows_fit:
-            self.fit(glides=False)
+        self.refit()
 
     def sizeHint(self) -> QSize:
         return QSize(640, 480)
@@ -386,6 +401,17 @@ class GraphView(QGraphicsView):
 def _is_on_plus(box: Box, point: Point) -> bool:
     rect = plus_rect(box)
     return abs(point[0] - rect.x) <= rect.width / 2 and abs(point[1] - rect.y) <= rect.height / 2
+
+
+def _middle(points: Sequence[Point], room: tuple[float, float]) -> Point:
+    """The middle of the first point and those of the next that fit with it into the room."""
+    left, top = right, bottom = points[0]
+    for x, y in points[1:]:
+        wide = min(left, x), max(right, x)
+        high = min(top, y), max(bottom, y)
+        if wide[1] - wide[0] <= room[0] and high[1] - high[0] <= room[1]:
+            (left, right), (top, bottom) = wide, high
+    return (left + right) / 2, (top + bottom) / 2
 
 
 def _xy(point: QPointF) -> tuple[float, float]:

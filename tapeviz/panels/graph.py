@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
@@ -14,7 +14,9 @@ from ..document import Document
 from ..document.comparing import BEFORE
 from ..document.pipeline import ArrangedGraph
 from ..graph.model import NodeId
+from ..layout.model import Rect
 from ..scene.model import Scene
+from ..scene.sizes import LEGIBLE
 from .both_strip import BothStrip
 from .look import Theme
 from .outdated import StaleStrip, Veil
@@ -23,9 +25,13 @@ from .rounds.strip import RoundStrip
 from .widgets import IconButton, plain_label
 
 EDGE = 12
-UNREADABLE = 0.3
-"""Pictures that fit only at a smaller scale than this are not begun with as a whole."""
-COMFORTABLE = 0.8
+LEGEND_GAP = 4
+MARGIN = 14
+"""Px around a picture that fills the pane."""
+GRAIN = 20
+"""The room of the picture is told in steps of so many px."""
+SETTLED = 120
+"""Milliseconds without a change after which the size of the pane counts."""
 
 
 class GraphPanel(Panel):
@@ -65,6 +71,10 @@ class GraphPanel(Panel):
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
         self._is_overview = False
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(SETTLED)
+        self._settling.timeout.connect(self._tell_room)
         self._connect()
         self._show_scene()
         self._show_step()
@@ -109,6 +119,8 @@ class GraphPanel(Panel):
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
             self._place_overlays()
             self._come_closer()
+            self._free_of_legend()
+            self._settling.start()
         return super().eventFilter(watched, event)
 
     def _place_overlays(self) -> None:
@@ -121,12 +133,35 @@ class GraphPanel(Panel):
             room -= self.minimap.width() + EDGE
         self.legend.show_entries(self.scene.legend, room)
         self.legend.move(EDGE, height - self.legend.height() - EDGE)
-        covered = self.legend.height() + EDGE // 3 if self.legend.isVisibleTo(self.view) else 0
-        if covered != self.view.covered_below:
-            self.view.covered_below = covered
-            if self.view.follows_fit:
-                self.view.fit(glides=False)
         self.empty.setGeometry(0, 0, width, height)
+
+    def _tell_room(self) -> None:
+        """The picture is laid out for the pane as large as it is, unless the user moved in it."""
+        view = self.view
+        if not (view.isVisible() and view.follows_fit) or self.document.comparing.both is not None:
+            return
+        sides = (view.width() - 2 * MARGIN, view.height() - 2 * MARGIN)
+        across, along = (max(GRAIN, side // GRAIN * GRAIN) for side in sides)
+        self.document.change_form(room=(float(across), float(along)))
+
+    def _free_of_legend(self) -> None:
+        """Keep the first view free of the legend where that would cover boxes or edges."""
+        view, legend = self.view, self.legend
+        if not view.follows_fit:
+            return
+        covered = 0
+        view.covered_below = 0
+        view.refit()
+        if legend.isVisibleTo(view):
+            spot = legend.geometry().adjusted(-LEGEND_GAP, -LEGEND_GAP, LEGEND_GAP, LEGEND_GAP)
+            left, top = view.camera.to_scene((spot.left(), spot.top()))
+            right, bottom = view.camera.to_scene((spot.right(), spot.bottom()))
+            rect = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+            if view.prepared.is_used(rect):
+                covered = legend.height() + EDGE // 3
+        if covered:
+            view.covered_below = covered
+            view.refit()
 
     @property
     def scene(self) -> Scene:
@@ -155,25 +190,26 @@ class GraphPanel(Panel):
         if is_new and (self.view.follows_fit or not is_growing):
             self.view.fit(glides=False)
             self._is_overview = True
+            self._settling.start()
         self._come_closer()
+        self._free_of_legend()
         self._describe()
 
     def _come_closer(self) -> None:
-        """A picture too large to be read as a whole begins where its story is: at the cut, else
-        at the target, as soon as these are known. The minimap shows where that is."""
+        """A picture too large to be read as a whole begins where its story is: at the cut and the
+        target, as soon as these are known. The minimap shows where that is."""
         view, document = self.view, self.document
         is_settled = not document.is_running and document.current_call is not None
         is_settled = is_settled and view.isVisible()
         if not (self._is_overview and is_settled and view.follows_fit):
             return
         self._is_overview = False
-        scene = view.prepared.scene
-        if view.camera.scale >= UNREADABLE or not scene.boxes:
-            return
-        targets = [(box.rect.x, box.rect.y) for box in scene.boxes if box.ring == "target"]
-        story = [(mark.x, mark.y) for mark in scene.marks] or targets
+        boxes = view.prepared.scene.boxes
+        story = [(mark.x, mark.y) for mark in view.prepared.scene.marks]
+        for ring in ("nonfinite", "target", "cut", "source"):
+            story += [(box.rect.x, box.rect.y) for box in boxes if box.ring == ring]
         if story:
-            view.begin_at(story[0], COMFORTABLE)
+            view.begin_at(story, LEGIBLE)
 
     def _show_minimap(self) -> None:
         self.minimap.show_camera(self.view.prepared, self.view.camera)

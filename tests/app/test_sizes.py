@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tapeviz.app.sizes import GAPS, GRAPH, DockSizes, SizesByHand, sizes_by_content
+from tapeviz.app.sizes import (
+    GAPS,
+    GRAPH,
+    LEAST_SOURCE,
+    DockSizes,
+    SizesByHand,
+    sizes_by_content,
+)
 
 SIX_STEPS = 243
 
@@ -15,7 +22,12 @@ def test_each_dock_has_room_and_the_graph_keeps_its_own(
     width: int, height: int, source: int
 ) -> None:
     sizes = sizes_by_content(width, height, source, SIX_STEPS)
-    assert sizes.source <= 0.4 * width + 1
+    assert sizes.source <= max(0.4 * width, LEAST_SOURCE) + 1
+    if width >= 1440:
+        graph = width - sizes.source - sizes.diagnosis - GAPS
+        assert graph >= 0.46 * width
+        assert sizes.source >= min(source, LEAST_SOURCE)
+        assert height - sizes.below >= 0.6 * height
     assert width - sizes.source - sizes.diagnosis - GAPS >= GRAPH
     assert sizes.below >= SIX_STEPS or height < 540
     assert height - sizes.below > 230

@@ -17,7 +17,7 @@ from tapeviz.app.actions import ACTIONS
 from tapeviz.app.help import about_window, keys_window
 from tapeviz.app.processes.live import LivePipeline
 from tapeviz.app.processes.pools import Pools
-from tapeviz.app.sizes import GRAPH, SizesByHand
+from tapeviz.app.sizes import GRAPH, SizesByHand, sizes_by_content
 from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
@@ -479,7 +479,8 @@ def test_panels_have_the_room_that_their_content_needs(qtbot: QtBot, window: Win
     window.document.open_source(("x" * 70 + "\n") * 9)
     for width, height in ((1024, 700), (1440, 900), (1920, 1080)):
         window.resize(width, height)
-        wanted = round(min(editor.wanted_width(), 0.4 * width))
+        sizes = sizes_by_content(width, stage.height(), editor.wanted_width(), 0)
+        wanted = sizes.source
         qtbot.waitUntil(lambda w=wanted: abs(stage.docks["source"].width() - w) <= 4)
         assert stage.docks["backprop"].height() >= steps.wanted_room().height()
         assert stage.middle.width() >= GRAPH
@@ -490,7 +491,7 @@ def test_sizes_dragged_by_hand_are_those_of_windows_of_that_size(
 ) -> None:
     stage = window.stage
     window.resize(1440, 900)
-    dock, before = stage.docks["diagnosis"], round(0.26 * 1440)
+    dock, before = stage.docks["diagnosis"], round(0.21 * 1440)
     qtbot.waitUntil(lambda: abs(dock.width() - before) <= 2)
     gap = QPoint(dock.x() - 5, dock.y() + 100)
     drag(stage, gap, gap - QPoint(60, 0))

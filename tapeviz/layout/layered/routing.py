@@ -20,12 +20,12 @@ from tapeviz.layout.model import Point
 
 LEAVE = 8.0
 """Straight piece below a row before an edge may turn, px."""
-ARRIVE = 14.0
+ARRIVE = 13.0
 """Straight piece above a row: room for the arrowhead."""
-ROW_GAP = 46.0
+ROW_GAP = 36.0
 STEEPNESS = 0.09
 """An edge that goes far aside gets a band higher by this part of the distance."""
-HIGHEST_BAND = 60.0
+HIGHEST_BAND = 44.0
 STEP = 6.0
 """Between two flat edges in one band."""
 SAME = 0.01

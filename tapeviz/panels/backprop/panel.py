@@ -147,7 +147,7 @@ class BackpropPanel(Panel):
         """Six rows under their headings, and the note where there is one."""
         rows = ROWS * self.table.verticalHeader().defaultSectionSize()
         heading = self.table.horizontalHeader().sizeHint().height()
-        note = self.note.sizeHint().height() if self.note.isVisibleTo(self) else 0
+        note = self.note.heightForWidth(self.width()) if self.note.isVisibleTo(self) else 0
         return QSize(0, heading + rows + note + 2 * self.table.frameWidth())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -15,7 +15,7 @@ from ...trace.model import Array
 from ..look import Theme, colour
 from .sparkline import line_points, scaled, spans_decades
 
-HEIGHT = 46
+HEIGHT = 36
 LOW = 20
 """Px where there are no numbers to draw."""
 SIDE = 10.0

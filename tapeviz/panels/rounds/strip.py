@@ -49,7 +49,7 @@ class RoundStrip(QFrame):
         row.addWidget(self.trouble)
         row.addWidget(self.numbers, 1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 12, 4)
+        column.setContentsMargins(8, 1, 12, 2)
         column.setSpacing(0)
         column.addLayout(row)
         column.addWidget(self.slider)

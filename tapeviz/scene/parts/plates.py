@@ -10,7 +10,7 @@ from ..text import cap_height, text_width
 from ..theme import Theme
 from .geometry import rounded
 
-LABEL_SIZE = 10.0
+LABEL_SIZE = 11.0
 PLATE_HEIGHT = 16.0
 
 
