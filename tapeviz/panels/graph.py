@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
@@ -25,7 +25,8 @@ from .rounds.strip import RoundStrip
 from .widgets import IconButton, plain_label
 
 EDGE = 12
-LEGEND_GAP = 4
+GAP = 4
+"""Px around legend and minimap."""
 MARGIN = 14
 """Px around a picture that fills the pane."""
 GRAIN = 20
@@ -71,6 +72,8 @@ class GraphPanel(Panel):
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
         self._is_overview = False
+        self._map_at = (True, True)
+        """Whether the minimap stands on the right, and whether below."""
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.setInterval(SETTLED)
@@ -125,15 +128,47 @@ class GraphPanel(Panel):
 
     def _place_overlays(self) -> None:
         width, height = self.view.width(), self.view.height()
-        self.minimap.move(
-            width - self.minimap.width() - EDGE, height - self.minimap.height() - EDGE
-        )
+        self.minimap.move(*self._map_corner())
         room = width - 2 * EDGE
         if self.minimap.isVisibleTo(self.view):
             room -= self.minimap.width() + EDGE
         self.legend.show_entries(self.scene.legend, room)
         self.legend.move(EDGE, height - self.legend.height() - EDGE)
         self.empty.setGeometry(0, 0, width, height)
+
+    def _map_corner(self) -> tuple[int, int]:
+        """Where the minimap stands: in the first corner of the first view without boxes, else
+        where it covers no target, source or cut."""
+        view, low = self.view, self.view.height() - self.minimap.height() - EDGE
+        right = view.width() - self.minimap.width() - EDGE
+        if not view.follows_fit:
+            return (right if self._map_at[0] else EDGE, low if self._map_at[1] else EDGE)
+        scene = view.prepared.scene
+        ringed = [box.rect for box in scene.boxes if box.ring] + [
+            Rect(mark.x, mark.y, 24.0, 24.0) for mark in scene.marks
+        ]
+        spots = [
+            self._spot(self.minimap.rect().translated(*at)) for at in self._corners(right, low)
+        ]
+        covers = [
+            (sum(_meet(rect, spot) for rect in ringed), view.prepared.is_used(spot))
+            for spot in spots
+        ]
+        best = min(range(len(spots)), key=covers.__getitem__)
+        corner = self._corners(right, low)[best]
+        self._map_at = (corner[0] == right, corner[1] == low)
+        return corner
+
+    @staticmethod
+    def _corners(right: int, low: int) -> tuple[tuple[int, int], ...]:
+        return (right, low), (right, EDGE), (EDGE, EDGE)
+
+    def _spot(self, rect: QRect) -> Rect:
+        """The part of the scene under a rectangle of the view, and a little around it."""
+        spot = rect.adjusted(-GAP, -GAP, GAP, GAP)
+        left, top = self.view.camera.to_scene((spot.left(), spot.top()))
+        right, bottom = self.view.camera.to_scene((spot.right(), spot.bottom()))
+        return Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
 
     def _tell_room(self) -> None:
         """The picture is laid out for the pane as large as it is, unless the user moved in it."""
@@ -149,18 +184,10 @@ class GraphPanel(Panel):
         view, legend = self.view, self.legend
         if not view.follows_fit:
             return
-        covered = 0
         view.covered_below = 0
         view.refit()
-        if legend.isVisibleTo(view):
-            spot = legend.geometry().adjusted(-LEGEND_GAP, -LEGEND_GAP, LEGEND_GAP, LEGEND_GAP)
-            left, top = view.camera.to_scene((spot.left(), spot.top()))
-            right, bottom = view.camera.to_scene((spot.right(), spot.bottom()))
-            rect = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
-            if view.prepared.is_used(rect):
-                covered = legend.height() + EDGE // 3
-        if covered:
-            view.covered_below = covered
+        if legend.isVisibleTo(view) and view.prepared.is_used(self._spot(legend.geometry())):
+            view.covered_below = legend.height() + EDGE // 3
             view.refit()
 
     @property
@@ -322,6 +349,11 @@ class GraphPanel(Panel):
             goal = neighbour(self.view.prepared, self._arranged.graph, at, direction)
         if goal is not None:
             self._click(goal, False)
+
+
+def _meet(one: Rect, other: Rect) -> bool:
+    across = one.left < other.right and other.left < one.right
+    return across and one.top < other.bottom and other.top < one.bottom
 
 
 class EmptyGraph(QWidget):

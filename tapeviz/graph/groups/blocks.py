@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 _LEAST_LAYERS = 8
 """Fewer layers need no blocks."""
 
 
-def block_parts(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+BlockKind = Literal["layer", "loop", "turn"]
+
+
+def block_parts(names: Sequence[str]) -> dict[str, tuple[tuple[BlockKind, str], ...]]:
     """For each layer the blocks around it, the outermost first: ``conv2``, ``conv2_block1``.
+
+    A name that is followed by a number in all its layers (``block_1_expand``, ``block_2_expand``)
+    is a loop, and its blocks are the turns.
 
     A block is a common beginning of at least two names, if what follows is more than a number:
     ``dense_1`` and ``dense_2`` are just the next ones of their kind.
@@ -20,7 +27,7 @@ def block_parts(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for name in names:
         for prefix in _prefixes(name):
             members.setdefault(prefix, []).append(name)
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[tuple[BlockKind, str], ...]] = {}
     for name in names:
         prefixes = [prefix for prefix in _prefixes(name) if _is_block(prefix, members[prefix])]
         longest = [
@@ -29,8 +36,24 @@ def block_parts(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
             if len(members.get(longer, ())) != len(members[prefix])
         ]
         if longest:
-            found[name] = tuple(longest)
+            found[name] = tuple(_kinds(longest, members))
     return found
+
+
+def _kinds(
+    prefixes: Sequence[str], members: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[BlockKind, str]]:
+    is_loop = False
+    for place, prefix in enumerate(prefixes):
+        rests = (name[len(prefix) + 1 :].partition("_")[0] for name in members[prefix])
+        if is_loop:
+            yield "turn", f"turn {prefix.rpartition('_')[2]}"
+            is_loop = False
+        elif place + 1 < len(prefixes) and all(rest.isdigit() for rest in rests):
+            yield "loop", prefix
+            is_loop = True
+        else:
+            yield "layer", prefix
 
 
 def _prefixes(name: str) -> list[str]:

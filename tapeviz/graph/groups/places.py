@@ -15,13 +15,15 @@ from typing import Literal
 from ...text.names import called_name
 from ...text.source import SourceText
 from ...trace.model import Op, Site, StackFrame, Trace
-from .blocks import block_parts
+from .blocks import BlockKind, block_parts
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
 _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
 _LAYER_METHODS = frozenset(("call", "__call__", "build"))
 """In them the name scope says which layer runs."""
 _LONGEST_HEADER = 30
+_Layer = tuple[tuple[tuple[BlockKind, str], ...], str]
+"""The blocks around a layer, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,11 +261,12 @@ class OpPlaces:
             found.extend(self._layers(nested, op, self._call_of_layer(op)))
         return tuple(found)
 
-    def _layers(self, names: tuple[str, ...], op: Op, call: object) -> Iterator[Place]:
+    def _layers(self, scope: _Layer, op: Op, call: object) -> Iterator[Place]:
         """Blocks of layers, and the layer in them: two ``call`` of it are two places."""
-        for block in names[:-1]:
-            yield Place("layer", block, op.line, block)
-        yield Place("layer", names[-1], op.line, (names[-1], call))
+        blocks, name = scope
+        for kind, block in blocks:
+            yield Place(kind, block, op.line, block)
+        yield Place("layer", name, op.line, (name, call))
 
     def _call_of_layer(self, op: Op) -> object:
         """Where the snippet called the layers that an op ran in: all ops of one call have the same
@@ -273,8 +276,8 @@ class OpPlaces:
         frame = op.site.frames[0]
         return frame.line, frame.column
 
-    def _parts(self, scope: str) -> Iterator[tuple[str, ...]]:
+    def _parts(self, scope: str) -> Iterator[_Layer]:
         names = scope.split("/")
         for depth, name in enumerate(names):
             above = "/".join(names[:depth])
-            yield (*self._blocks.get(above, {}).get(name, ()), name)
+            yield self._blocks.get(above, {}).get(name, ()), name
