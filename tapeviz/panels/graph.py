@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
+from ..canvas.camera import COMFORT
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
 from ..canvas.neighbours import Direction, neighbour
@@ -74,10 +75,10 @@ class GraphPanel(Panel):
         self._is_overview = False
         self._map_at = (True, True)
         """Whether the minimap stands on the right, and whether below."""
-        self._settling = QTimer(self)
-        self._settling.setSingleShot(True)
-        self._settling.setInterval(SETTLED)
-        self._settling.timeout.connect(self._tell_room)
+        self.settling = QTimer(self)
+        self.settling.setSingleShot(True)
+        self.settling.setInterval(SETTLED)
+        self.settling.timeout.connect(self._tell_room)
         self._connect()
         self._show_scene()
         self._show_step()
@@ -123,7 +124,7 @@ class GraphPanel(Panel):
             self._place_overlays()
             self._come_closer()
             self._free_of_legend()
-            self._settling.start()
+            self.settling.start()
         return super().eventFilter(watched, event)
 
     def _place_overlays(self) -> None:
@@ -173,8 +174,12 @@ class GraphPanel(Panel):
     def _tell_room(self) -> None:
         """The picture is laid out for the pane as large as it is, unless the user moved in it."""
         view = self.view
-        if not (view.isVisible() and view.follows_fit) or self.document.comparing.both is not None:
+        comparing = self.document.comparing
+        is_other = comparing.both is not None or bool(comparing.awaited)
+        if is_other or not (view.isVisible() and view.follows_fit):
             return
+        if view.prepared.scene.boxes and view.camera.scale >= COMFORT:
+            return  # it is as large as it can be
         sides = (view.width() - 2 * MARGIN, view.height() - 2 * MARGIN)
         across, along = (max(GRAIN, side // GRAIN * GRAIN) for side in sides)
         self.document.change_form(room=(float(across), float(along)))
@@ -217,7 +222,7 @@ class GraphPanel(Panel):
         if is_new and (self.view.follows_fit or not is_growing):
             self.view.fit(glides=False)
             self._is_overview = True
-            self._settling.start()
+            self.settling.start()
         self._come_closer()
         self._free_of_legend()
         self._describe()

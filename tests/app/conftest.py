@@ -38,6 +38,7 @@ def window(qtbot: QtBot, pipeline: SamplePipeline, settings: Settings) -> Iterat
     window = Window(Document(pipeline, make_stages()), settings)
     qtbot.addWidget(window)
     window.graph.view.has_glides = False
+    window.graph.settling.setInterval(0)
     window.resize(1600, 1000)
     window.show()
     qtbot.waitExposed(window)
@@ -51,4 +52,5 @@ def ran(qtbot: QtBot, window: Window) -> Window:
     window.run()
     qtbot.waitUntil(lambda: bool(window.document.scene.boxes and window.document.steps))
     qtbot.wait(30)
+    qtbot.waitUntil(lambda: not window.document.background.busy & {"arrange", "compose"})
     return window

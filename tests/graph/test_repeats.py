@@ -30,8 +30,8 @@ def test_blocks_are_the_common_parts_of_names() -> None:
     stem = ["conv1_pad", "conv1_conv", "pool1_pool", "avg_pool", "predictions"]
     names = [f"conv{i}_block{j}_{k}" for i in (2, 3) for j in (1, 2) for k in ("1_conv", "1_bn")]
     blocks = block_parts([*stem, *names])
-    assert blocks["conv2_block1_1_conv"] == ("conv2", "conv2_block1_1")
-    assert blocks["conv1_pad"] == ("conv1",)
+    assert blocks["conv2_block1_1_conv"] == (("layer", "conv2"), ("layer", "conv2_block1_1"))
+    assert blocks["conv1_pad"] == (("layer", "conv1"),)
     assert "predictions" not in blocks
 
 
@@ -39,6 +39,14 @@ def test_a_number_at_the_end_makes_no_block() -> None:
     kinds = ("dense", "batch_normalization", "multi_head_attention")
     names = [name for kind in kinds for name in (kind, f"{kind}_1", f"{kind}_2")]
     assert block_parts(names) == {}
+
+
+def test_blocks_that_differ_in_their_number_are_turns() -> None:
+    names = [f"block_{i}_{k}" for i in range(1, 5) for k in ("expand", "expand_BN", "project")]
+    blocks = block_parts(["Conv1", *names])
+    assert blocks["block_3_project"] == (("loop", "block"), ("turn", "turn 3"))
+    assert blocks["block_3_expand"][:2] == (("loop", "block"), ("turn", "turn 3"))
+    assert "Conv1" not in blocks
 
 
 def test_a_while_loop_turns_where_it_goes_back() -> None:

@@ -36,7 +36,9 @@ def rings_of(plain: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
             ring = _source_ring(found, trace)
             # Copies of a widely used value are ringed too; one of them says what that means.
             is_copy = place > 0 and plain.node(name).is_chip
-            rings[name] = replace(ring, label="") if is_copy else ring
+            # A folded group holds a source and is none: its ring needs words only for trouble.
+            is_around = ring.label == "source" and plain.node(name).role == "group"
+            rings[name] = replace(ring, label="") if is_copy or is_around else ring
     for tensor in shown.flow.targets:
         for name in boxes_of(plain, tensor, shown):
             rings[name] = Ring("target", "target")
