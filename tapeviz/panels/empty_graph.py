@@ -1,0 +1,50 @@
+"""The document in, words in the place of a graph that is not there yet out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from ..document import Document
+from .widgets import plain_label
+
+
+class EmptyGraph(QWidget):
+    """The words in the place of a graph that is not there yet."""
+
+    def __init__(self, document: Document, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._document = document
+        self.title = plain_label(name="emptyTitle", wraps=True)
+        self.words = plain_label(name="empty", wraps=True)
+        for label in (self.title, self.words):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(40, 0, 40, 0)
+        column.setSpacing(8)
+        column.addStretch(1)
+        column.addWidget(self.title)
+        column.addWidget(self.words)
+        column.addStretch(1)
+        for signal in (document.status_changed, document.trace_changed, document.scene_changed):
+            signal.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        document = self._document
+        if document.is_running:
+            self.title.setText("Running …")
+            self.words.setText("The graph appears as soon as the first ops are recorded.")
+        elif document.trace.source and not document.trace.ops:
+            self.title.setText("No TensorFlow op ran")
+            self.words.setText("The snippet ended before it computed anything. See Output.")
+        elif document.trace.source and document.background.busy & {"arrange", "compose"}:
+            self.title.setText("Drawing …")
+            self.words.setText("")
+        else:
+            self.title.setText("Paste a snippet, press Run")
+            self.words.setText(
+                "You will see the graph of what ran, where the gradient flows and where it is cut."
+                "\nExamples has a snippet for each common trouble."
+            )
