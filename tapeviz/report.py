@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Fi
 from .shares import ShareTable
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, Check, TensorId, Trace
 
+_FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
 MAX_ELEMENTS = 10_000
 _IN_A_LINE = 4
 """Elements of a value that stand in one line."""
@@ -237,6 +239,11 @@ def check_words(check: Check) -> str:
     if check.agrees:
         return f"agrees with finite differences to {max(check.error, 1e-12):.0e}"
     return f"finite differences give another number: {check.error:.0%} off"
+
+
+def without_function_nodes(message: str) -> str:
+    """A message of TensorFlow's runtime without the ``{{function_node …}}`` that it begins with."""
+    return _FUNCTION_NODE.sub("", message)
 
 
 def gradient_in_a_line(trace: Trace, finding: Finding) -> str:

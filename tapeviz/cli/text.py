@@ -19,7 +19,14 @@ from ..analysis.rounds.round_words import (
     series_words,
     troubled_rounds,
 )
-from ..report import bridge_heading, check_words, ended_well, number_in_a_line, ran_words
+from ..report import (
+    bridge_heading,
+    check_words,
+    ended_well,
+    number_in_a_line,
+    ran_words,
+    without_function_nodes,
+)
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
@@ -61,7 +68,7 @@ def as_text(
     error = diagnosis.error
     if error is not None:
         where = f"line {error.line}: " if error.line else ""
-        blocks.append(f"{where}{error.type}: {error.message}")
+        blocks.append(f"{where}{error.type}: {without_function_nodes(error.message)}")
         blocks.append(_wrapped(error.explanation))
         blocks += ["\n".join(_fix(trace, fix)) for fix in error.fixes]
     elif not ended_well(trace):

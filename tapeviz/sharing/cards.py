@@ -10,7 +10,7 @@ from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite, SourceSeries
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..export.shared_page import PageCard, PageFix, PageTable
-from ..report import bridge_heading, check_words, gradient_in_a_line
+from ..report import bridge_heading, check_words, gradient_in_a_line, without_function_nodes
 from ..scene.parts.numbers import rounded_text, scalar_text, shape_text, type_text
 from ..trace.model import Array, TensorId, Trace
 
@@ -25,7 +25,10 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
     made: list[PageCard] = []
     error = diagnosis.error
     if error is not None:
-        words = (error.explanation, f"{error.type}: {error.message.strip()[:600]}")
+        words = (
+            error.explanation,
+            f"{error.type}: {without_function_nodes(error.message).strip()[:600]}",
+        )
         fixes = tuple(map(_fix, error.fixes))
         title = error.type
         made.append(

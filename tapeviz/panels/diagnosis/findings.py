@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -17,7 +16,7 @@ from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, series_words
 from ...document import Document
 from ...explanations import explanation, kinds
-from ...report import bridge_heading, check_words
+from ...report import bridge_heading, check_words, without_function_nodes
 from ...scene.parts.numbers import shape_text, type_text
 from ...trace.model import Array, CallId
 from ..look import Theme
@@ -29,7 +28,6 @@ from .cards import Asks, Card, rule
 MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
 """Px of a table of values up to which words have room beside it."""
-_FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
 MOST_ALIKE = 6
 """Sources with one story that a card names."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
@@ -331,8 +329,3 @@ def pill_words(site: CallSite, series: SourceSeries) -> str:
     if flowing:
         return f"{flowing} of {len(site)} flow"
     return f"{STATUS_TEXTS[series.usual]} in {len(series.rounds_with(series.usual))}"
-
-
-def without_function_nodes(message: str) -> str:
-    """A message of TensorFlow's runtime without the ``{{function_node …}}`` that it begins with."""
-    return _FUNCTION_NODE.sub("", message)
