@@ -14,8 +14,8 @@ ROOMY, WIDE = 800, 1300
 GRAPH = 260
 """Px of width that the graph never falls below."""
 GAPS = 40
-LEAST_SOURCE = 424
-"""Px of width for 44 columns of the source with their line numbers."""
+LEAST_SOURCE = 480
+"""Px of width for 44 columns of the source between their line numbers and a badge."""
 LEAST_PART = 0.36
 """The part of the width that the graph keeps in a small window, whatever the source needs."""
 MOST_BELOW = 0.45

@@ -25,7 +25,7 @@ def test_each_dock_has_room_and_the_graph_keeps_its_own(
     assert sizes.source <= max(0.4 * width, LEAST_SOURCE) + 1
     if width >= 1440:
         graph = width - sizes.source - sizes.diagnosis - GAPS
-        assert graph >= 0.46 * width
+        assert graph >= 0.42 * width
         assert sizes.source >= min(source, LEAST_SOURCE)
         assert height - sizes.below >= 0.6 * height
     assert width - sizes.source - sizes.diagnosis - GAPS >= GRAPH

@@ -136,7 +136,7 @@ def test_a_card_for_each_source_not_for_each_call(
     cards = [card for card in panel.cards if isinstance(card, FindingCard)]
     total = len(site_of(loop))
     assert len(cards) == len(site_of(loop).sources)
-    assert cards[0].accessibleName().endswith(f"{total} of {total} flow")
+    assert cards[0].accessibleName().endswith(f"all {total} flow")
     assert cards[0].line is not None
     cards[0].line.round_picked.emit(1)
     assert loop.round == 1

@@ -324,8 +324,8 @@ class WarningCard(Card):
 
 
 def pill_words(site: CallSite, series: SourceSeries) -> str:
-    """``200 of 200 flow``, ``None in 30``."""
+    """``all 200 flow``, ``170 of 200 flow``, ``None in 30``."""
     flowing = len(series.rounds_with("flows"))
     if flowing:
-        return f"{flowing} of {len(site)} flow"
+        return f"{f'all {flowing}' if flowing == len(site) else f'{flowing} of {len(site)}'} flow"
     return f"{STATUS_TEXTS[series.usual]} in {len(series.rounds_with(series.usual))}"
