@@ -37,7 +37,7 @@ def alike_series(diagnosis: Diagnosis, site: CallSite) -> list[tuple[SourceSerie
 
 
 def _series_story(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> object:
-    told = troubled_rounds(diagnosis, site, series)
+    told = troubled_rounds(diagnosis, site, series) if series.is_troubled else ()
     stories = [(number, _story(finding)) for number, finding in told]
     return (series.target, series.statuses, *stories)
 

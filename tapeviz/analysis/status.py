@@ -5,6 +5,8 @@ from __future__ import annotations
 from ..trace.model import Stats, TensorId, Trace
 from .model import Status
 
+WORST_FIRST: tuple[Status, ...] = ("none", "nonfinite", "zero", "flows")
+
 
 def status_of(trace: Trace, gradient: TensorId | None) -> Status:
     """``none``, ``zero`` (every element exactly 0), ``nonfinite`` or ``flows``."""

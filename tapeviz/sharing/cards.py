@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..analysis.alike import alike_findings, alike_series
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite, SourceSeries
-from ..analysis.rounds.round_words import numbers_words, series_words
+from ..analysis.rounds.round_words import STATUS_WORDS, numbers_words, series_words
 from ..export.shared_page import PageCard, PageFix, PageTable
 from ..report import bridge_heading, check_words, gradient_in_a_line, without_function_nodes
 from ..scene.parts.numbers import rounded_text, scalar_text, shape_text, type_text
@@ -16,7 +16,6 @@ from ..trace.model import Array, TensorId, Trace
 
 MOST_CARDS = 40
 MOST_ROWS, MOST_COLUMNS = 8, 6
-STATUS_BADGES = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN"}
 
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
@@ -98,7 +97,7 @@ def finding_card(
     return PageCard(
         f"∂{finding.target} / ∂{finding.source}",
         finding.status,
-        STATUS_BADGES[finding.status],
+        STATUS_WORDS[finding.status],
         tuple(filter(None, words)),
         line,
         tuple(_tables(trace, finding)),

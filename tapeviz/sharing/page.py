@@ -9,6 +9,8 @@ from pathlib import PurePath
 
 from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
+from ..analysis.rounds.round_words import STATUS_WORDS
+from ..analysis.status import WORST_FIRST
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
 from ..films import ROUNDS_FILMED, with_round
@@ -18,13 +20,12 @@ from ..text.code_roles import coloured_lines
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from ..view import View
 from ..walk_words import gradients_words, upstream_words
-from .cards import STATUS_BADGES, cards
+from .cards import cards
 
 MOST_FRAMES = 240
 MOST_DRAWN = 40_000
 """Boxes and wires of all frames together; of large graphs and long passes fewer steps have a
 picture of their own, and the others show the one before."""
-WORST = ("none", "nonfinite", "zero", "flows")
 
 
 def make_page(
@@ -144,17 +145,17 @@ def page_lines(
 
     for call in diagnosis.calls:
         statuses = {finding.status for finding in call.findings}
-        worst = next((status for status in WORST if status in statuses), None)
+        worst = next((status for status in WORST_FIRST if status in statuses), None)
         if worst is not None:
             mark(call.call.line, "call", "the gradient is asked for here")
             now = badges.get(call.call.line)
-            known = [status for status in WORST if STATUS_BADGES[status] == now]
-            if not known or WORST.index(worst) < WORST.index(known[0]):
-                badges[call.call.line] = STATUS_BADGES[worst]
+            known = [status for status in WORST_FIRST if STATUS_WORDS[status] == now]
+            if not known or WORST_FIRST.index(worst) < WORST_FIRST.index(known[0]):
+                badges[call.call.line] = STATUS_WORDS[worst]
         for finding in call.findings:
             for cause in filter(None, (finding.cause, *finding.others)):
                 is_cut = finding.status == "none"
-                happens = "is cut" if is_cut else f"becomes {STATUS_BADGES[finding.status]}"
+                happens = "is cut" if is_cut else f"becomes {STATUS_WORDS[finding.status]}"
                 tip = f"the gradient for {finding.source} {happens} here ({cause.kind})"
                 mark(cause.line, "cut" if is_cut else "trouble", tip)
     if shown is not None:

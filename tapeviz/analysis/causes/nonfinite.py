@@ -250,7 +250,7 @@ def _dtype_given(facts: CallFacts, step: Step) -> str:
 
 
 def _is_masked(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:
-    """Whether what arrived at that element was 0: infinity times 0 is NaN."""
+    """Whether that element of the upstream gradient was 0: infinity times 0 is NaN."""
     if element is None or len(step.upstream) != 1 or step.upstream[0] is None:
         return False
     arrived = facts.trace.value(step.upstream[0])

@@ -30,7 +30,7 @@ class EdgeUnderTest:
 
     @property
     def is_from_real(self) -> bool:
-        """Whether what goes in is of a dtype that has gradients."""
+        """Whether the value on this edge has a dtype for which TensorFlow computes gradients."""
         return is_differentiable(self.facts.dtype(self.edge.start))
 
     @property

@@ -75,7 +75,7 @@ class SourceSeries:
         """One number for each round: the gradient, or its norm if it has several elements."""
         return self.values if self.values.size else self.norms
 
-    @property
+    @cached_property
     def is_troubled(self) -> bool:
         return any(status not in ("flows", None) for status in self.statuses)
 

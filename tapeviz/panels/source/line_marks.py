@@ -10,12 +10,12 @@ from ...analysis.inside_words import runs_words
 from ...analysis.model import CallDiagnosis, Diagnosis, Finding, Status
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import series_words, troubled_rounds
+from ...analysis.status import WORST_FIRST
 from ...document import Document
 from ...trace.model import Trace
 
 Tint = Literal["", "linked", "trouble", "call", "step", "left-out"]
 BADGES: dict[Status, str] = {"none": "None", "zero": "zero", "nonfinite": "NaN", "flows": "✓"}
-WORST: tuple[Status, ...] = ("none", "nonfinite", "zero", "flows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
     worst: Status = "flows"
     for series in site.sources:
         for number, finding in troubled_rounds(diagnosis, site, series):
-            worst = min(worst, finding.status, key=WORST.index)
+            worst = min(worst, finding.status, key=WORST_FIRST.index)
             for mark in _cause_marks(diagnosis.round(site, number), finding):
                 yield replace(mark, tip=f"{mark.tip} (round {number})")
         told.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
@@ -122,7 +122,7 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
 def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
     marks = [mark for finding in call.findings for mark in _cause_marks(call, finding)]
     statuses = {finding.status for finding in call.findings}
-    worst = next((status for status in WORST if status in statuses), None)
+    worst = next((status for status in WORST_FIRST if status in statuses), None)
     if worst is not None:
         tip = f"{call.call.method}: " + ", ".join(
             f"∂{f.target}/∂{f.source} {BADGES[f.status]}" for f in call.findings[:8]
