@@ -12,9 +12,9 @@ from ..analysis.comparing import Asked, Comparison, GradientPair, code_of
 from ..report import elements, ended_well
 from ..trace.model import OpId, Trace
 from .inputs import Explained
+from .text import STATUS_WORDS
 
 Named = tuple[str, Explained]
-_WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
 _OUTCOMES = {
     "same": "the same",
     "rounding": "the same, but for rounding",
@@ -70,7 +70,9 @@ def _line(asked: Asked) -> str:
     where = f"line {asked.line}: " if asked.line else ""
     finding = asked.finding
     words = (
-        [] if finding.status == "flows" and asked.value is not None else [_WORDS[finding.status]]
+        []
+        if finding.status == "flows" and asked.value is not None
+        else [STATUS_WORDS[finding.status]]
     )
     if asked.value is not None:
         words.append(" ".join(np.array2string(asked.value, threshold=24, edgeitems=2).split()))

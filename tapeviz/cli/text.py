@@ -31,7 +31,7 @@ from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
 
-_WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
+STATUS_WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
 MOST_TOLD = 6
 """Numbers across a cut, or of a fix, that are told for sources with one story."""
 
@@ -113,11 +113,12 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
     for group in alike_findings(diagnosed.findings):
         finding = group[0]
         if len(group) == 1:
-            yield f"∂{finding.target} / ∂{finding.source}: {_WORDS[finding.status]}{where}"
+            yield f"∂{finding.target} / ∂{finding.source}: {STATUS_WORDS[finding.status]}{where}"
             if finding.tensor is not None:
                 yield _indented(_number(trace, finding.tensor))
         else:
-            yield f"∂{finding.target}: {_WORDS[finding.status]} for {len(group)} sources{where}"
+            status = STATUS_WORDS[finding.status]
+            yield f"∂{finding.target}: {status} for {len(group)} sources{where}"
             yield from _numbers(trace, group, [finding.tensor for finding in group])
         if finding.status != "flows":
             yield from _trouble(trace, group)
