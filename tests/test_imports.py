@@ -19,7 +19,8 @@ QT = {"PySide6", "pyqtgraph", "shiboken6"}
 WINDOW = {"canvas", "panels", "app"}
 WITHOUT_WIDGETS = {  # signals; a writer paints, it has no window
     "document": {"QtCore"},
-    "export": {"QtCore", "QtGui", "QtSvg"},
+    "export": {"QtCore", "QtGui"},
+    "paint": {"QtCore", "QtGui"},
 }
 TENSORFLOW = {"tensorflow", "keras"}
 IN_THE_KERNEL = set(sys.stdlib_module_names) | TENSORFLOW | {"numpy"}

@@ -77,7 +77,7 @@ def _answers_x() -> bool:
 def make_application() -> QApplication:
     from PySide6.QtWidgets import QApplication
 
-    from ..export.painting import load_fonts
+    from ..paint.fonts import load_fonts
     from .processes.garbage import GarbageCollector
 
     # Diagnosis and layout are Python on other threads: the window's gets its turn sooner.

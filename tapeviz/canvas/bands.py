@@ -11,6 +11,7 @@ from pyqtgraph.Qt import internals
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
+from ..paint.painting import pen_of
 from ..scene.model import Box, FrameBox, Wire
 from ..scene.parts.boxes import box_primitives
 from ..scene.primitives import Path, Style
@@ -112,11 +113,10 @@ def _pen(wire: Wire, scale: float, theme: Theme, is_far: bool) -> QPen:
     tone = look_colour(look, theme)
     if is_far and look != "gradient":
         tone = mix(theme.background, tone, 0.6)
+    dash = () if is_far else look_dash(wire.state, wire.width)
+    pen = pen_of(Style(None, tone, wire.width, dash))
     width = wire.width * scale
-    pen = QPen(QColor(tone), width if width > 1.2 else 1)
-    dash = look_dash(wire.state, wire.width)
-    if dash and not is_far:
-        pen.setDashPattern([max(length / wire.width, 0.1) for length in dash])
+    pen.setWidthF(width if width > 1.2 else 1)
     pen.setCosmetic(True)
     return pen
 

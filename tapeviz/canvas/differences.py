@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from ..export.painting import qfont
+from ..paint.fonts import qfont
 from ..scene.model import Change, Heading
 from ..scene.parts.changes import HEADING_SIZE, NOTE_DROP, NOTE_SIZE, change_colours, frame_rect
 from ..scene.text import clean

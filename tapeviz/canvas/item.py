@@ -86,8 +86,6 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         boxes, wires = prepared.boxes_in(sight), prepared.wires_in(sight)
         if band == "near":
             painter.save()
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
             painter.translate(camera.width / 2, camera.height / 2)
             painter.scale(camera.scale, camera.scale)
             painter.translate(-camera.x, -camera.y)

@@ -6,9 +6,10 @@ from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from ..errors import TapevizError
+from ..paint.fonts import need_application
+from ..paint.painting import paint_sheet
 from ..scene.sheet import Sheet
 from .drawing import Drawing, Options, sheet_of
-from .painting import need_application, paint
 
 _POINTS = 0.75
 """Points of 1/72 inch for each px of 1/96 inch."""
@@ -44,6 +45,6 @@ def _draw(buffer: QBuffer, drawing: Drawing, sheet: Sheet, options: Options) -> 
     try:
         painter.scale(scale * _RESOLUTION / 72, scale * _RESOLUTION / 72)
         painter.translate(-sheet.bounds.left, -sheet.bounds.top)
-        paint(painter, sheet, None if options.is_transparent else drawing.theme.background)
+        paint_sheet(painter, sheet, None if options.is_transparent else drawing.theme.background)
     finally:
         painter.end()

@@ -9,9 +9,10 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from ..errors import TapevizError
 from ..layout.model import Rect
+from ..paint.fonts import need_application
+from ..paint.painting import paint_sheet
 from ..scene.sheet import Sheet
 from .drawing import Drawing, Options, sheet_of
-from .painting import need_application, paint
 
 _MOST_PIXELS = 200_000_000
 _LONGEST_SIDE = 32_767
@@ -46,7 +47,7 @@ def paint_image(drawing: Drawing, sheet: Sheet, options: Options, bounds: Rect) 
     try:
         painter.scale(options.scale, options.scale)
         painter.translate(-bounds.left, -bounds.top)
-        paint(painter, sheet, None if options.is_transparent else drawing.theme.background)
+        paint_sheet(painter, sheet, None if options.is_transparent else drawing.theme.background)
     finally:
         painter.end()
     if not options.is_transparent:

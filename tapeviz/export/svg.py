@@ -129,7 +129,7 @@ def _path_rule(style: Style) -> str:
         rule += ";stroke-linejoin:round"
         if style.dash:
             rule += f";stroke-dasharray:{' '.join(_number(n) for n in style.dash)}"
-            if style.dash[0] < 1:
+            if style.is_dotted:
                 rule += ";stroke-linecap:round"
     return rule
 

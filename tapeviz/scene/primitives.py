@@ -31,6 +31,11 @@ class Style:
     width: float = 1.0
     dash: tuple[float, ...] = ()
 
+    @property
+    def is_dotted(self) -> bool:
+        """Dashes this short are drawn with round caps: as dots."""
+        return bool(self.dash) and self.dash[0] < 1
+
 
 @dataclass(frozen=True, slots=True)
 class Path:

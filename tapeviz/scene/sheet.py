@@ -11,14 +11,14 @@ from .parts.changes import SIGNS, sign
 from .parts.doubts import DOUBTS, doubt_sign
 from .parts.geometry import arrow, line, rounded
 from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
-from .strokes import groups, look_colour, look_dash
+from .strokes import drawing_order, group_of, look_colour, look_dash
 from .text import cap_height, clean, fit, text_width
 from .theme import Theme
 
 MARGIN = 24.0
 LEGEND_HEIGHT = 28.0
 TITLE_SIZE = 13.0
-LEGEND_SIZE = 11.0
+LEGEND_SIZE = 12.0
 SAMPLE = 26.0
 _SAMPLE_GAP = 8.0
 _ENTRY_GAP = 20.0
@@ -50,7 +50,7 @@ def lay_sheet(
     width = max(width, legend_size[0] if has_legend else 0.0)
     spare = (width - (right - left)) / 2
     left, right = left - spare, right + spare
-    drawn = list(groups(scene, theme))
+    drawn = [group_of(layer, shape, theme) for layer, shape in drawing_order(scene)]
     if has_title and scene.title:
         top -= TITLE_SIZE + 16
         drawn.insert(0, title_group(scene.title, theme, left, top, width))

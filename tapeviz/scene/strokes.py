@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
-from .model import Box, Mark, Scene, Wire
+from .model import Box, Change, FrameBox, Heading, Mark, Scene, Wire
 from .parts.boxes import box_primitives
 from .parts.changes import change_group, heading_group
 from .parts.frames import frame_group, header_group
 from .parts.geometry import arrow, circle, curve, cut_back, end_direction
 from .parts.plates import plate
 from .parts.scissors import scissors
-from .primitives import Path, Primitive, PrimitiveGroup, Style
+from .primitives import Path, PrimitiveGroup, Style
 from .theme import Theme
 
 MARK_RADIUS = 12.0
@@ -20,30 +21,26 @@ _CARRIED_DASH = (6.0, 4.0)
 _CARRIED_WIDTH = 2.2
 
 
-def strokes(scene: Scene, theme: Theme) -> list[Primitive]:
+Layer = Literal["frame", "wire", "header", "box", "label", "mark", "change", "heading"]
+Shape = FrameBox | Wire | Box | Mark | Change | Heading
+
+
+def drawing_order(scene: Scene) -> Iterator[tuple[Layer, Shape]]:
     """Everything of a scene but its title and legend, back to front."""
-    return [primitive for group in groups(scene, theme) for primitive in group.primitives]
+    labelled = [wire for wire in scene.wires if wire.label and wire.label_at is not None]
+    yield from (("frame", frame) for frame in scene.frames)
+    yield from (("wire", wire) for wire in scene.wires)
+    yield from (("header", frame) for frame in scene.frames)
+    yield from (("box", box) for box in scene.boxes)
+    yield from (("label", wire) for wire in labelled)
+    yield from (("mark", mark) for mark in scene.marks)
+    yield from (("change", change) for change in scene.changes)
+    yield from (("heading", heading) for heading in scene.headings)
 
 
-def groups(scene: Scene, theme: Theme) -> Iterator[PrimitiveGroup]:
-    """One group for each wire, box and mark, back to front."""
-    for frame in scene.frames:
-        yield frame_group(frame, theme)
-    for wire in scene.wires:
-        yield wire_group(wire, theme)
-    for frame in scene.frames:
-        yield header_group(frame, theme)
-    for box in scene.boxes:
-        yield box_group(box, theme)
-    for wire in scene.wires:
-        if wire.label and wire.label_at is not None:
-            yield label_group(wire, theme)
-    for mark in scene.marks:
-        yield mark_group(mark, theme)
-    for change in scene.changes:
-        yield change_group(change, theme)
-    for heading in scene.headings:
-        yield heading_group(heading, theme)
+def group_of(layer: Layer, shape: Shape, theme: Theme) -> PrimitiveGroup:
+    """The primitives of one layer of a shape: a wire has a line and a label, a frame a header."""
+    return _GROUPS[layer](shape, theme)
 
 
 def box_group(box: Box, theme: Theme) -> PrimitiveGroup:
@@ -117,3 +114,15 @@ def mark_group(mark: Mark, theme: Theme) -> PrimitiveGroup:
         ),
         mark.tooltip,
     )
+
+
+_GROUPS: dict[Layer, Callable[[Any, Theme], PrimitiveGroup]] = {
+    "frame": frame_group,
+    "wire": wire_group,
+    "header": header_group,
+    "box": box_group,
+    "label": label_group,
+    "mark": mark_group,
+    "change": change_group,
+    "heading": heading_group,
+}

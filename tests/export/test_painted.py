@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage
 
 from tapeviz.errors import TapevizError
 from tapeviz.export import render, write_picture
-from tapeviz.export.painting import need_application, qfont
+from tapeviz.paint.fonts import need_application, qfont
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.sheet import lay_sheet
 from tapeviz.scene.text import Font, text_width

@@ -1,0 +1,43 @@
+"""The bundled fonts, known to Qt, and a QFont for each face of the scene."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
+
+from ..resource_files import resource
+from ..scene.text import FACES, Font
+
+_made: list[QGuiApplication] = []
+
+
+def need_application() -> None:
+    """Fonts need an application: the window's, else one that needs no screen."""
+    if QGuiApplication.instance() is None:
+        if sys.platform.startswith("linux"):
+            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        _made.append(QGuiApplication(["tapeviz"]))
+    load_fonts()
+
+
+@cache
+def load_fonts() -> None:
+    """Makes the bundled fonts known to Qt, once."""
+    for file in sorted(resource("fonts").glob("*.ttf")):
+        QFontDatabase.addApplicationFont(str(file))
+
+
+def qfont(face: Font, size: float, weight: int) -> QFont:
+    """A font of ``size`` px whose glyphs are as wide at every scale as they were measured."""
+    font = QFont()
+    font.setFamilies(list(FACES[face].families))
+    font.setPixelSize(round(size))
+    font.setWeight(QFont.Weight(weight))
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    font.setKerning(False)
+    if face == "mono":
+        font.setStyleHint(QFont.StyleHint.Monospace)
+    return font
