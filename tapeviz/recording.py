@@ -85,7 +85,7 @@ any thread."""
 
 
 class Listener(Protocol):
-    """Told of a recording as it happens, on a background thread."""
+    """Hears of a recording as it happens, on a background thread."""
 
     def progressed(self, ops: int) -> None: ...
     def traced(self, trace: Trace) -> None: ...
@@ -130,7 +130,7 @@ class LiveRecording:
         self._blob = bytearray()
         self._frozen = b""
         self._ops = 0
-        self._told = time.monotonic()
+        self._traced_at = time.monotonic()
         self._run: Run | None = None
         self._started = threading.Event()
         self._done = threading.Event()
@@ -265,9 +265,9 @@ class LiveRecording:
         """A batch of events came from the kernel."""
         self._keep(batch, blob)
         self._listener.progressed(self._ops)
-        if time.monotonic() - self._told > _TRACE_EVERY:
+        if time.monotonic() - self._traced_at > _TRACE_EVERY:
             self._listener.traced(self._reader.trace(self._values_so_far()))
-            self._told = time.monotonic()
+            self._traced_at = time.monotonic()
 
     def _keep(self, batch: Sequence[bytes], blob: bytes) -> None:
         self._blob += blob
@@ -307,7 +307,7 @@ class LiveRecording:
         threading.Thread(target=self._conclude, args=(end,), name="tapeviz-replay").start()
 
     def _conclude(self, end: RunEnd) -> None:
-        """Replay what gave None, and tell that all is there."""
+        """Replay what gave None, and report that all is there."""
         try:
             if end.reason != "finished":
                 self._broken_off(end)
@@ -320,9 +320,9 @@ class LiveRecording:
 
     def _broken_off(self, end: RunEnd) -> None:
         """The process was stopped or died: its end is an error of the snippet, with its line."""
-        told = self._ended
-        if end.reason == "interrupted" and told is not None and told.detail:
-            return  # the recorder told the line and the time already
+        ended = self._ended
+        if end.reason == "interrupted" and ended is not None and ended.detail:
+            return  # the recorder gave the line and the time already
         names = {"died": "ProcessDied", "failed": "RecordingFailed"}
         if end.reason in names:
             self._add(Raised(names[end.reason], end.detail, end.line or 0))
@@ -373,7 +373,7 @@ class LiveRecording:
             trace = self._reader.trace(self._values_so_far())
         again = [self._insides[op] for op in standing if op in self._insides]
         if again and self._lines[-len(again) :] != again:
-            self._lines += again  # the latest one tells what the function's gradient calls gave
+            self._lines += again  # the latest one says what the function's gradient calls gave
             self._reread()
 
     def _reread(self) -> None:

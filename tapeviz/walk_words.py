@@ -21,7 +21,7 @@ ValueOf = Callable[[TensorId], Array | None]
 
 
 def upstream_words(trace: Trace, step: WalkStep, value_of: ValueOf) -> str:
-    """The gradients that come into a step; a sum is told by the number of its shares."""
+    """The gradients that come into a step; of a sum the number of its shares."""
     if step.kind == "sum":
         return f"{len(step.upstream)} shares"
     return gradients_words(trace, step.upstream, value_of)

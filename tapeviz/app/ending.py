@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .window import Window
 
 PATIENCE = 1.5
-"""Seconds that work in the background may still take; it can be told to stop, but not forced."""
+"""Seconds that work in the background may still take; it can be asked to stop, but not forced."""
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 
 

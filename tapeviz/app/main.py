@@ -122,7 +122,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     if collector is not None:
         window.document.run_ended.connect(collector.note_run)
     trouble.catch_all(window.document.complain)
-    pools.tell(window.kernels.told.emit)
+    pools.report_to(window.kernels.reported.emit)
     return window
 
 

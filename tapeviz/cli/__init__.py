@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with told_in_a_line():
             status = int(importlib.import_module(f".{options.verb}", __name__).run(options))
-            sys.stdout.flush()  # a full disk is told here, not by the interpreter
+            sys.stdout.flush()  # a full disk is reported here, not by the interpreter
             return status
     except TapevizError as error:
         print(f"tapeviz: {error}", file=sys.stderr)

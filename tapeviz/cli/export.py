@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..view import View
     from .inputs import Explained
 
-_GROUPS_TOLD = 12
+_MOST_NAMED = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Names that are not there are told before the snippet is run."""
+    """Names that are not there are reported before the snippet is run."""
     from ..graph.groups.tree import GROUPINGS
     from ..layout import LAYOUTS
 
@@ -252,8 +252,8 @@ def _turns(wanted: Sequence[str], explained: Explained, view: View) -> tuple[tup
         path, _, number = words.rpartition("=")
         path = path or next(iter(known))
         if path not in known:
-            told = ", ".join(repr(path) for path in list(known)[:_GROUPS_TOLD])
-            raise TapevizError(f"--turn {words}: no loop {path!r}; there are {told}")
+            names = ", ".join(repr(path) for path in list(known)[:_MOST_NAMED])
+            raise TapevizError(f"--turn {words}: no loop {path!r}; there are {names}")
         if not number.isdecimal() or not 1 <= int(number) <= known[path]:
             raise TapevizError(f"--turn {words}: {path} has {_counted(known[path], 'turn')}")
         chosen[path] = int(number)
@@ -261,15 +261,15 @@ def _turns(wanted: Sequence[str], explained: Explained, view: View) -> tuple[tup
 
 
 def _check_groups(explained: Explained, view: View) -> None:
-    """A group to fold or unfold that is not there is told, with those that are."""
+    """A group to fold or unfold that is not there is an error that names those that are."""
     from ..drawing import group_paths
 
     named = view.folded | view.unfolded
     paths = group_paths(explained.trace, view, view.overlay.call) if named else []
     if unknown := sorted(named.difference(paths)):
-        known = ", ".join(paths[:_GROUPS_TOLD]) + (", …" if len(paths) > _GROUPS_TOLD else "")
-        told = f"there are {known}" if paths else "the picture has none (see --group)"
-        raise TapevizError(f"no group {unknown[0]!r}; {told}")
+        known = ", ".join(paths[:_MOST_NAMED]) + (", …" if len(paths) > _MOST_NAMED else "")
+        names = f"there are {known}" if paths else "the picture has none (see --group)"
+        raise TapevizError(f"no group {unknown[0]!r}; {names}")
 
 
 def _counted(count: int, noun: str) -> str:

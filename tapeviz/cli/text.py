@@ -32,7 +32,7 @@ from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
 
 STATUS_WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
-MOST_TOLD = 6
+MOST_LISTED = 6
 """Numbers across a cut, or of a fix, that are told for sources with one story."""
 
 
@@ -178,7 +178,7 @@ def _bridge(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
         return
     yield f"  {bridge_heading(finding)}"
     bridged = [each.bridged if each.bridged_value is None else each.bridged_value for each in group]
-    yield from _numbers(trace, group, bridged, MOST_TOLD)
+    yield from _numbers(trace, group, bridged, MOST_LISTED)
     checks = [each.check for each in group if each.check is not None]
     if checks:
         worst = max(checks, key=lambda check: check.error or 0.0)
@@ -192,7 +192,7 @@ def _fix(
     yield _indented(fix.diff)
     if any(value is not None for value in values):
         yield "  It gives"
-        yield from _numbers(trace, group, values, MOST_TOLD)
+        yield from _numbers(trace, group, values, MOST_LISTED)
 
 
 def _numbers(

@@ -39,7 +39,7 @@ class Background(QObject):
         self._running: dict[str, _Task] = {}
         self._waiting: dict[str, _Task] = {}
         self.counts: dict[str, tuple[int, int]] = {}
-        """How much of how much is done, of those tasks that tell."""
+        """How much of how much is done, of those tasks that report it."""
         self._threads: list[threading.Thread] = []
         self._is_closed = False
         self._answered.connect(self._take_answer, Qt.ConnectionType.QueuedConnection)
@@ -65,7 +65,7 @@ class Background(QObject):
             self._start(task)
         self.busy_changed.emit()
 
-    def tell(self, kind: str, done: int, known: int) -> bool:
+    def report(self, kind: str, done: int, known: int) -> bool:
         """Called by a task, on its own thread; False: its answer is not wanted any more."""
         self.counts[kind] = (done, known)
         with suppress(RuntimeError):  # the window was closed meanwhile

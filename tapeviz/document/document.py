@@ -152,7 +152,7 @@ class Document(QObject):
         self.take_trace(trace)
 
     def repair_text(self) -> None:
-        """Repairs what was pasted, in the background; :attr:`Text.repairs_changed` tells."""
+        """Repairs what was pasted, in the background; :attr:`Text.repairs_changed` is emitted."""
         source = self.text.source
         if len(source) > LONGEST_PAGE:
             return
@@ -168,13 +168,13 @@ class Document(QObject):
             self.run(self.part)
 
     def _look_for_left_out(self) -> None:
-        """A page that was opened or typed is mended as it runs: only tell what is left out."""
+        """A page that was opened or typed is mended as it runs: only say what is left out."""
         source = self.text.source
 
         def take(found: Repairs) -> None:
             if found.skipped and source == self.text.source and self.text.repairs is None:
-                told = Repairs(source, (), "", found.skipped, found.blocks)
-                self.text.take_repairs(told)
+                repairs = Repairs(source, (), "", found.skipped, found.blocks)
+                self.text.take_repairs(repairs)
 
         self.background.submit("look", partial(self.stages.repair, source), take)
 

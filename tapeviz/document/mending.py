@@ -42,7 +42,7 @@ class Mending(QObject):
         self._background.drop("fixes", "shares")
 
     def try_fixes(self, trace: Trace, diagnosis: Diagnosis) -> None:
-        """Runs the edits that may mend what is wrong; ``mended`` tells, if there is one."""
+        """Runs the edits that may mend what is wrong; emits ``mended`` if there is one."""
         is_troubled = diagnosis.error or any(call.is_troubled for call in diagnosis.calls)
         if not self.tries_fixes or not is_troubled:
             return
@@ -67,7 +67,7 @@ class Mending(QObject):
         return self._stages.has_shares(trace, call.call)
 
     def ask_shares(self, call: CallDiagnosis) -> None:
-        """Computes what each target gives to each source; ``shared`` tells."""
+        """Computes what each target gives to each source; emits ``shared``."""
         if call.call.id not in self.shares:
             work = partial(self._stages.share, self._runs.recording, call.call)
             self._background.submit("shares", work, self._keep_shares)

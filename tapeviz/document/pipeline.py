@@ -47,7 +47,7 @@ class Pipeline(Protocol):
         self,
         trace: Trace,
         diagnosis: Diagnosis,
-        told: Callable[[int, int], None],
+        on_progress: Callable[[int, int], None],
         should_stop: Callable[[], bool],
     ) -> Diagnosis:
         """The diagnosis with the fixes that were run and found good; runs the snippet again."""
@@ -55,7 +55,7 @@ class Pipeline(Protocol):
 
     def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
         """The trace of another text, beside the run under way. Blocks; ``TapevizError`` when it
-        was told to stop."""
+        was asked to stop."""
         ...
 
     def close(self) -> None: ...

@@ -204,7 +204,7 @@ class Links:
 
     @cached_property
     def _upstream(self) -> dict[TensorId, TensorId]:
-        """Gradients as the steps received them: those of targets are told nowhere else."""
+        """Gradients as the steps received them: those of targets are recorded nowhere else."""
         found: dict[TensorId, TensorId] = {}
         for step in self._call.steps if self._call else ():
             op = self._trace.ops.get(step.op) if step.op is not None else None

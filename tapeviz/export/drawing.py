@@ -37,7 +37,7 @@ class Options:
     has_legend: bool = True
 
 
-Told = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 """Hears how much of how much is done; what it raises ends the work."""
 
 

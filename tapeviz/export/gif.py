@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..layout.model import Rect
-from .drawing import Drawing, Options, Told, never_mind, sheet_of
+from .drawing import Drawing, Options, Report, never_mind, sheet_of
 from .lzw import compress
 from .png import paint_image
 
@@ -24,7 +24,7 @@ def write(drawing: Drawing, options: Options) -> bytes:
 
 
 def animate(
-    drawings: Sequence[Drawing], options: Options, told: Told = never_mind, seconds: float = 1.0
+    drawings: Sequence[Drawing], options: Options, report: Report = never_mind, seconds: float = 1.0
 ) -> bytes:
     """An endless GIF, ``seconds`` for each drawing and three for the last; all in one frame.
 
@@ -32,7 +32,7 @@ def animate(
     painted twice, for the colours and for good: all at once would take memory without bounds.
     """
     last, known = len(drawings) - 1, 2 * len(drawings)
-    colours = _palette(_painted(drawings, options), lambda done: told(done, known))
+    colours = _palette(_painted(drawings, options), lambda done: report(done, known))
     parts: list[bytes] = []
     before = None
     for number, frame in enumerate(_painted(drawings, options)):
@@ -41,7 +41,7 @@ def animate(
         indices = _indices(frame, colours)
         parts.append(_frame(indices, before, _LAST_SECONDS if number == last else seconds))
         before = indices
-        told(last + 2 + number, known)
+        report(last + 2 + number, known)
     return b"".join((*parts, b"\x3b"))
 
 
@@ -67,13 +67,13 @@ def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
         yield rows[:, : image.width()].copy()
 
 
-def _palette(frames: Iterator[Pixels], told: Callable[[int], None]) -> Pixels:
+def _palette(frames: Iterator[Pixels], report: Callable[[int], None]) -> Pixels:
     colours, counts = np.empty(0, np.uint32), np.empty(0, np.int64)
     for number, frame in enumerate(frames, start=1):
         found, often = np.unique(frame, return_counts=True)
         colours, places = np.unique(np.concatenate((colours, found)), return_inverse=True)
         counts = np.bincount(places.ravel(), np.concatenate((counts, often))).astype(np.int64)
-        told(number)
+        report(number)
     return np.sort(colours[np.argsort(-counts, kind="stable")[:_COLOURS]])
 
 

@@ -148,10 +148,10 @@ class _Pictures:
         width = max(bounds.right for bounds in self._bounds) - left
         height = max(bounds.bottom for bounds in self._bounds) - top
         texts = self.texts
-        told = sentences(round_.frames[0][1])
+        spoken = sentences(round_.frames[0][1])
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.2f} {top:.2f} {width:.2f} '
-            f'{height:.2f}" role="img" aria-label="{_text(told)}">'
+            f'{height:.2f}" role="img" aria-label="{_text(spoken)}">'
             f'<g id="drawn">{"".join(texts[group] for group in groups)}</g></svg>'
         )
 
@@ -215,9 +215,9 @@ def _line(number: int, line: PageLine) -> str:
     )
     badge = line.badge or ("✂" if "cut" in line.marks else "")
     good = " good" if badge == "flows" else ""
-    told = f' title="{_code(line.tip)}"' if line.tip else ""
+    tip = f' title="{_code(line.tip)}"' if line.tip else ""
     return (
-        f'<div id="L{number}" class="{" ".join(line.marks)}"{told}>'
+        f'<div id="L{number}" class="{" ".join(line.marks)}"{tip}>'
         f'<span class="sign {sign}">{_SIGNS.get(sign, "")}</span><code>{code}</code>'
         + (f'<span class="badge{good}">{_text(badge)}</span>' if badge else "")
         + "</div>"

@@ -1,4 +1,4 @@
-"""A scene in, the sentences out that tell what it shows to those who cannot see it."""
+"""A scene in, the sentences out that describe it to those who cannot see it."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def write_picture(
 ) -> None:
     """Writes the picture: the file is whole or, when ``TapevizError`` is raised, as it was.
 
-    ``suffix``: the format, if the path's own suffix does not tell it.
+    ``suffix``: the format, if the path's own suffix is not one.
     """
     path = Path(path)
     made = render(
@@ -116,12 +116,12 @@ def write_animation(
     scale: float = 1.0,
     title: bool = True,
     legend: bool = True,
-    told: Callable[[int, int], None] | None = None,
+    report: Callable[[int, int], None] | None = None,
     seconds: float = 1.0,
 ) -> None:
     """Writes a GIF in which the drawings follow each other.
 
-    The picture is as large as the largest; each is shown for ``seconds``. ``told(done, known)``
+    The picture is as large as the largest; each is shown for ``seconds``. ``report(done, known)``
     hears of the progress; what it raises ends the work. Else like `write_picture`.
     """
     if not drawings:
@@ -129,7 +129,7 @@ def write_animation(
     _check_scale(scale)
     options = Options(scale, False, title, legend)
     animate = _loaded("gif").animate
-    more = {"told": told} if told else {}
+    more = {"report": report} if report else {}
     made = animate(drawings, options, seconds=seconds, **more)
     write_whole(Path(path), made)
 

@@ -15,7 +15,7 @@ from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Snippet
 from ..trace.model import Array, TensorId
 from .folders import Folder
-from .judging import Outcome, Place, has_same_targets
+from .judging import FindingKey, Outcome, has_same_targets
 
 _NOTE = "not followed: "
 _FEWEST_SECONDS = 10.0
@@ -23,13 +23,13 @@ _FEWEST_SECONDS = 10.0
 
 def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
     """With ``bridged_value``, or with ``no_bridge`` in words. Blocks for one run of the snippet."""
-    places = [
-        (number, place)
+    keys = [
+        (number, index)
         for number, call in enumerate(before.diagnosis.calls)
-        for place, finding in enumerate(call.findings)
+        for index, finding in enumerate(call.findings)
         if _is_open(before, finding)
     ]
-    if not places or before.trace.ending.how not in ("finished", "raised", "exit"):
+    if not keys or before.trace.ending.how not in ("finished", "raised", "exit"):
         return before.diagnosis
     seconds = max(_FEWEST_SECONDS, 4 * before.trace.ending.seconds)
     asked = replace(like, text=before.trace.source, timeout=seconds)
@@ -41,11 +41,11 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
     try:
         trace = live.wait(seconds + _FEWEST_SECONDS)
         after = _aligned(before, Outcome(trace, diagnose(trace)))
-        crossed = {place: _crossed(live, before, after, place) for place in places}
+        crossed = {key: _crossed(live, before, after, key) for key in keys}
     except TimeoutError:
-        crossed = _all_without(before, places, "running the snippet once more took too long")
+        crossed = _all_without(before, keys, "running the snippet once more took too long")
     except TapevizError as error:
-        crossed = _all_without(before, places, str(error))
+        crossed = _all_without(before, keys, str(error))
     finally:
         live.release()
         folder.remove()
@@ -53,7 +53,7 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
 
 
 def _aligned(before: Outcome, after: Outcome) -> Outcome:
-    """The other run with its calls in the places of the same ones before.
+    """The other run with its calls in the order of the same ones before.
 
     Traced, a function asks for its gradients once; op by op it does so each time.
     """
@@ -68,20 +68,20 @@ def _aligned(before: Outcome, after: Outcome) -> Outcome:
 
 
 def _is_open(before: Outcome, finding: Finding) -> bool:
-    """Whether another run may tell the gradient: NumPy is on the way."""
+    """Whether another run may give the gradient: NumPy is on the way."""
     if finding.status not in ("none", "zero") or (finding.bridged and not finding.is_estimated):
         return False
     causes = [cause for cause in (finding.cause, *finding.others) if cause is not None]
     return any(cause.kind == "left-tensorflow" for cause in causes)
 
 
-def _crossed(live: LiveRecording, before: Outcome, after: Outcome, place: Place) -> Finding:
-    """The finding with what the other run tells of it."""
-    old, new = before.finding(place), after.finding(place)
+def _crossed(live: LiveRecording, before: Outcome, after: Outcome, key: FindingKey) -> Finding:
+    """The finding with what the other run gave for it."""
+    old, new = before.finding(key), after.finding(key)
     assert old is not None
     if new is None or after.trace.failure != before.trace.failure:
         return replace(old, no_bridge=_reason(after, old) or "the NumPy code could not be followed")
-    if not has_same_targets(before, after, place):
+    if not has_same_targets(before, after, key):
         return replace(old, no_bridge="run once more, the snippet computed something else")
     tensor = new.tensor if new.status in ("flows", "nonfinite") else new.bridged
     value = _fetched(live, after, tensor)
@@ -116,19 +116,17 @@ def _reason(after: Outcome, finding: Finding) -> str:
     return f"TensorFlow has nothing that could stand in for {what} on line {line}"
 
 
-def _all_without(before: Outcome, places: list[Place], words: str) -> dict[Place, Finding]:
-    found = ((place, before.finding(place)) for place in places)
-    return {
-        place: replace(finding, no_bridge=words) for place, finding in found if finding is not None
-    }
+def _all_without(before: Outcome, keys: list[FindingKey], words: str) -> dict[FindingKey, Finding]:
+    found = ((key, before.finding(key)) for key in keys)
+    return {key: replace(finding, no_bridge=words) for key, finding in found if finding is not None}
 
 
-def _with(diagnosis: Diagnosis, crossed: dict[Place, Finding]) -> Diagnosis:
+def _with(diagnosis: Diagnosis, crossed: dict[FindingKey, Finding]) -> Diagnosis:
     calls = tuple(
         replace(
             call,
             findings=tuple(
-                crossed.get((number, place), finding) for place, finding in enumerate(call.findings)
+                crossed.get((number, index), finding) for index, finding in enumerate(call.findings)
             ),
         )
         for number, call in enumerate(diagnosis.calls)

@@ -10,7 +10,7 @@ from typing import Any
 from ..analysis.model import Cause, Diagnosis, Fix
 from ..trace.model import Array
 from .diffs import short_diff
-from .judging import Outcome, Place
+from .judging import FindingKey, Outcome
 from .model import Edit
 
 MOST_EDITS = 4
@@ -20,22 +20,22 @@ MOST_KEPT = 2
 
 @dataclass(slots=True)
 class FixGoal:
-    """Findings of one cause. Without places: the error that ended the snippet."""
+    """Findings of one cause. Without keys: the error that ended the snippet."""
 
     cause: Cause | None
-    places: list[Place] = field(default_factory=list)
+    keys: list[FindingKey] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
     """In the order of their likelihood; of those with one title the first that is good is kept."""
     tried: int = 0
-    kept: list[tuple[Edit, dict[Place, Array | None]]] = field(default_factory=list)
+    kept: list[tuple[Edit, dict[FindingKey, Array | None]]] = field(default_factory=list)
 
     def first_of_each_title(self) -> list[Edit]:
         titles = [edit.title for edit in self.edits]
-        return [edit for place, edit in enumerate(self.edits) if titles.index(edit.title) == place]
+        return [edit for index, edit in enumerate(self.edits) if titles.index(edit.title) == index]
 
-    def in_order(self) -> list[tuple[Edit, dict[Place, Array | None]]]:
+    def in_order(self) -> list[tuple[Edit, dict[FindingKey, Array | None]]]:
         """The kept edits, the likeliest first, whichever trial was over first."""
-        rank = {edit.new_text: place for place, edit in enumerate(self.edits)}
+        rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(self.kept, key=lambda pair: rank.get(pair[0].new_text, len(rank)))
         telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]
         return telling or kept
@@ -48,11 +48,11 @@ class FixGoal:
 def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
     found: dict[tuple[str, int], FixGoal] = {}
     for number, call in enumerate(diagnosis.calls):
-        for place, finding in enumerate(call.findings):
+        for index, finding in enumerate(call.findings):
             if finding.status != "flows" and finding.cause is not None:
                 cause = finding.cause
                 goal = found.setdefault((cause.kind, cause.line), FixGoal(cause))
-                goal.places.append((number, place))
+                goal.keys.append((number, index))
     yield from found.values()
     if diagnosis.error is not None:
         yield FixGoal(None)
@@ -104,23 +104,23 @@ def _index(node: ast.expr) -> Any:
 
 def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
     diagnosis, text = before.diagnosis, before.trace.source
-    fixes: dict[Place, list[Fix]] = {}
+    fixes: dict[FindingKey, list[Fix]] = {}
     error = diagnosis.error
     for goal in goals:
         for edit, values in goal.in_order():
             diff = short_diff(text, edit.new_text)
-            if not goal.places and error is not None:
+            if not goal.keys and error is not None:
                 fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)
                 error = replace(error, fixes=(*error.fixes, fix))
-            for place, value in values.items():
+            for key, value in values.items():
                 fix = Fix(edit.title, diff, edit.new_text, value, edit.is_estimate)
-                fixes.setdefault(place, []).append(fix)
+                fixes.setdefault(key, []).append(fix)
     calls = tuple(
         replace(
             call,
             findings=tuple(
-                replace(finding, fixes=tuple(fixes.get((number, place), ())))
-                for place, finding in enumerate(call.findings)
+                replace(finding, fixes=tuple(fixes.get((number, index), ())))
+                for index, finding in enumerate(call.findings)
             ),
         )
         for number, call in enumerate(diagnosis.calls)

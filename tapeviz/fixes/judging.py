@@ -11,8 +11,8 @@ from ..trace.model import Array, TensorId, Trace
 from .model import Edit
 
 _LOOSE = frozenset(("float16", "bfloat16"))
-Place = tuple[int, int]
-"""A result by its place: the call's in the order of the calls, the source's in the call."""
+FindingKey = tuple[int, int]
+"""A result by its indices: the call's in the order of the calls, the source's in the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,48 +22,48 @@ class Outcome:
     trace: Trace
     diagnosis: Diagnosis
 
-    def finding(self, place: Place) -> Finding | None:
+    def finding(self, key: FindingKey) -> Finding | None:
         calls = self.diagnosis.calls
-        call, source = place
+        call, source = key
         if call < len(calls) and source < len(calls[call].findings):
             return calls[call].findings[source]
         return None
 
 
-def has_come_out(before: Outcome, after: Outcome, place: Place, edit: Edit) -> bool:
+def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     """Whether the gradient is there now, and none that was there is gone."""
-    old, new = before.finding(place), after.finding(place)
-    if old is None or new is None or not _is_same_call(before, after, place):
+    old, new = before.finding(key), after.finding(key)
+    if old is None or new is None or not _is_same_call(before, after, key):
         return False
     if new.status != "flows" and not (old.status == "nonfinite" and new.status == "zero"):
         return False
-    method = before.diagnosis.calls[place[0]].call.method
+    method = before.diagnosis.calls[key[0]].call.method
     has_same_shape = old.shape is None or old.shape == new.shape or method != "gradient"
     if not (has_same_shape or edit.part or edit.has_other_shape):
         return False
-    return _others_flow(before, after, place)
+    return _others_flow(before, after, key)
 
 
-def _is_same_call(before: Outcome, after: Outcome, place: Place) -> bool:
-    old, new = before.diagnosis.calls[place[0]], after.diagnosis.calls[place[0]]
+def _is_same_call(before: Outcome, after: Outcome, key: FindingKey) -> bool:
+    old, new = before.diagnosis.calls[key[0]], after.diagnosis.calls[key[0]]
     same_number = len(old.findings) == len(new.findings)
     return old.call.method == new.call.method and same_number
 
 
-def _others_flow(before: Outcome, after: Outcome, place: Place) -> bool:
-    call = place[0]
+def _others_flow(before: Outcome, after: Outcome, key: FindingKey) -> bool:
+    call = key[0]
     old, new = before.diagnosis.calls[call].findings, after.diagnosis.calls[call].findings
     return all(n.status == "flows" for o, n in zip(old, new, strict=True) if o.status == "flows")
 
 
-def has_same_numbers(before: Outcome, after: Outcome, place: Place, edit: Edit) -> bool:
+def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     """Whether it agrees with the gradient across the cut, and the target with what it was."""
-    old, new = before.finding(place), after.finding(place)
+    old, new = before.finding(key), after.finding(key)
     if old is None or new is None:
         return False
     agrees = edit.has_other_shape or bool(edit.part) or _agrees(before, old, after, new)
     may_differ = edit.is_estimate or edit.has_other_value
-    return agrees and (may_differ or has_same_targets(before, after, place))
+    return agrees and (may_differ or has_same_targets(before, after, key))
 
 
 def _agrees(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool:
@@ -78,9 +78,9 @@ def _agrees(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool
     return _are_close(before.trace, old.bridged, after.trace, new.tensor, 1e-4, 1e-6)
 
 
-def has_same_targets(before: Outcome, after: Outcome, place: Place) -> bool:
-    old = before.diagnosis.calls[place[0]].call.targets
-    new = after.diagnosis.calls[place[0]].call.targets
+def has_same_targets(before: Outcome, after: Outcome, key: FindingKey) -> bool:
+    old = before.diagnosis.calls[key[0]].call.targets
+    new = after.diagnosis.calls[key[0]].call.targets
     pairs = ((o.tensor, n.tensor) for o, n in zip(old, new, strict=False))
     return all(
         o is None or n is None or _are_close(before.trace, o, after.trace, n, 1e-3, 1e-5)
@@ -88,10 +88,10 @@ def has_same_targets(before: Outcome, after: Outcome, place: Place) -> bool:
     )
 
 
-def is_repeatable(before: Outcome, again: Outcome, place: Place) -> bool:
+def is_repeatable(before: Outcome, again: Outcome, key: FindingKey) -> bool:
     """Whether a second run of the same text gave the same numbers."""
-    old, new = before.finding(place), again.finding(place)
-    if old is None or new is None or not has_same_targets(before, again, place):
+    old, new = before.finding(key), again.finding(key)
+    if old is None or new is None or not has_same_targets(before, again, key):
         return False
     if old.bridged is None or new.bridged is None:
         return True

@@ -25,7 +25,7 @@ from .goals import (
     with_fixes,
     with_words,
 )
-from .judging import Outcome, Place, has_come_out, has_same_numbers, is_repeatable
+from .judging import FindingKey, Outcome, has_come_out, has_same_numbers, is_repeatable
 from .model import Edit, FixCase
 from .source import ParsedSource
 from .table import edits_for, edits_for_error
@@ -130,9 +130,9 @@ class _Trials:
     def _edits(self, goal: FixGoal, source: ParsedSource) -> list[Edit]:
         if goal.cause is None:
             return list(distinct(edits_for_error(self.before.trace, source), source.text))
-        call, place = goal.places[0]
+        call, number = goal.keys[0]
         diagnosed = self.before.diagnosis.calls[call]
-        finding = diagnosed.findings[place]
+        finding = diagnosed.findings[number]
         case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source)
         return list(distinct(edits_for(case), source.text))
 
@@ -204,13 +204,13 @@ class _Trials:
             similar = [each for each in goal.edits if each.title == edit.title]
             if edit in similar[:-1]:
                 self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
-            elif goal.places and trial.depth < _DEEPEST and not goal.is_done:
+            elif goal.keys and trial.depth < _DEEPEST and not goal.is_done:
                 self._follow_up(trial, goal, edit, after)
 
     def _is_good(self, goal: FixGoal, edit: Edit, after: Outcome) -> bool:
-        if not goal.places:
+        if not goal.keys:
             return after.trace.failure is None and self._asked_again(after)
-        first = goal.places[0]
+        first = goal.keys[0]
         if not has_come_out(self.before, after, first, edit):
             return False
         return has_same_numbers(self.before, after, first, edit) or not self._repeats(first)
@@ -220,10 +220,10 @@ class _Trials:
         calls = self.before.trace.calls
         if not calls or calls[-1].ended:
             return True
-        place = len(self.before.diagnosis.calls)
-        return place < len(after.diagnosis.calls) and not after.diagnosis.calls[place].is_troubled
+        count = len(self.before.diagnosis.calls)
+        return count < len(after.diagnosis.calls) and not after.diagnosis.calls[count].is_troubled
 
-    def _repeats(self, place: Place) -> bool:
+    def _repeats(self, key: FindingKey) -> bool:
         """Whether the text as it was gives the same numbers each time; run again to learn that."""
         if self._again is None:
             folder = Folder(self.like.directory)
@@ -237,24 +237,24 @@ class _Trials:
             finally:
                 live.release()
                 folder.remove()
-        return is_repeatable(self.before, self._again, place)
+        return is_repeatable(self.before, self._again, key)
 
     def _values(
         self, trial: _Trial, after: Outcome, goal: FixGoal, edit: Edit
-    ) -> dict[Place, Array | None]:
-        """The gradient in each place where it came out."""
-        values: dict[Place, Array | None] = {}
-        for place in goal.places:
-            if has_come_out(self.before, after, place, edit):
-                finding = after.finding(place)
+    ) -> dict[FindingKey, Array | None]:
+        """The gradient of each finding for which it came out."""
+        values: dict[FindingKey, Array | None] = {}
+        for key in goal.keys:
+            if has_come_out(self.before, after, key, edit):
+                finding = after.finding(key)
                 assert finding is not None
-                values[place] = part_of(_fetched(trial, after, finding), edit.part)
+                values[key] = part_of(_fetched(trial, after, finding), edit.part)
         return values
 
     def _follow_up(self, trial: _Trial, goal: FixGoal, edit: Edit, after: Outcome) -> None:
         """The gradient meets another cut now: mend that as well."""
-        place = goal.places[0]
-        finding = after.finding(place)
+        key = goal.keys[0]
+        finding = after.finding(key)
         cause = finding.cause if finding is not None else None
         if finding is None or cause is None or after.trace.failure is not None:
             return
@@ -266,7 +266,7 @@ class _Trials:
             source = ParsedSource(trial.text)
         except ValueError:
             return
-        call = after.diagnosis.calls[place[0]].call
+        call = after.diagnosis.calls[key[0]].call
         case = FixCase(after.trace, call, finding, cause, source)
         for second in list(distinct(edits_for(case), trial.text))[:2]:
             title = f"{edit.title}; {second.title[0].lower()}{second.title[1:]}"

@@ -16,7 +16,7 @@ from .words import is_assign
 
 _MOST_UNCONNECTED = 60
 """Ops shown of a source's other life, when it does not lead to the target."""
-Place = tuple[str, int, int]
+WayPoint = tuple[str, int, int]
 """An op, a tensor or a version while the ways to a source are looked for."""
 
 
@@ -30,76 +30,76 @@ def ways_between(
     tape recorded it.
     """
     trace = index.trace
-    onward: dict[Place, list[Place]] = {}
-    waiting: list[tuple[Place, bool]] = [(("tensor", tensor, 0), False) for tensor in targets]
-    seen = {place for place, _ in waiting}
-    starts: list[Place] = []
+    onward: dict[WayPoint, list[WayPoint]] = {}
+    waiting: list[tuple[WayPoint, bool]] = [(("tensor", tensor, 0), False) for tensor in targets]
+    seen = {position for position, _ in waiting}
+    starts: list[WayPoint] = []
 
-    def lead(source: Place, target: Place, past_write: bool) -> None:
+    def lead(source: WayPoint, target: WayPoint, past_write: bool) -> None:
         onward.setdefault(source, []).append(target)
         if source not in seen:
             seen.add(source)
             waiting.append((source, past_write))
 
     while waiting:
-        place, past_write = waiting.pop()
-        kind, number, version_index = place
+        position, past_write = waiting.pop()
+        kind, number, version_index = position
         if kind == "tensor":
             tensor = TensorId(number)
             if tensor in sources:
-                starts.append(place)
+                starts.append(position)
                 continue
             read = trace.reads.get(tensor)
             producer = trace.producers.get(tensor)
             if read is not None:
-                lead(("version", read.variable, read.index), place, past_write)
+                lead(("version", read.variable, read.index), position, past_write)
             elif producer is not None:
                 op = trace.ops[producer]
                 if past_write and op.id in index.descent.backward and not op.tapes:
                     continue
-                lead(("op", producer, 0), place, past_write)
+                lead(("op", producer, 0), position, past_write)
             for left in index.links.get(tensor, ()):
                 version = version_before(trace, left, tensor)
                 if version is None:
-                    lead(("tensor", left, 0), place, past_write)
+                    lead(("tensor", left, 0), position, past_write)
                 else:
-                    lead(("version", version.variable, version.index), place, past_write)
+                    lead(("version", version.variable, version.index), position, past_write)
         elif kind == "op":
             op = trace.ops[OpId(number)]
             for tensor in op.inputs:
                 if VariableId(tensor) not in trace.variables:
-                    lead(("tensor", tensor, 0), place, past_write)
+                    lead(("tensor", tensor, 0), position, past_write)
                 elif (touched := trace.touches.get((op.id, VariableId(tensor)))) is not None:
-                    lead(("version", touched.variable, touched.index), place, past_write)
+                    lead(("version", touched.variable, touched.index), position, past_write)
         else:
             if TensorId(number) in sources:
-                starts.append(place)
+                starts.append(position)
                 continue
             version = trace.variables[VariableId(number)].versions[version_index]
             if version.index == 0:
                 if version.value is not None and version.value in index.descent.carrying:
-                    lead(("tensor", version.value, 0), place, past_write)
+                    lead(("tensor", version.value, 0), position, past_write)
             elif version.op is not None and version.op in trace.ops:
-                lead(("op", version.op, 0), place, True)
+                lead(("op", version.op, 0), position, True)
                 if keeps_prior_state(trace.ops[version.op].type):
-                    lead(("version", number, version_index - 1), place, True)
+                    lead(("version", number, version_index - 1), position, True)
     return _between(starts, onward)
 
 
-def _between(starts: list[Place], onward: Mapping[Place, list[Place]]) -> Scope:
+def _between(starts: list[WayPoint], onward: Mapping[WayPoint, list[WayPoint]]) -> Scope:
     """Everything that can be reached from the starts."""
     found = Scope()
     reached = set(starts)
     while starts:
-        place = starts.pop()
-        kind, number, version_index = place
+        position = starts.pop()
+        kind, number, version_index = position
         if kind == "op":
             found.ops.add(OpId(number))
         elif kind == "tensor":
             found.tensors.add(TensorId(number))
         else:
             found.versions.add((VariableId(number), version_index))
-        for further in onward.get(place, ()):
+        for further in onward.get(position, ()):
             if further not in reached:
                 reached.add(further)
                 starts.append(further)

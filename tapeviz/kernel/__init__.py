@@ -1,6 +1,6 @@
 """The other process, seen from here: Jupyter kernels, found, started, warmed, stopped.
 
-A :class:`KernelPool` takes a :class:`RunRequest` and tells a :class:`RunListener` what happens;
+A :class:`KernelPool` takes a :class:`RunRequest` and reports to a :class:`RunListener`;
 each run gets a fresh process.
 """
 

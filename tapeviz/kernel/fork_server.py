@@ -108,7 +108,7 @@ class ForkServerProcess:
 
     def _order(self, **order: Any) -> None:
         line = json.dumps(order).encode() + b"\n"
-        with self._lock, contextlib.suppress(OSError, ValueError):  # gone: _listen() tells
+        with self._lock, contextlib.suppress(OSError, ValueError):  # gone: _listen() reports it
             assert self._process.stdin is not None
             self._process.stdin.write(line)
             self._process.stdin.flush()

@@ -259,7 +259,7 @@ class LiveKernel:
         self._stage = "gone"
 
     def _lose(self, exit: Exit, connection: Connection) -> None:
-        """The process has ended: read what it had sent, then tell how it ended."""
+        """The process has ended: read what it had sent, then report how it ended."""
         until = time.monotonic() + _LONGEST_GOODBYE
         while time.monotonic() < until:
             messages = list(connection.receive(_QUIET))

@@ -72,7 +72,7 @@ class RunRequest:
 class RunEnd:
     """How a run ended.
 
-    ``finished``: the snippet came to its end or raised (the recorder tells which);
+    ``finished``: the snippet came to its end or raised (the recorder says which);
     ``interrupted``, ``timeout``: it was stopped; ``died``: its process ended under it;
     ``failed``: it could not be run at all. ``detail`` says it in one line. ``exit_code`` and
     ``signal`` are set when the process is gone; ``line`` is where it was then, if known.

@@ -32,7 +32,7 @@ GAP = 4
 MARGIN = 14
 """Px around a picture that fills the pane."""
 GRAIN = 20
-"""The room of the picture is told in steps of so many px."""
+"""The room of the picture is given in steps of so many px."""
 SETTLED = 120
 """Milliseconds without a change after which the size of the pane counts."""
 

@@ -191,7 +191,7 @@ class Encoder:
         return lines
 
     def derived(self, outputs: Sequence[int], given: list[bool]) -> None:
-        """For which inputs a graph's op has a gradient, told when a backward graph was made."""
+        """For which inputs a graph's op has a gradient, emitted when a backward graph was made."""
         number = self.history.producer(outputs[0]) if outputs else 0
         if number:
             self._lines.append(json.dumps({"e": "derived", "op": number, "given": given}))

@@ -91,10 +91,10 @@ class History:
             self._graph_attrs.append(attrs)
 
     def find(self, op_type: str, attrs: Any, inputs: Sequence[int], outputs: Sequence[int]) -> int:
-        """The op a gradient function was called for; 0 if it cannot be told.
+        """The op a gradient function was called for; 0 if it is not known.
 
         TensorFlow hands a tape the very tuple of attributes that the op's callback got; ops
-        without attributes are told by their tensors, of which some may be missing (0).
+        without attributes are recognized by their tensors, of which some may be missing (0).
         """
         by_attrs = self._by_attrs
         for number in range(self._attrs_indexed, len(self.attrs)):

@@ -159,7 +159,7 @@ def compile_snippet(
 
 
 def watch(run: Callable[[], None], filename: str) -> list[Event]:
-    """Run, and tell by events how it ended: ``error`` if it raised, and ``end``."""
+    """Run, and emit events of how it ended: ``error`` if it raised, and ``end``."""
     started, process = time.perf_counter(), os.getpid()
     events: list[Event] = []
     how, detail, status = "finished", "", 0
@@ -191,12 +191,12 @@ def _own_hook() -> Any:
 
 
 def _call_hook(error: BaseException) -> None:
-    """Let the hook tell of an error; one that fails itself is told as ``PyErr_PrintEx`` does."""
+    """Let the hook print an error; one that fails is printed as ``PyErr_PrintEx`` does."""
     try:
         _own_hook()(type(error), error, error.__traceback__)
     except Exception as trouble:
-        told = trouble.with_traceback(trouble.__traceback__ and trouble.__traceback__.tb_next)
-        words = "".join(traceback.format_exception(told, chain=False))
+        shown = trouble.with_traceback(trouble.__traceback__ and trouble.__traceback__.tb_next)
+        words = "".join(traceback.format_exception(shown, chain=False))
         sys.stderr.write(f"Error in sys.excepthook:\n{words}\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, error.__traceback__)
 
@@ -245,7 +245,7 @@ def _searched_folder(error: BaseException) -> dict[str, str]:
 def _printed(error: BaseException, filename: str) -> str:
     """The text that Python prints for an exception that nobody caught.
 
-    Before Python 3.13 that is written in C, and tells other lines than ``traceback`` where a frame
+    Before Python 3.13 that is written in C, and prints other lines than ``traceback`` where a frame
     of the traceback was made by hand (``_process_traceback_frames`` in traceback_utils,
     TensorFlow 2.15-2.21). It reads the lines from files only.
     """

@@ -51,17 +51,17 @@ class RecordingContext:
         self.returned: dict[int, int] = {}
         """How many outputs a graph had when it was traced: for gradients TensorFlow adds some."""
 
-    def tell(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
+    def emit(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
         """Log an event. ``tensors``: those it names, eager or symbolic."""
         eager = []
         for tensor in tensors:
             if isinstance(tensor, private.EagerTensor):
                 eager.append(tensor)
             else:
-                self.tell_symbolic(tensor)
+                self.emit_symbolic(tensor)
         self.append((self.encoder.event, fields, eager))
 
-    def tell_symbolic(self, tensor: Any) -> int:
+    def emit_symbolic(self, tensor: Any) -> int:
         """The id of a graph's tensor, whose event is logged."""
         identity = self.symbols.id(tensor)
         if identity < 0:

@@ -96,7 +96,7 @@ class Session:
             if endings[-1].get("how") != "interrupted":
                 self._look_inside()
             for event in endings:
-                self.recording.tell(event)
+                self.recording.emit(event)
             self.log.close()
 
     def _look_inside(self) -> None:
@@ -137,7 +137,7 @@ class Session:
         return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}, [raw]
 
     def _begin(self) -> None:
-        self.recording.tell(
+        self.recording.emit(
             {
                 "e": "begin",
                 "format": FORMAT_VERSION,
@@ -207,7 +207,7 @@ class Session:
             following.install(self.recording, installed)
 
     def _note(self, words: str) -> None:
-        self.recording.tell({"e": "note", "message": words})
+        self.recording.emit({"e": "note", "message": words})
 
 
 def _files_around(frame: FrameType | None) -> frozenset[str]:

@@ -19,7 +19,7 @@ class Sites:
     Hot: called once for each op. Only a code object's identity and the instruction are looked at;
     lines and columns are worked out once for each new place, when it is sent. Chains form a tree:
     a place is its innermost frame and the place that it was called from, so that deep stacks are
-    told once.
+    emitted once.
     """
 
     def __init__(self, source: str, filename: str, boundary: CodeType) -> None:

@@ -67,7 +67,7 @@ def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:
         total, squares = total + found[2], squares + found[3]
     if not count:
         return [None, None, None, None, float(nan), float(inf)]
-    # The square of a finite float64 may overflow; its norm may not, as a bound tells enough then.
+    # The square of a finite float64 may overflow; its norm may not, as a bound says enough then.
     norm = math.sqrt(squares) if math.isfinite(squares) else max(abs(low), abs(high))
     mean = total / count if math.isfinite(total) else low / 2 + high / 2
     return [low, high, mean, norm, float(nan), float(inf)]

@@ -265,7 +265,7 @@ def _is_code(line: str) -> bool:
 
 
 def _as_comments(part: Page) -> Page:
-    """The lines as comments; they are told as skipped, not as repaired."""
+    """The lines as comments; they are reported as skipped, not as repaired."""
     lines = tuple(
         as_comment(pasted) if _is_code(line) else line
         for line, pasted in zip(part.lines, part.pasted, strict=True)

@@ -44,7 +44,7 @@ def body_end(script: Script, header: int, start: int, limit: int) -> int:
     """The index of the first statement that is surely behind the body of ``header``.
 
     The body starts at ``start`` and ends before ``limit``. Only a ``with`` over tapes can
-    be told ahead: its body is what the gradient asked afterwards needs.
+    be known ahead: its body is what the gradient asked afterwards needs.
     """
     limit = min(limit, start + _FAR)
     for index in range(start + 1, limit):

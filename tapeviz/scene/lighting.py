@@ -93,8 +93,8 @@ def _is_followed(plain: BaseScene, shown: CallDiagnosis, tensor: TensorId | None
 
 def _untold(plain: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey, float]:
     """The ways to sources whose gradient across the cut came without the steps to it: estimates,
-    and what only another run of the snippet told."""
-    told = {link[0] for link in shown.flow.bridges}
+    and what only another run of the snippet gave."""
+    bridged = {link[0] for link in shown.flow.bridges}
     graph = plain.graph
     behind = {name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)}
     for name in tuple(behind):
@@ -102,7 +102,7 @@ def _untold(plain: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey, float]:
     found: dict[EdgeKey, float] = {}
     for operand, finding in zip(shown.call.sources, shown.findings, strict=False):
         has_bridge = finding.bridged is not None or finding.bridged_value is not None
-        if operand.tensor is None or operand.tensor in told or not has_bridge:
+        if operand.tensor is None or operand.tensor in bridged or not has_bridge:
             continue
         names = boxes_of(plain, operand.tensor, shown)
         ahead = {

@@ -45,7 +45,7 @@ class Side:
 def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
     """Both, the second right of the first or below it, and by how much it was moved.
 
-    The legend tells what the lines and the marks of both mean.
+    The legend says what the lines and the marks of both mean.
     """
     bounds = _covering(before, after)
     is_wide = bounds.width > _WIDE * bounds.height

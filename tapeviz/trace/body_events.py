@@ -53,7 +53,7 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     computed that very value, ``beside`` if it merged the step with others and the value was
     computed separately, ``unknown``.
     ``branches``: ``(path, op name, which)`` of the conditionals; ``turns``: ``(path, op name, how
-    many)`` of the loops, of which the first and the last turns are told, and those asked for.
+    many)`` of the loops, of which the first and the last turns are recorded, and those asked for.
     ``ops``: ``(path, op name, number)``: what a replay calls each op of this call; of a conditional
     one for each output.
     ``state``: ``equal`` if the results are those of the call bit for bit, ``differs``,

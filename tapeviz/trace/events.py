@@ -48,7 +48,7 @@ class SiteSeen(_Event, frozen=True, tag="site"):
 
     ``frames``: the snippet's own frames, innermost first, each
     ``[function, line, column, end_line, end_column]``; line 1-based, columns 0-based in characters,
-    ``-1`` where Python does not tell (before 3.11). The frames of site ``caller``, sent before,
+    ``-1`` where Python does not say (before 3.11). The frames of site ``caller``, sent before,
     follow them. Site ``0`` is "no snippet frame".
     """
 
@@ -269,7 +269,7 @@ class Checked(_Event, frozen=True, tag="check"):
 
     ``source``: the tensor or handle that it is a gradient of. ``error``: the largest difference,
     relative to the largest derivative; ``agrees``: it is within what the dtypes allow.
-    ``words``: why there is no error to tell. ``op``: the custom gradient that gave it, if it is not
+    ``words``: why there is no error. ``op``: the custom gradient that gave it, if it is not
     that of a whole call. ``within``: as in :class:`ReplayRan`.
     """
 

@@ -1,4 +1,4 @@
-"""One event in, and where and when it happened; the noun of the trace that it tells of out."""
+"""One event in, and where and when it happened; the noun of the trace that it describes out."""
 
 from __future__ import annotations
 

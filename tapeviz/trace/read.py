@@ -12,7 +12,7 @@ from typing import Any, cast
 from ..text.source import SourceText
 from . import events as e
 from .compiled.bodies import Bodies
-from .compiled.expansion import Told
+from .compiled.expansion import LocatedEvent
 from .compiled.functions import Functions, copying
 from .compiled.opening import Opening, choose
 from .model import (
@@ -108,17 +108,17 @@ class Reader:
             self._when += 1
             _HANDLERS[type(event)](self, event)
             return
-        for told in self._bodies.feed(event):
-            self._take(told)
+        for located in self._bodies.feed(event):
+            self._take(located)
         if isinstance(event, e.BodyTraced) and event.graph:
             self._functions.traced_when[event.graph] = self._when
 
-    def _take(self, told: Told) -> None:
+    def _take(self, located: LocatedEvent) -> None:
         self._when += 1
-        if told.within or told.run is not None or told.body:
-            self._ran_in_function(told)
+        if located.within or located.run is not None or located.body:
+            self._ran_in_function(located)
         else:
-            _HANDLERS[type(told.event)](self, told.event)
+            _HANDLERS[type(located.event)](self, located.event)
 
     @property
     def has_compiled_calls(self) -> bool:
@@ -195,24 +195,24 @@ class Reader:
             low, high, mean, norm, nan, inf = event.stats
             self._stats[tensor] = Stats(low, high, mean, norm, int(nan or 0), int(inf or 0))
 
-    def _ran_in_function(self, told: Told) -> None:
-        """An event of a compiled function's inside, or its call when the inside has been told."""
-        event = told.event
+    def _ran_in_function(self, located: LocatedEvent) -> None:
+        """An event of a compiled function's inside, or its call, which comes after those."""
+        event = located.event
         if isinstance(event, e.OperationRecorded):
-            self._operation_recorded(event, told.body)
+            self._operation_recorded(event, located.body)
             op = self._ops[OpId(event.id)]
-            self._ops[op.id] = self._functions.inside(op, told)
+            self._ops[op.id] = self._functions.inside(op, located)
             return
         if not isinstance(event, e.OpRan):
             _HANDLERS[type(event)](self, event)
             return
         op = self._op(event)
-        if told.within:
-            op = self._functions.inside(op, told)
-        if told.run is None and not told.body:
+        if located.within:
+            op = self._functions.inside(op, located)
+        if located.run is None and not located.body:
             self._ran(op)
         else:
-            self._add_op(self._functions.called(op, told, self._site))
+            self._add_op(self._functions.called(op, located, self._site))
 
     def _op(self, event: e.OpRan) -> Op:
         return op_of(event, self._site(event.site), self._when)
@@ -336,8 +336,8 @@ class Reader:
 
     def _asked_about(self, event: e.ReplayRan | e.Checked) -> Call | None:
         """The gradient call that an answer is about; None if it is about another run of it than the
-        one whose values are told."""
-        if event.within and event.within != self._bodies.run_told(event.call):
+        one whose inside is in the trace."""
+        if event.within and event.within != self._bodies.emitted_run(event.call):
             return None
         return self._calls.get(CallId(event.call))
 
@@ -417,8 +417,8 @@ class Reader:
         self._notes.append(event.message)
 
     def _ended(self, event: e.Ended) -> None:
-        for told in self._bodies.rest():
-            self._take(told)
+        for located in self._bodies.rest():
+            self._take(located)
         self._facts["ending"] = Ending(event.how, event.seconds, event.detail)
 
     def _site(self, site: int) -> Site:

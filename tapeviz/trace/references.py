@@ -15,7 +15,7 @@ from .body_events import Path
 
 MOST_FRAMES = 50_000_000
 """Frames of all places, those of their callers included."""
-MOST_TOLD = 5_000_000
+MOST_EVENTS = 5_000_000
 """Ops of all graphs and of all calls that were run again, those of graphs in graphs included."""
 DEEPEST = 300
 """Graphs in graphs; Python's own recursion ends not far above."""
@@ -37,7 +37,7 @@ class References:
     def __init__(self) -> None:
         self._depths: dict[int, int] = {0: 0}
         self._frames = 0
-        self._told = 0
+        self._size = 0
         self._values: dict[int, tuple[str, list[int | None] | None]] = {}
         self._tapes = {0}
         self._graphs: dict[int, _Graph] = {}
@@ -101,12 +101,12 @@ class References:
         if event.graph in self._mentioned or event.graph in self._graphs:
             return "a graph that was there before"
         self._graphs[event.graph] = graph
-        self._told += graph.size
-        return self._too_much(self._told, graph.depth)
+        self._size += graph.size
+        return self._too_much(self._size, graph.depth)
 
     def _inside(self, event: e.InsideComputed) -> str:
         if event.graph in self._graphs:
-            self._told += self._graphs[event.graph].size
+            self._size += self._graphs[event.graph].size
         rows: Sequence[Sequence[Any]] = (
             *event.values,
             *event.branches,
@@ -119,11 +119,11 @@ class References:
             return "a number of turns out of range"
         if any(not 0 < row[2] <= MOST_TURNS for row in event.ops):
             return "an id out of range"
-        return self._too_much(self._told, 1)
+        return self._too_much(self._size, 1)
 
     @staticmethod
     def _too_much(size: int, depth: int) -> str:
-        return "graphs without end" if size > MOST_TOLD or depth > DEEPEST else ""
+        return "graphs without end" if size > MOST_EVENTS or depth > DEEPEST else ""
 
 
 def _is_path(path: Path) -> bool:

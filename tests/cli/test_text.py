@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tapeviz.analysis import diagnose
-from tapeviz.cli.text import MOST_TOLD, as_text
+from tapeviz.cli.text import MOST_LISTED, as_text
 from tapeviz.recording import trace_of
 from tapeviz.trace.file import load
 
@@ -34,7 +34,7 @@ def test_the_numbers_of_many_gradients_have_a_line_each() -> None:
     trace = trace_of(load(RECORDINGS / "mlp_step.tape"))
     diagnosis = diagnose(trace)
     (call,) = diagnosis.calls
-    copies = (call.findings * 2)[: MOST_TOLD + 1]
+    copies = (call.findings * 2)[: MOST_LISTED + 1]
     many = tuple(replace(each, source=f"w{place}") for place, each in enumerate(copies))
     text = as_text(trace, replace(diagnosis, calls=(replace(call, findings=many),)))
     lines = text.split("\n\n")[0].splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tapeviz.graph.groups.blocks import block_parts
-from tapeviz.graph.groups.places import OpPlaces
+from tapeviz.graph.groups.levels import OpLevels
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
 
@@ -56,7 +56,7 @@ def test_a_while_loop_turns_where_it_goes_back() -> None:
         s.op("Sin", [s.tensor()], line=3)
     s.op("Tanh", [s.tensor()], line=4)
     trace = s.trace()
-    places = OpPlaces(trace)
+    places = OpLevels(trace)
     found = [[place.title for place in places.of(op)] for op in trace.ops.values()]
     assert found == [["while c", f"turn {n // 2 + 1}"] for n in range(6)] + [[]]
 
@@ -69,6 +69,6 @@ def test_a_turn_begins_when_its_variable_is_bound() -> None:
                 s.events.append(e.NameBound(name, s.site(2, 4), []))
             s.op("Exp", [s.tensor()], at=(3, 4))
     trace = s.trace()
-    places = OpPlaces(trace)
+    places = OpLevels(trace)
     turns = [[p.title for p in places.of(op) if p.kind == "turn"] for op in trace.ops.values()]
     assert turns[:2] == [["turn 1"], ["turn 2"]]

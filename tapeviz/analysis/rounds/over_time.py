@@ -1,6 +1,6 @@
 """A call site and one of its rounds in, where its gradients vanish or explode out.
 
-Told by turn (of a loop inside the tape), by layer (from source to source) and by round.
+By turn (of a loop inside the tape), by layer (from source to source) and by round.
 """
 
 from __future__ import annotations

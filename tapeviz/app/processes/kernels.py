@@ -44,16 +44,16 @@ def limit_words(limits: Confinement) -> str:
 
 
 class Kernels(QObject):
-    """``told``: the pool's status, sent over to the window's thread."""
+    """``reported``: the pool's status, sent over to the window's thread."""
 
-    told = Signal(object)
+    reported = Signal(object)
 
     def __init__(self, window: Window, pools: Pools | None) -> None:
         super().__init__(window)
         self._window = window
         self._pools = pools
         self._found: tuple[KernelChoice, ...] = ()
-        self.told.connect(self._show)
+        self.reported.connect(self._show)
 
     def choices(self) -> tuple[KernelChoice, ...]:
         """Our own interpreter, Jupyter's kernels, and those that the user picked before."""

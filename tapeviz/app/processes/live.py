@@ -62,7 +62,7 @@ class LivePipeline:
         self,
         trace: Trace,
         diagnosis: Diagnosis,
-        told: Callable[[int, int], None],
+        on_progress: Callable[[int, int], None],
         should_stop: Callable[[], bool],
     ) -> Diagnosis:
         like = self._last.again if self._last is not None else None
@@ -71,7 +71,7 @@ class LivePipeline:
             diagnosis,
             Recorder(self.pools.pool),
             like=like,
-            on_progress=told,
+            on_progress=on_progress,
             should_stop=should_stop,
         )
 

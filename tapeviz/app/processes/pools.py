@@ -37,7 +37,7 @@ class Pools:
     def __init__(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
         self.choice = choice
         self.confinement = confinement or Confinement()
-        self._told: Callable[[PoolStatus], None] = _ignore
+        self._report: Callable[[PoolStatus], None] = _ignore
         self._closing: list[threading.Thread] = []
         self.pool = self._make()
         self.pool.warm()
@@ -45,14 +45,14 @@ class Pools:
     def _make(self) -> KernelPool:
         return KernelPool(self.choice, confinement=self.confinement, on_status=self._tell)
 
-    def tell(self, told: Callable[[PoolStatus], None]) -> None:
-        """Sends the pool's status, now and at each change, to ``told``, on any thread."""
-        self._told = told
-        told(self.pool.status)
+    def report_to(self, report: Callable[[PoolStatus], None]) -> None:
+        """Sends the pool's status, now and at each change, to ``report``, on any thread."""
+        self._report = report
+        report(self.pool.status)
 
     def _tell(self, status: PoolStatus) -> None:
         with contextlib.suppress(RuntimeError):  # the window is gone
-            self._told(status)
+            self._report(status)
 
     def choose(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
         """Runs go to another interpreter from now on, or have other limits."""
@@ -66,7 +66,7 @@ class Pools:
 
     def close(self) -> None:
         """Ends every process; waits for their end."""
-        self._told = _ignore
+        self._report = _ignore
         self.pool.close()
         for closing in self._closing:
             closing.join()

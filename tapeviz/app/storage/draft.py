@@ -210,9 +210,9 @@ def first_own_line(text: str, opened: str) -> str:
     before = {line.strip() for line in opened.splitlines()}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line not in before] or lines
-    told = [line for line in own if line[0] not in "#\"'"]
+    code = [line for line in own if line[0] not in "#\"'"]
     imported = ("import ", "from ")
-    return next((line for line in told if not line.startswith(imported)), (told or own or ["…"])[0])
+    return next((line for line in code if not line.startswith(imported)), (code or own or ["…"])[0])
 
 
 def _set_aside(file: Path) -> None:

@@ -113,14 +113,14 @@ class Pictures:
         compose = partial(document.stages.compose, arranged, document.trace, document.current_call)
         steps = steps_filmed(len(document.steps))
 
-        def told(done: int, known: int) -> None:
-            if not document.background.tell("export", done, known):
+        def report(done: int, known: int) -> None:
+            if not document.background.report("export", done, known):
                 raise TapevizError("the export was cancelled")
 
         def film() -> None:
             scenes = [compose(replace(overlay, step=step)) for step in steps]
             drawings = [Drawing(arranged.graph, arranged.layout, scene, theme) for scene in scenes]
-            write_animation(drawings, path, told=told)
+            write_animation(drawings, path, report=report)
 
         document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))
 
@@ -140,13 +140,13 @@ class Pictures:
         self._window.files.keep_folder(path)
         trace, view, diagnosis = document.trace, document.view, document.diagnosis
 
-        def told(done: int, known: int) -> None:
-            if not document.background.tell("export", done, known):
+        def report(done: int, known: int) -> None:
+            if not document.background.report("export", done, known):
                 raise TapevizError("the export was cancelled")
 
         def film() -> None:
             frames = draw_rounds(trace, diagnosis, view, site, theme)
-            write_animation(frames, path, told=told, seconds=ROUND_SECONDS)
+            write_animation(frames, path, report=report, seconds=ROUND_SECONDS)
 
         document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))
 

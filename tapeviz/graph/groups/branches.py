@@ -1,4 +1,4 @@
-"""The ops of a graph in, each put into the branches of the place where it ran, out."""
+"""The ops of a graph in, each put into the branches of where it ran, out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...trace.model import Call, CallId, Op, OpId, Trace
 from ..model import NodeId
 from ..nodes import entry_name
 from ..trace_index import enclosing_entries
-from .places import Kind, OpPlaces, Place
+from .levels import Kind, Level, OpLevels
 
 GroupKind = Kind | str
 
@@ -33,80 +33,80 @@ def plant(
     trace: Trace,
     kinds: frozenset[str] | None,
 ) -> None:
-    """Put every op into the branches of the place where it ran."""
-    places = OpPlaces(trace)
-    entries = _Entries(trace, ordered, places)
+    """Put every op into the branches of where it ran."""
+    levels = OpLevels(trace)
+    entries = _Entries(trace, ordered, levels)
     calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
     stack: list[Branch] = [root]
     for name, op in ordered:
-        around = list(entries.among(places.of(op), op))
+        around = list(entries.among(levels.of(op), op))
         around.extend(_inner_call(trace, calls.get(op.call)))
         if kinds is not None:
-            around = [place for place in around if place.kind in kinds]
+            around = [level for level in around if level.kind in kinds]
             if "line" in kinds and op.line:
-                around.insert(0, Place("line", f"line {op.line}", op.line, op.line))
+                around.insert(0, Level("line", f"line {op.line}", op.line, op.line))
         depth = 0
-        for place in around:
+        for level in around:
             depth += 1
-            if depth < len(stack) and stack[depth].key == (place.kind, place.key):
+            if depth < len(stack) and stack[depth].key == (level.kind, level.key):
                 continue
             del stack[depth:]
-            branch = Branch(place.kind, place.title, place.line, (place.kind, place.key))
+            branch = Branch(level.kind, level.title, level.line, (level.kind, level.key))
             stack[-1].children.append(branch)
             stack.append(branch)
         del stack[depth + 1 :]
         stack[-1].children.append(name)
 
 
-def _inner_call(trace: Trace, call: Call | None) -> Iterator[Place]:
+def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
     """The backward pass of an inner tape, recorded by an outer one."""
     if call is None:
         return
     tape = trace.tapes.get(call.tape) if call.tape is not None else None
     name = tape.name if tape is not None and tape.name else ", ".join(o.text for o in call.targets)
-    yield Place("backward", f"∂{name}, line {call.line}", call.line, call.id)
+    yield Level("backward", f"∂{name}, line {call.line}", call.line, call.id)
 
 
 class _Entries:
     """The recorded operations and compiled loops that ops ran inside of.
 
-    The place of such an entry is inside of the places that it ran in itself, and around those that
+    Such an entry is inside of the levels that it ran in itself, and around those that
     its inside adds to them. A call of a compiled function that was not opened is a group of its
     own: it can be opened.
     """
 
-    def __init__(self, trace: Trace, ordered: list[tuple[NodeId, Op]], places: OpPlaces) -> None:
-        self._places = places
+    def __init__(self, trace: Trace, ordered: list[tuple[NodeId, Op]], levels: OpLevels) -> None:
+        self._levels = levels
         self._loops = trace.loops
         self._around = enclosing_entries(trace, frozenset(op.id for _, op in ordered))
-        self._own: dict[OpId, tuple[Place, ...]] = {}
+        self._own: dict[OpId, tuple[Level, ...]] = {}
         within = (trace.ops.get(call.within) for call in trace.calls if call.within is not None)
         self._asking = {op.runs for op in within if op is not None}
 
-    def among(self, around: tuple[Place, ...], op: Op) -> Iterator[Place]:
-        """The places of an op, outermost first, with its entries among them."""
+    def among(self, around: tuple[Level, ...], op: Op) -> Iterator[Level]:
+        """The levels of an op, outermost first, with its entries among them."""
         starts: dict[int, list[Op]] = {}
         depth = 0
         for entry in self._of(op):
             own = self._own.get(entry.id)
             if own is None:
-                own = self._own[entry.id] = self._places.of(replace(entry, when=op.when))
+                own = self._own[entry.id] = self._levels.of(replace(entry, when=op.when))
             depth = max(depth, _shared(own, around))
             starts.setdefault(depth, []).append(entry)
         skipped: set[Kind] = set()
-        for depth, place in enumerate((*around, None)):
+        for depth, level in enumerate((*around, None)):
             for entry in starts.get(depth, ()):
                 title = entry_name(entry)
                 skipped = set()
-                if place is not None and place.kind == "loop" and entry.id in self._loops:
-                    title, skipped = place.title, {"loop", "turn"}
-                elif place is not None and place.kind == "function" and place.title == title:
+                if level is not None and level.kind == "loop" and entry.id in self._loops:
+                    title, skipped = level.title, {"loop", "turn"}
+                elif level is not None and level.kind == "function" and level.title == title:
                     skipped = {"function"}
-                yield Place("entry", title, entry.line, entry.id)
-            if place is not None and place.kind in skipped:
-                skipped.discard(place.kind)
-            elif place is not None:
-                yield place
+                yield Level("entry", title, entry.line, entry.id)
+            if level is not None and level.kind in skipped:
+                skipped.discard(level.kind)
+            elif level is not None:
+                yield level
 
     def _of(self, op: Op) -> list[Op]:
         chain: list[Op] = []
@@ -118,7 +118,7 @@ class _Entries:
         return [*reversed(chain), *((op,) if is_closed else ())]
 
 
-def _shared(own: tuple[Place, ...], around: tuple[Place, ...]) -> int:
-    """How many places the two begin with alike."""
+def _shared(own: tuple[Level, ...], around: tuple[Level, ...]) -> int:
+    """How many levels the two begin with alike."""
     same = (mine.key == other.key for mine, other in zip(own, around, strict=False))
     return sum(1 for _ in takewhile(bool, same))

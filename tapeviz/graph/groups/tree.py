@@ -19,7 +19,7 @@ from ...trace.model import Op, OpId, Trace
 from ..model import Node, NodeId
 from .branches import Branch, GroupKind, plant
 from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
-from .places import Kind
+from .levels import Kind
 from .shapes import Shapes
 
 _LEAST_LOOP = 4

@@ -127,7 +127,7 @@ class ForkServer:
 
         def watch() -> None:
             poll = select.poll()
-            poll.register(self._orders, 0)  # POLLHUP alone, which is always told
+            poll.register(self._orders, 0)  # POLLHUP alone, which is always reported
             poll.register(over, 0)
             if self._orders in dict(poll.poll()):
                 self._remove_folders()

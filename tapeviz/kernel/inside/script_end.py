@@ -47,9 +47,9 @@ def _shut_logging(known: list[Any]) -> None:
 
 
 def _wait_for_threads() -> None:
-    # An executor's threads wait for work until they are told: CPython's threading._shutdown().
-    for tell in reversed(getattr(threading, "_threading_atexits", ())):
-        tell()
+    # An executor's threads wait for work until called off: CPython's threading._shutdown().
+    for call_off in reversed(getattr(threading, "_threading_atexits", ())):
+        call_off()
     me = threading.current_thread()
     while left := [
         thread for thread in threading.enumerate() if thread is not me and not thread.daemon

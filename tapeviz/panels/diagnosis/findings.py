@@ -38,7 +38,8 @@ class FindingCard(Card):
     """One source of one call, or of all rounds of a call site. Clicked, it becomes the one that the
     graph shows.
 
-    ``series``: the source's rounds; then ``call`` and ``finding`` are those of the round that tells
+    ``series``: the source's rounds; then ``call`` and ``finding`` are those of the round that says
+    most
     most. ``alike``: names of all sources that the card speaks for, and the number of each;
     ``spread``: shows a card for each of them instead.
     """
@@ -99,9 +100,9 @@ class FindingCard(Card):
         if parts:
             words = " · ".join(parts)
             self.add_words(words[0].upper() + words[1:], "muted")
-        told = words_about_values(trace, call)
-        if told:
-            self.add_words(told)
+        about_values = words_about_values(trace, call)
+        if about_values:
+            self.add_words(about_values)
 
     def shows(self, call: CallId) -> bool:
         """Whether the card is about this call."""

@@ -156,7 +156,7 @@ class DiagnosisPanel(Panel):
                 yield partial(self._finding_card, group, alike[0], None, rows)
 
     def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
-        """A card for each source, told by the first round in which it is in trouble."""
+        """A card for each source, with the words of the first round in which it is in trouble."""
         diagnosis, links = self.document.diagnosis, self.document.links
         groups = alike_series(diagnosis, site)
         for alike in sorted(groups, key=lambda group: not group[0].is_troubled):

@@ -31,7 +31,7 @@ BY_ROUND, BY_LAYER, BY_TURN = "by round", "by layer", "by turn"
 
 
 class OverTimePanel(Panel):
-    """Plots on the left, what they tell in words on the right."""
+    """Plots on the left, what they show in words on the right."""
 
     title = "Over time"
     name = "over_time"
@@ -68,8 +68,8 @@ class OverTimePanel(Panel):
     def _lay_out(self) -> None:
         beside = QScrollArea()
         beside.setWidgetResizable(True)
-        beside.setAccessibleName("What the plots tell")
-        self.words.setAccessibleName("What the plots tell")
+        beside.setAccessibleName("What the plots show")
+        self.words.setAccessibleName("What the plots show")
         beside.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inside = QWidget()
         inside.setObjectName("scrolled")
@@ -126,9 +126,9 @@ class OverTimePanel(Panel):
         self.choice.setVisible(has_any)
         self.empty.setVisible(not has_any)
         self._offer(site)
-        told = stories(document.diagnosis, site, document.round, self._shares)
-        self.words.setText("\n\n".join(told))
-        self.beside.setVisible(bool(told))
+        words = stories(document.diagnosis, site, document.round, self._shares)
+        self.words.setText("\n\n".join(words))
+        self.beside.setVisible(bool(words))
         self._show_plot()
 
     def _offer(self, site: CallSite | None) -> None:

@@ -25,7 +25,7 @@ BAND = 7.0
 MARK = 2.8
 PAGE = 10
 MOST_LINES = 8
-MOST_TOLD = 3
+MOST_NAMED = 3
 
 
 class RoundSlider(QSlider):
@@ -54,7 +54,7 @@ class RoundSlider(QSlider):
         self.update()
 
     def show_site(self, site: CallSite, number: int) -> None:
-        """Show a call site, its knob at this round; tells no one that the value changed."""
+        """Show a call site, its knob at this round; no signal says that the value changed."""
         is_new = site is not self._site
         self._site, self._numbers, self._noun = site, site.losses, "round"
         self._put(is_new, len(site), number)
@@ -224,8 +224,8 @@ def trouble_words(site: CallSite, number: int) -> str:
         for source, status in found
         if status is not None and status != "flows"
     ]
-    if len(parts) > MOST_TOLD:
-        parts[MOST_TOLD - 1 :] = [f"{len(parts) - MOST_TOLD + 1} more"]
+    if len(parts) > MOST_NAMED:
+        parts[MOST_NAMED - 1 :] = [f"{len(parts) - MOST_NAMED + 1} more"]
     if number in site.odd_shapes:
         parts.append("another shape")
     return " · ".join(parts)

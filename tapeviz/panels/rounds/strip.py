@@ -117,8 +117,8 @@ def numbers_of_round(site: CallSite, number: int) -> str:
     for series in site.sources[:MOST_NORMS]:
         status, norm = series.statuses[number - 1], series.norms[number - 1]
         if status is not None:
-            told = number_text(norm) if norm == norm else STATUS_WORDS[status]
-            parts.append(f"‖∂{series.source}‖ {told}")
+            shown = number_text(norm) if norm == norm else STATUS_WORDS[status]
+            parts.append(f"‖∂{series.source}‖ {shown}")
     if len(site.sources) > MOST_NORMS:
         parts.append("…")
     return "   ".join(parts)

@@ -102,21 +102,21 @@ def _group_marks(diagnosis: Diagnosis, trace: Trace) -> tuple[LineMark, ...]:
 
 
 def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
-    """The marks of all rounds of a call site, each told once."""
-    told = []
+    """The marks of all rounds of a call site, each said once."""
+    tips = []
     worst: Status = "flows"
     for series in site.sources:
         for number, finding in troubled_rounds(diagnosis, site, series):
             worst = min(worst, finding.status, key=WORST_FIRST.index)
             for mark in _cause_marks(diagnosis.round(site, number), finding):
                 yield replace(mark, tip=f"{mark.tip} (round {number})")
-        told.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
+        tips.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
     if worst == "flows":
         badge = f"{len(site)} flow"
     else:
         rounds = {n for series in site.sources for n in series.rounds_with(worst)}
         badge = f"{BADGES[worst]} {len(rounds)}/{len(site)}"
-    yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(told[:8]))
+    yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(tips[:8]))
 
 
 def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:

@@ -28,7 +28,7 @@ class SourcePanel(Panel):
         self.file_label = plain_label(name="faint")
         self.header_row.addWidget(self.file_label)
         self.editor = Editor(theme)
-        self._told: object = None
+        self._shown_error_of: object = None
         self.repair_strip = RepairStrip(document, theme)
         self.repair_strip.undo.clicked.connect(self._undo_repairs)
         self.find_bar = FindBar(self.editor, theme)
@@ -131,8 +131,8 @@ class SourcePanel(Panel):
     def _show_story(self) -> None:
         """After a run the line of its error, or of its first cut, comes into sight."""
         document, line = self.document, first_line(self.document.diagnosis)
-        if line and not document.is_running and document.trace is not self._told:
-            self._told = document.trace
+        if line and not document.is_running and document.trace is not self._shown_error_of:
+            self._shown_error_of = document.trace
             now = document.text.line_now(line)
             if now:
                 self.editor.show_line(now)

@@ -64,8 +64,8 @@ class RepairStrip(QFrame):
 
     def _show(self) -> None:
         repairs, left_out = self._document.text.repairs, self._document.text.left_out()
-        is_told = repairs is not None and bool(repairs.repairs or left_out or repairs.error)
-        if repairs is None or not is_told or repairs is self._closed:
+        has_news = repairs is not None and bool(repairs.repairs or left_out or repairs.error)
+        if repairs is None or not has_news or repairs is self._closed:
             self.hide()
             return
         count = len(repairs.repairs)
@@ -87,8 +87,8 @@ def left_out_words(parts: tuple[tuple[int, int, str], ...], blocks: int) -> str:
     """``5 of 6 blocks run · line 102 left out: a bracket is open``; several are only counted."""
     if not parts:
         return ""
-    told = f"{len(parts)} parts left out" if len(parts) > 1 else part_words(*parts[0])
-    return f"{blocks - len(parts)} of {blocks} blocks run · {told}"
+    parts_words = f"{len(parts)} parts left out" if len(parts) > 1 else part_words(*parts[0])
+    return f"{blocks - len(parts)} of {blocks} blocks run · {parts_words}"
 
 
 def part_words(first: int, last: int, why: str) -> str:

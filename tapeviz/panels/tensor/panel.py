@@ -66,12 +66,12 @@ class TensorPanel(Panel):
         left.addWidget(self.slices)
         left.addWidget(self.pages, 1)
         self._row.addLayout(left, 3)
-        told = QVBoxLayout()
-        told.setContentsMargins(15, 0, 14, 0)
-        told.setSpacing(1)
-        told.addWidget(self.about)
-        told.addWidget(self.stats)
-        self.body.addLayout(told)
+        words = QVBoxLayout()
+        words.setContentsMargins(15, 0, 14, 0)
+        words.setSpacing(1)
+        words.addWidget(self.about)
+        words.addWidget(self.stats)
+        self.body.addLayout(words)
         self.body.addLayout(self._row, 1)
         for signal in (
             document.selection_changed,

@@ -130,7 +130,7 @@ class Histogram(QWidget):
 
 
 class ArrayPlot(QWidget):
-    """A vector as a curve, a matrix as an image; the value under the pointer is told."""
+    """A vector as a curve, a matrix as an image; the value under the pointer is shown."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -147,7 +147,7 @@ def is_write(op_type: str) -> bool:
 
 
 def after(assign: Assign, prior: Any) -> Any:
-    """The state after ``assign``; ``None`` where it cannot be told from what is known."""
+    """The state after ``assign``; ``None`` where it does not follow from what is known."""
     rule = _FORWARD.get(assign.type)
     if rule is None or (prior is None and assign.type != "AssignVariableOp"):
         return None

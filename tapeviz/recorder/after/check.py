@@ -33,8 +33,8 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
 
     ``call``, ``source``; ``gradient``: the tensor to be checked; ``seeds``: of each target its id
     and that of its weights (0: ones); ``since``, ``until``: the first and the last op that count;
-    ``op``: the custom gradient that gave it, if it is not that of the whole call. ``within``: told
-    again in the event.
+    ``op``: the custom gradient that gave it, if it is not that of the whole call. ``within``: is
+    repeated in the event.
     """
     event: dict[str, Any] = {"e": "check"}
     event |= {name: request[name] for name in ("call", "source", "op", "within") if name in request}
@@ -63,15 +63,17 @@ class _Check:
     def verdict(self) -> dict[str, Any]:
         """``error``: the largest difference, relative to the largest derivative."""
         directions = list(self._directions())
-        told = np.array([float(np.vdot(direction, self._gradient)) for direction in directions])
+        predicted = np.array(
+            [float(np.vdot(direction, self._gradient)) for direction in directions]
+        )
         self._total(np.zeros_like(directions[0]))  # shows which dtypes can be had
         best, is_settled = np.inf, True
         for step in _NARROW_STEPS if self._sweep.is_narrow else _STEPS:
             size = step * self._start
             ahead, behind = np.transpose(list(self._sides(directions, size)))
             measured = (ahead + behind) / 2
-            scale = max(np.abs(told).max(), np.abs(measured).max())
-            error = float(np.abs(measured - told).max() / scale) if scale else 0.0
+            scale = max(np.abs(predicted).max(), np.abs(measured).max())
+            error = float(np.abs(measured - predicted).max() / scale) if scale else 0.0
             best = min(best, error) if np.isfinite(error) else best
             is_settled = bool(np.abs(ahead - behind).max() <= 0.05 * scale)
             if best <= (_NARROW_AGREES if self._sweep.is_narrow else _AGREES):

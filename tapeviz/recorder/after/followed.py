@@ -23,8 +23,8 @@ Lose = Callable[[str], None]
 class Losses:
     """Sentences about NumPy values that could not be followed, in the order of events."""
 
-    def __init__(self, tell: Lose) -> None:
-        self.tell = tell
+    def __init__(self, report: Lose) -> None:
+        self.report = report
 
 
 losses = Losses(lambda words: None)
@@ -216,7 +216,7 @@ def followed(result: Any, name: str, args: Any, named: Any) -> Any:
     except Exception:
         tensor = None
     if tensor is None or not _is_same(result, tensor):
-        losses.tell(f"np.{name}")
+        losses.report(f"np.{name}")
         tensor = None
     return Followed(result, tensor)
 
@@ -262,7 +262,7 @@ def _as_type(given: Followed, dtype: Any, *more: Any) -> Any:
     result = given.value.astype(dtype, *more)
     if result.dtype.kind not in "fc":
         if given.tensor is not None:
-            losses.tell(f"astype({result.dtype.name})")
+            losses.report(f"astype({result.dtype.name})")
         return Followed(result)
     return Followed(result, given.tensor)
 

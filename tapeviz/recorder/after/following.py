@@ -22,7 +22,7 @@ from . import followed, tensor_ops
 from .followed import Followed, array_from, is_linked, tensor_of, value_of
 
 CALL = "__tapeviz_call__"
-# They look at the frame that calls them; a tape's own methods are told by who asks.
+# They look at the frame that calls them; a tape's own methods are recognized by who asks.
 _LEFT_ALONE = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 _ASKING = frozenset({"gradient", "jacobian", "batch_jacobian", "jvp", "gradients", "watch"})
 # Of Python's own: they take whatever they are given.
@@ -59,7 +59,7 @@ def install(recording: RecordingContext, installed: Installed) -> None:
     setattr(builtins, CALL, caller.call)
     installed.undo(delattr, builtins, CALL)
     installed.replace(private.conversions, "convert", _converting)
-    followed.losses.tell = caller.lost
+    followed.losses.report = caller.lost
 
 
 def _converting(convert: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,7 +77,7 @@ def _converting(convert: Callable[..., Any]) -> Callable[..., Any]:
 class _Caller:
     def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
 
     def lost(self, what: str) -> None:
         """Note where something could not be followed, once for each line."""
@@ -85,9 +85,9 @@ class _Caller:
         while frame is not None and not self._recording.is_snippet(frame):
             frame = frame.f_back
         words = f"{NOT_FOLLOWED}{frame.f_lineno if frame is not None else 0} {what}"
-        if words not in self._told:
-            self._told.add(words)
-            self._recording.tell({"e": "note", "message": words})
+        if words not in self._noted:
+            self._noted.add(words)
+            self._recording.emit({"e": "note", "message": words})
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
         """The result of ``function(*args, **named)``, linked to its tensor where possible."""

@@ -36,9 +36,9 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
     the gradient is one at that element, counted flat, and zero elsewhere. ``program``:
     ``["op", id]`` (``"inner"``: as it ran inside a custom gradient), ``["move", from, to]``,
     ``["assign", op id, from, value id, prior key]``.
-    ``wanted``: the keys whose gradients are the results. ``brief``: tell of steps only that failed.
+    ``wanted``: the keys whose gradients are the results. ``brief``: report steps only that failed.
     ``how``: ``beyond`` goes through ``tf.stop_gradient``, ``estimate`` also through ops without a
-    slope (:mod:`.estimates`). ``share``, ``within``: told again in the event.
+    slope (:mod:`.estimates`). ``share``, ``within``: repeated in the event.
     """
     how = request.get("how", "")
     with private.quiet_eager_mode():

@@ -110,7 +110,7 @@ def _recording(recording: RecordingContext, record: Callable[..., Any]) -> Calla
         tensors = [*inputs, *outputs]
         for tensor in tensors:
             if not isinstance(tensor, private.EagerTensor):
-                recording.tell_symbolic(tensor)
+                recording.emit_symbolic(tensor)
         eager = [tensor for tensor in tensors if isinstance(tensor, private.EagerTensor)]
         ids = (
             [recording.id(tensor) for tensor in inputs],

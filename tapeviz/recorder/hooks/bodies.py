@@ -69,8 +69,8 @@ def _about(recording: RecordingContext, graph: Any) -> dict[str, Any]:
     recording.returned[number] = len(graph.outputs)
     about: dict[str, Any] = {
         "graph": number,
-        "inputs": [recording.tell_symbolic(tensor) for tensor in graph.inputs],
-        "outputs": [recording.tell_symbolic(tensor) for tensor in graph.outputs],
+        "inputs": [recording.emit_symbolic(tensor) for tensor in graph.inputs],
+        "outputs": [recording.emit_symbolic(tensor) for tensor in graph.outputs],
     }
     if type(graph) is private.FuncGraph:  # branches and loops have classes of their own
         about |= {"function": graph.name, "line": recording.definitions.line(graph.name)}

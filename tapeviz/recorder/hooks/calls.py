@@ -22,7 +22,7 @@ _METHODS = {
 
 
 class Calls:
-    """Numbers the calls, and tells what each was given and gave."""
+    """Numbers the calls, and records what each was given and gave."""
 
     def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
@@ -48,7 +48,7 @@ class Calls:
         fields.setdefault("sources", [])
         fields["site"] = recording.here(frame)
         fields["direct"] = recording.is_direct(frame)
-        recording.tell(fields, tensors)
+        recording.emit(fields, tensors)
         with recording.shielded("whether a backward pass is recorded"):
             if method == "gradient" and not private.is_any_tape_recording():
                 recording.append((recording.encoder.passes_by, number, fields["site"]))
@@ -82,7 +82,7 @@ class Calls:
 
     def fail(self, number: int, error: BaseException) -> None:
         words = f"{type(error).__name__}: {error}"
-        self._recording.tell({"e": "result", "call": number, "error": words})
+        self._recording.emit({"e": "result", "call": number, "error": words})
 
     def run(self, number: int | None, compute: Callable[[], Any]) -> Any:
         """Return ``compute()``; report it as the outcome of call ``number``, if there is one."""

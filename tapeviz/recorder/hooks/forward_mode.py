@@ -59,7 +59,7 @@ def _opening(
         # A variable is known here by its handle, so that it is not kept alive.
         known[self] = tensors
         ids = [recording.id(tensor) for tensor in tensors]
-        recording.tell({"e": "watch", "tape": number, "tensors": ids, "site": site}, tensors)
+        recording.emit({"e": "watch", "tape": number, "tensors": ids, "site": site}, tensors)
 
     def __init__(self: Any, primals: Any, tangents: Any) -> None:
         init(self, primals, tangents)
@@ -75,7 +75,7 @@ def _turning(
     @recording.guarded
     def turned(self: Any, frame: FrameType) -> None:
         fields = {"tape": tapes.number(self), "on": on, "why": "enter" if on else "exit"}
-        recording.tell({"e": "recording", **fields, "site": recording.here(frame)})
+        recording.emit({"e": "recording", **fields, "site": recording.here(frame)})
 
     def turning(self: Any) -> None:
         turn(self)

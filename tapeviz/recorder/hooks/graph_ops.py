@@ -17,7 +17,7 @@ _BRANCHES = {
     "StatelessWhile": ("body", "cond"),
 }
 _CASES = frozenset({"Case", "StatelessCase"})
-# Of a function's graph these say nothing: its inputs are told with its end.
+# Of a function's graph these say nothing: its inputs are emitted with its end.
 _FORMAL = frozenset({"Placeholder", "NoOp"})
 
 
@@ -28,8 +28,8 @@ def put_into_graph(
     call = recording.local.state[0]
     if call in recording.jacobians or (op_type in _FORMAL and isinstance(graph, private.FuncGraph)):
         return
-    ids = [recording.tell_symbolic(tensor) for tensor in inputs]
-    given = [recording.tell_symbolic(tensor) for tensor in outputs]
+    ids = [recording.emit_symbolic(tensor) for tensor in inputs]
+    given = [recording.emit_symbolic(tensor) for tensor in outputs]
     op = outputs[0].op if outputs else graph.get_operations()[-1]
     kind = op_type.decode() if isinstance(op_type, bytes) else op_type
     fields: dict[str, Any] = {
@@ -52,10 +52,10 @@ def put_into_graph(
     if kind in _BRANCHES:
         branches = _branches(recording, kind, attrs)
         recording.runs[fields["graph"], op.name] = branches
-        told = [recording.symbols.graph(branch) for branch in branches if branch is not None]
+        graphs = [recording.symbols.graph(branch) for branch in branches if branch is not None]
         if kind.endswith("While"):
-            del told[1:]
-        recording.append((recording.encoder.runs, told, fields["graph"]))
+            del graphs[1:]
+        recording.append((recording.encoder.runs, graphs, fields["graph"]))
     recording.append((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))

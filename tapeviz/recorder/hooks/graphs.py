@@ -114,10 +114,10 @@ def _running(recording: RecordingContext, run: Callable[..., Any]) -> Callable[.
             if symbol is not tensor:
                 symbol = tensor.graph_element if hasattr(tensor, "graph_element") else symbol
             array, number = np.asarray(value), next(ids)
-            pairs.append([recording.tell_symbolic(symbol), number])
+            pairs.append([recording.emit_symbolic(symbol), number])
             recording.append((recording.encoder.array, number, array.copy()))
         if pairs:
-            recording.tell({"e": "fetch", "pairs": pairs, "site": recording.here(frame)})
+            recording.emit({"e": "fetch", "pairs": pairs, "site": recording.here(frame)})
 
     def running(self: Any, fetches: Any, *args: Any, **named: Any) -> Any:
         values = run(self, fetches, *args, **named)

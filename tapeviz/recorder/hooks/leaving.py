@@ -69,7 +69,7 @@ def tell_left(
     """A tensor's value became the Python object ``value``."""
     site = recording.here(frame)
     fields = {"e": "left", "tensor": recording.id(tensor), "how": how, "site": site}
-    recording.tell({**fields, "object": id(value)}, [tensor])
+    recording.emit({**fields, "object": id(value)}, [tensor])
 
 
 def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) -> Callable[..., Any]:

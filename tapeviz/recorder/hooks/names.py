@@ -112,7 +112,7 @@ class Names:
             if self._counts[name] > _MOST_PER_NAME:
                 return
         site = self._here(frame)
-        self._recording.tell({"e": "bind", "name": name, "site": site, **about}, tensors)
+        self._recording.emit({"e": "bind", "name": name, "site": site, **about}, tensors)
 
     def _about(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
         recording = self._recording

@@ -98,7 +98,7 @@ def _fast_path(recording: RecordingContext, run: Callable[..., Any]) -> Callable
     def replaced(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
         try:
             return tuple([_replaced(run, args[0], arg) for arg in args])
-        except not_ok:  # a variable without a value, say: TensorFlow shall tell it its own way
+        except not_ok:  # a variable without a value, say: TensorFlow shall report it its own way
             return None
         except Exception:
             recording.log.complain("reading a variable")

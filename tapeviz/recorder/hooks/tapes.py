@@ -11,7 +11,7 @@ from .. import private
 from ..installed import Installed
 from ..recording import RecordingContext, caller
 
-# The method of GradientTape that pushes or pops the tape tells why it is done.
+# The method of GradientTape that pushes or pops the tape says why it is done.
 _WHY_ON = {"__enter__": "enter", "stop_recording": "stop_recording", "reset": "reset"}
 _WHY_OFF = {
     "__exit__": "exit",
@@ -38,7 +38,7 @@ class TapeRegistry:
 
     def opened(self, tape: Any, fields: dict[str, Any]) -> int:
         number = self._numbers[tape] = next(self._next)
-        self._recording.tell({"e": "tape", "id": number, **fields})
+        self._recording.emit({"e": "tape", "id": number, **fields})
         return number
 
     def is_known(self, tape: Any) -> bool:
@@ -81,7 +81,7 @@ def _turning(
     @recording.guarded
     def turned(self: Any, why: str, site: int) -> None:
         number = tapes.number(self)
-        recording.tell({"e": "recording", "tape": number, "on": on, "why": why, "site": site})
+        recording.emit({"e": "recording", "tape": number, "on": on, "why": why, "site": site})
 
     def turning(self: Any) -> None:
         turn(self)
@@ -101,7 +101,7 @@ def _watching(
         tensors = [recording.tensor_of(part) for part in private.watched_parts(value)]
         ids = [recording.id(tensor) for tensor in tensors]
         fields = {"e": "watch", "tape": tapes.number(self), "tensors": ids, "site": site}
-        recording.tell(fields, tensors)
+        recording.emit(fields, tensors)
 
     def watching(self: Any, tensor: Any) -> None:
         watch(self, tensor)

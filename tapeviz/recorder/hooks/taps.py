@@ -1,7 +1,7 @@
 """Eager calls of traced functions in; what nobody could compute again in a later run of them out.
 
 The runtime runs a copy of the function that has further outputs (:mod:`.rerun.sources`); neither
-the snippet nor a message of TensorFlow's tells of it.
+the snippet nor a message of TensorFlow's shows it.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def note_generated_code(folder: str, installed: Installed) -> None:
 
     The code has the snippet's text in it. AutoGraph removes its files at exit, which a process
     that is killed never reaches (``load_source`` in autograph/pyct/loader.py, 2.15 to 2.21:
-    ``tempfile.NamedTemporaryFile(delete=False)``); the links tell which are left. The files stay
+    ``tempfile.NamedTemporaryFile(delete=False)``); the links show which are left. The files stay
     where they are in a plain run: tracebacks name them.
     """
 
@@ -62,15 +62,15 @@ class _LinkedFiles:
 
 
 class TracedNames:
-    """The names of a graph's tensors that were told already."""
+    """The names of a graph's tensors that were emitted already."""
 
     def __init__(self) -> None:
         self.made_at: dict[int, int] = {}
         """Where each tensor of a graph was made: the number of the place."""
-        self._told: dict[str, int] = {}
+        self._emitted: dict[str, int] = {}
 
     def look_around(self, recording: RecordingContext, frame: FrameType | None) -> None:
-        """Tell the names bound in the innermost generated function around ``frame``."""
+        """Emit the names bound in the innermost generated function around ``frame``."""
         lines = private.autograph_lines()
         for _ in range(_FRAMES_TO_SNIPPET if lines else 0):
             if frame is None:
@@ -82,17 +82,17 @@ class TracedNames:
             frame = frame.f_back
 
     def look(self, recording: RecordingContext, frame: FrameType) -> None:
-        """Tell the names that this frame bound to tensors since it was looked at."""
+        """Emit the names that this frame bound to tensors since it was looked at."""
         for name, value in list(frame.f_locals.items()):
             if not isinstance(value, private.Tensor) or name in _OF_AUTOGRAPH:
                 continue
             identity = recording.id(value)
-            if identity >= 0 or self._told.get(name) == identity:
+            if identity >= 0 or self._emitted.get(name) == identity:
                 continue
-            self._told[name] = identity
+            self._emitted[name] = identity
             site = self.made_at.get(identity, 0)
             fields = {"e": "bind", "name": name, "site": site, "tensors": [[identity, []]]}
-            recording.tell(fields, [value])
+            recording.emit(fields, [value])
 
 
 def _returning(recording: RecordingContext, ret: Callable[..., Any]) -> Callable[..., Any]:

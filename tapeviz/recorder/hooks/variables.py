@@ -39,9 +39,9 @@ def _making(recording: RecordingContext, init: Callable[..., Any]) -> Callable[.
         initial = variable._initial_value
         if isinstance(initial, private.Tensor):
             fields["initial"] = recording.id(initial)
-            recording.tell(fields, [handle, initial])
+            recording.emit(fields, [handle, initial])
         else:
-            recording.tell(fields, [handle])
+            recording.emit(fields, [handle])
 
     def __init__(self: Any, *args: Any, **named: Any) -> None:
         init(self, *args, **named)

@@ -90,7 +90,7 @@ def owner_of(kind: type, method: str) -> type:
 
 @contextlib.contextmanager
 def without_op_callbacks() -> Iterator[list[Any]]:
-    """No callback is told of the ops of this thread; those that would have been are given."""
+    """No callback is called for the ops of this thread; those that would have been are given."""
     data = thread_data()
     callbacks, data.op_callbacks = data.op_callbacks, []
     try:
@@ -102,7 +102,7 @@ def without_op_callbacks() -> Iterator[list[Any]]:
 def tell_op_callbacks(
     callbacks: Sequence[Any], name: str, inputs: Sequence[Any], outputs: Sequence[Any]
 ) -> None:
-    """Tell of the call of a function as ``execute_with_callbacks`` in execute.py does."""
+    """Report the call of a function as ``execute_with_callbacks`` in execute.py does."""
     options = context.context().function_call_options.as_attrs()
     attrs = tuple(part for pair in options.items() for part in pair)
     for callback in callbacks:

@@ -29,7 +29,7 @@ UnreadVariable = find(
 
 
 def size_behind(handle: Any) -> int:
-    """Bytes of the variable behind a handle; 0 where it does not tell."""
+    """Bytes of the variable behind a handle; 0 where they are not known."""
     data = getattr(handle, "_handle_data", None)
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return 0

@@ -45,7 +45,7 @@ class Rerun:
             about = self._compute(call, readings)
             arguments = [self._states.tensor(held) for held in call.inputs]
             walk = Walk(self._recording, call, readings, self._attributes)
-            inside = walk.tell(arguments)
+            inside = walk.report(arguments)
         kept = self._recording.kept_calls
         inside.event |= {
             "graph": self._recording.symbols.graph(call.graph),

@@ -50,7 +50,7 @@ class Program:
             shapes = self.cut.definition.arg_attr[arguments + place].attr["_output_shapes"]
             shapes.list.shape.append(shape_of(source))
         self.has_xla = _has_xla(definition)
-        """Whether XLA compiles a part of it: that takes long, and no name tells what it fuses."""
+        """Whether XLA compiles a part of it: that takes long, and no name says what it fuses."""
         self.written = frozenset(written_arguments(definition))
         """Positions of the resources that the function may change."""
         self._plain = ""

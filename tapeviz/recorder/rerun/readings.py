@@ -67,7 +67,7 @@ class Readings:
 
 
 def _order(value: Value) -> tuple[bool, int]:
-    """Conditions first, the outer before the inner ones: they tell what else ran."""
+    """Conditions first, the outer before the inner ones: on them depends what else ran."""
     return value.probe.output != WHICH, len(value.probe.path)
 
 

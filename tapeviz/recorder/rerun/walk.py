@@ -1,4 +1,4 @@
-"""A call and the values of its inside in, what is told of it out.
+"""A call and the values of its inside in, the report of it out.
 
 Each graph is walked as it was traced, once for each time that it ran. What only passes a value on
 (a call, a branch, a loop, an ``Identity``) has the value of what it passes on.
@@ -87,7 +87,7 @@ class Walk:
         self._is_whole = True
         self.inside = InsideReport({"values": [], "branches": [], "turns": []})
 
-    def tell(self, arguments: Sequence[Any]) -> InsideReport:
+    def report(self, arguments: Sequence[Any]) -> InsideReport:
         """``arguments``: those of the call, as tensors."""
         call, graph = self._call, self._call.graph
         scope = _Scope(graph, (), None)

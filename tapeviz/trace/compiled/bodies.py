@@ -1,8 +1,8 @@
-"""Events in, events out: what a compiled function's body does is told where the function runs.
+"""Events in, events out: those of a compiled function's body stand where the function runs.
 
 TensorFlow traces the body of a ``tf.function``, a branch or a loop once, and then runs the graph.
-The events of the tracing are kept back, and told for the calls that are opened, by the names of
-each. Of the other calls it is told which variables they write to.
+The events of the tracing are kept back, and emitted for the calls that are opened, by the names of
+each. Of the other calls only the variables are known that they write to.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from .. import events as e
 from ..model import Site
-from .expansion import EagerRun, Expansion, InlinedSites, Told
+from .expansion import EagerRun, Expansion, InlinedSites, LocatedEvent
 from .opening import FirstCalls, Opening
 from .traced_graphs import TracedGraphs, runs_graphs
 
@@ -36,17 +36,17 @@ class Bodies:
         self._copy_tensor = copy_tensor
         self._pending: dict[int, e.BodiesRun] = {}
         self._counts: dict[int, int] = {}
-        self._told: set[int] = set()
+        self._emitted: set[int] = set()
         self._returned: dict[int, int] = {}
 
     def passes(self, event: e.Event) -> bool:
         """Whether an event is to be read as it is, and at once."""
         return not (self.graphs.is_tracing or self._pending) and type(event) not in _OF_BODIES
 
-    def feed(self, event: e.Event) -> Iterator[Told]:
+    def feed(self, event: e.Event) -> Iterator[LocatedEvent]:
         """The events that can be read now that this one arrived."""
         if isinstance(event, e.BodyTraced):
-            yield from map(Told, self.graphs.turned(event))
+            yield from map(LocatedEvent, self.graphs.turned(event))
         elif self.graphs.keeps(event):
             return
         elif isinstance(event, e.BodiesRun):
@@ -54,14 +54,16 @@ class Bodies:
         elif isinstance(event, e.OpRan) and event.graph in self._pending and runs_graphs(event):
             yield from self._ran(event, self._pending.pop(event.graph))
         else:
-            yield Told(event)
+            yield LocatedEvent(event)
 
-    def rest(self) -> Iterator[Told]:
+    def rest(self) -> Iterator[LocatedEvent]:
         """The events of graphs that never ran, or only in calls that are not opened."""
         for number, graph in self.graphs.known.items():
-            if number not in self._told and (graph.ended.function or graph.calls):
+            if number not in self._emitted and (graph.ended.function or graph.calls):
                 yield from (
-                    Told(event) for event in graph.events if not isinstance(event, e.BodiesRun)
+                    LocatedEvent(event)
+                    for event in graph.events
+                    if not isinstance(event, e.BodiesRun)
                 )
 
     def calls(self) -> Mapping[int, tuple[int, int]]:
@@ -71,27 +73,27 @@ class Bodies:
             for number in self.graphs.within(top):
                 ran[number] = ran.get(number, 0) + count
         return {
-            call: (number, ran.get(number, 0) if number in self._told else 0)
+            call: (number, ran.get(number, 0) if number in self._emitted else 0)
             for number, graph in self.graphs.known.items()
             for call in graph.calls
         }
 
-    def run_told(self, call: int) -> int:
+    def emitted_run(self, call: int) -> int:
         """The eager call of a compiled function (its op) whose values a gradient call made in there
         has; 0: it was made eagerly."""
         for number, graph in self.graphs.known.items():
             if call in graph.calls:
-                return self.opening.tells.get(number, 0)
+                return self.opening.representatives.get(number, 0)
         return 0
 
     def returned(self) -> Mapping[int, int]:
         """The values that each function's first call returned, by the graph's own tensors."""
         return self._returned
 
-    def _ran(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[Told]:
+    def _ran(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[LocatedEvent]:
         known = [graph for graph in run.graphs if graph in self.graphs.known]
         if not known:
-            yield Told(op)
+            yield LocatedEvent(op)
             return
         number, graph = known[0], self.graphs.known[known[0]]
         is_new = number not in self._counts
@@ -105,29 +107,29 @@ class Bodies:
                 write._replace(handle=names.get(write.handle, write.handle))
                 for write in graph.writes
             ]
-            yield Told(op, run=EagerRun(graph, run.call or count, writes))
+            yield LocatedEvent(op, run=EagerRun(graph, run.call or count, writes))
             return
         inside = self.opening.insides.get(op.id)
         expansion = Expansion(
             self.graphs.known,
             self._places,
             self._copy_tensor,
-            lambda graph: self._tells(op, graph),
+            lambda graph: self._emits_calls(op, graph),
             inside,
         )
-        for told in expansion.run(op, run):
-            if told.event is not op:
-                yield told
+        for located in expansion.run(op, run):
+            if located.event is not op:
+                yield located
             else:
                 words, copies = expansion.words, expansion.copies
                 eager = EagerRun(graph, run.call or count, (), inside, words, copies)
-                yield told._replace(run=None if op.graph else eager)
+                yield located._replace(run=None if op.graph else eager)
 
-    def _tells(self, op: e.OpRan, graph: int) -> bool:
-        """Whether a graph's gradient calls are told now: with one run of it in one call."""
-        if graph in self._told or not (op.graph or self.opening.is_told(op.id, graph)):
+    def _emits_calls(self, op: e.OpRan, graph: int) -> bool:
+        """Whether a graph's gradient calls are emitted now: with one run of it in one call."""
+        if graph in self._emitted or not (op.graph or self.opening.emits_calls(op.id, graph)):
             return False
-        self._told.add(graph)
+        self._emitted.add(graph)
         return True
 
     def _note_returned(self, number: int, op: e.OpRan) -> None:

@@ -30,7 +30,7 @@ Names = tuple[str, ...]
 Turns = tuple[int, ...]
 
 
-class Told(NamedTuple):
+class LocatedEvent(NamedTuple):
     """An event to be read now. ``within``: the eager op that runs it inside of a compiled function
     (0: none does); ``traced``: of an op in there its number, and ``graph``: the graph, that it was
     traced with; ``body``: of an op that runs graphs the ids of their ops; ``loop``: of a loop;
@@ -49,7 +49,7 @@ class Told(NamedTuple):
 class EagerRun:
     """An eager call of a compiled function. ``round``: from 1, among those of the graph.
 
-    ``writes``: to variables, by their handles; none for an opened call, whose ops are told.
+    ``writes``: to variables, by their handles; none for an opened call, whose ops are in the trace.
     ``words``: how values in there are known, where they are not exact; ``copies``: tensors that
     have the value of another one, by whose id they do not go since that one does.
     """
@@ -115,8 +115,8 @@ def _split(path: Path) -> tuple[Names, Turns]:
 
 @dataclass
 class _Turning:
-    """A loop that is being told. ``at``: where in a path its own turn and those of the loops around
-    it stand; ``tensors``: of each turn, by the names drawn."""
+    """A loop whose events are being emitted. ``at``: where in a path its own turn and those of the
+    loops around it stand; ``tensors``: of each turn, by the names drawn."""
 
     at: tuple[int, ...]
     tensors: dict[Turns, dict[TensorId, TensorId]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class _Scope:
     turns: Turns = ()
     loop: _Turning | None = None
     called: int | None = None
-    is_told: bool = False
+    emits_calls: bool = False
     tensors: dict[int, int] = field(default_factory=dict)
     ops: dict[int, int] = field(default_factory=dict)
     given: frozenset[int] = frozenset()
@@ -166,10 +166,11 @@ class _Scope:
 
 
 class Expansion:
-    """Tells the inside of one call.
+    """Emits the events of the inside of one call.
 
-    ``graphs``: all that were traced; ``is_told``: whether the gradient calls of a graph are told
-    with this call; ``copy_tensor``: lets a graph's tensor be known by another name, too.
+    ``graphs``: all that were traced; ``emits_calls``: whether the gradient calls of a
+    graph are emitted with this call; ``copy_tensor``: lets a graph's tensor be known
+    by another name, too.
     """
 
     def __init__(
@@ -177,7 +178,7 @@ class Expansion:
         graphs: Mapping[int, TracedGraph],
         places: InlinedSites,
         copy_tensor: Callable[[int, int], None],
-        is_told: Callable[[int], bool],
+        emits_calls: Callable[[int], bool],
         inside: e.InsideComputed | None,
     ) -> None:
         self.words: dict[int, str] = {}
@@ -185,7 +186,7 @@ class Expansion:
         self._graphs = graphs
         self._places = places
         self._copy_tensor = copy_tensor
-        self._is_told = is_told
+        self._emits_calls = emits_calls
         self._values = _Values(inside)
         self._has_values = inside is not None
         self._named: set[int] = set()
@@ -194,14 +195,14 @@ class Expansion:
         self._into = 0
         self._op_ids = self._tensor_ids = itertools.count()
 
-    def run(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[Told]:
+    def run(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[LocatedEvent]:
         """The events of the inside of ``op``, then the op itself."""
         self._within, self._into = op.id, op.graph
         first = _FIRST + (op.id << _PER_CALL)
         self._op_ids, self._tensor_ids = itertools.count(first), itertools.count(first)
         yield from self._run(op, run, None)
 
-    def _run(self, op: e.OpRan, run: e.BodiesRun, around: _Scope | None) -> Iterator[Told]:
+    def _run(self, op: e.OpRan, run: e.BodiesRun, around: _Scope | None) -> Iterator[LocatedEvent]:
         numbers = [graph for graph in run.graphs if graph in self._graphs]
         turn, runs_none = 0, False
         path = ((*around.names, op.name), around.turns) if around is not None else None
@@ -217,31 +218,31 @@ class Expansion:
         scopes = [self._begin(op, number, around, turn) for number in numbers]
         inside: list[int] = []
         for scope in scopes:
-            for told in self._events(scope):
-                if isinstance(told.event, (e.OpRan, e.OperationRecorded)):
-                    inside.append(told.event.id)
-                yield told
+            for located in self._events(scope):
+                if isinstance(located.event, (e.OpRan, e.OperationRecorded)):
+                    inside.append(located.event.id)
+                yield located
             self._note_turns(scope)
         if op.type in CONDITIONALS:
             yield from self._joined(op, scopes, around)
             return
-        told = self._alone(op, around)
+        located = self._alone(op, around)
         loop = None
         if scopes[0].loop is not None and op.type in LOOPS:
-            loop = self._loop(told.event, op, scopes[0], inside, path)
-        yield told._replace(body=tuple(inside), loop=loop)
+            loop = self._loop(located.event, op, scopes[0], inside, path)
+        yield located._replace(body=tuple(inside), loop=loop)
 
-    def _alone(self, op: e.OpRan, around: _Scope | None) -> Told:
+    def _alone(self, op: e.OpRan, around: _Scope | None) -> LocatedEvent:
         """An op that runs graphs, after what they did."""
         if around is None:
-            return Told(op)
+            return LocatedEvent(op)
         number = self._number(op, around)
         renamed = msgspec.structs.replace(op, id=number, graph=self._into)
-        return Told(renamed, self._within, op.id, around.number)
+        return LocatedEvent(renamed, self._within, op.id, around.number)
 
     def _begin(self, op: e.OpRan, number: int, around: _Scope | None, turn: int) -> _Scope:
         graph = self._graphs[number]
-        scope = _Scope(number, graph, around, is_told=self._is_told(number))
+        scope = _Scope(number, graph, around, emits_calls=self._emits_calls(number))
         if around is not None:
             scope.names, scope.turns = (*around.names, op.name), (*around.turns, turn)
             scope.loop = around.loop
@@ -287,7 +288,7 @@ class Expansion:
 
     def _joined(
         self, op: e.OpRan, scopes: Sequence[_Scope], around: _Scope | None
-    ) -> Iterator[Told]:
+    ) -> Iterator[LocatedEvent]:
         """A conditional as one op for each output, which takes what the branch that ran gives.
 
         Where that is not known it takes what either gives. Nothing of the condition goes on: it
@@ -304,10 +305,10 @@ class Expansion:
                 op, id=number, inputs=given, outputs=[output], graph=self._into
             )
             traced = around.number if around is not None else 0
-            yield Told(joined, self._within, op.id, traced)
+            yield LocatedEvent(joined, self._within, op.id, traced)
 
     def _note_turns(self, scope: _Scope) -> None:
-        """Tell the loop around a graph's run what its tensors were in each turn."""
+        """Note in the loop around a graph's run its tensors of each turn."""
         if scope.loop is None:
             return
         for turns, values in self._values.at.get(scope.names, {}).items():
@@ -319,23 +320,23 @@ class Expansion:
 
     def _loop(
         self,
-        told: e.Event,
+        event: e.Event,
         op: e.OpRan,
         scope: _Scope,
         inside: Sequence[int],
         path: tuple[Names, Turns] | None,
     ) -> Loop:
-        assert isinstance(told, e.OpRan)
+        assert isinstance(event, e.OpRan)
         assert scope.loop is not None
         return Loop(
-            OpId(told.id),
+            OpId(event.id),
             tuple(map(OpId, inside)),
             tuple((TensorId(a), TensorId(b)) for a, b in zip(op.inputs, op.outputs, strict=False)),
             self._values.counts.get(path) if path is not None else None,
             scope.loop.tensors,
         )
 
-    def _events(self, scope: _Scope) -> Iterator[Told]:
+    def _events(self, scope: _Scope) -> Iterator[LocatedEvent]:
         """The graph's events by the names of this run."""
         pending: e.BodiesRun | None = None
         for event in scope.graph.events:
@@ -351,11 +352,11 @@ class Expansion:
                 traced = range(event.first, event.id) if event.first else ()
                 inside = tuple(scope.ops[number] for number in traced if number in scope.ops)
                 renamed = self._renamed(event, scope)
-                yield Told(renamed, self._within, event.id, scope.number, inside)
-            elif scope.is_told or isinstance(event, e.NameBound):
-                yield Told(self._renamed(event, scope), self._within)
+                yield LocatedEvent(renamed, self._within, event.id, scope.number, inside)
+            elif scope.emits_calls or isinstance(event, e.NameBound):
+                yield LocatedEvent(self._renamed(event, scope), self._within)
 
-    def _op(self, event: e.OpRan, scope: _Scope) -> Iterator[Told]:
+    def _op(self, event: e.OpRan, scope: _Scope) -> Iterator[LocatedEvent]:
         number = self._number(event, scope)
         # A small eager tensor is captured as a constant, which is an input all the same.
         if event.type == "Placeholder" or any(scope.is_given(tensor) for tensor in event.outputs):
@@ -364,7 +365,7 @@ class Expansion:
             return
         named = self._operands(event, scope)
         renamed = msgspec.structs.replace(named, id=number, graph=self._into)
-        yield Told(renamed, self._within, event.id, scope.number)
+        yield LocatedEvent(renamed, self._within, event.id, scope.number)
 
     def _number(self, op: e.OpRan, scope: _Scope | None) -> int:
         """The number of an op in this call: the one that a replay knows it by, if there is one."""
@@ -384,8 +385,8 @@ class Expansion:
         )
 
     def _asking(self, call: int, scope: _Scope) -> int:
-        """A gradient call stands for all runs of its graph; in others its ops are of none told."""
-        if not call or scope.is_told:
+        """A gradient call stands for all runs of its graph; elsewhere its ops belong to none."""
+        if not call or scope.emits_calls:
             return call
         return _FIRST + (self._within << _PER_CALL) + call
 

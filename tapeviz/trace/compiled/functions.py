@@ -13,7 +13,7 @@ from .. import events as e
 from ..model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
 from ..state import VersionTracker
 from .bodies import Bodies
-from .expansion import EagerRun, Told
+from .expansion import EagerRun, LocatedEvent
 from .model import Agreement, Loop, RerunOutcome, TracedFunction, Word
 
 _Known = TypeVar("_Known")
@@ -48,27 +48,27 @@ class Functions:
         self._traced: dict[int, list[OpId]] = {}
         """The ops of opened calls, by the number that they were traced with."""
 
-    def inside(self, op: Op, told: Told) -> Op:
+    def inside(self, op: Op, located: LocatedEvent) -> Op:
         """The op with what is known of it as one of a function's inside."""
-        if told.loop is not None:
-            self.loops[op.id] = told.loop
-        self._traced.setdefault(told.traced, []).append(op.id)
+        if located.loop is not None:
+            self.loops[op.id] = located.loop
+        self._traced.setdefault(located.traced, []).append(op.id)
         return replace(
             op,
-            within=OpId(told.within) if told.within else None,
-            traced=told.graph,
-            derived=self._derived.get(told.traced),
+            within=OpId(located.within) if located.within else None,
+            traced=located.graph,
+            derived=self._derived.get(located.traced),
         )
 
-    def called(self, op: Op, told: Told, site_of: Callable[[int], Site]) -> Op:
-        """The call of a function; of an opened one the inside has been told."""
-        body = tuple(OpId(inner) for inner in told.body if OpId(inner) in self._ops)
+    def called(self, op: Op, located: LocatedEvent, site_of: Callable[[int], Site]) -> Op:
+        """The call of a function; the events of an opened one's inside came before."""
+        body = tuple(OpId(inner) for inner in located.body if OpId(inner) in self._ops)
         began = self._ops[body[0]].when if body else op.when
         self._states.called(op, self._handles, began)
         op = replace(op, body=body)
-        if told.run is None:
+        if located.run is None:
             return op
-        run, ended = told.run, told.run.graph.ended
+        run, ended = located.run, located.run.graph.ended
         for write in run.writes:
             line = site_of(write.site).line
             self._states.wrote(op, VariableId(TensorId(write.handle)), write.type, line)
@@ -139,7 +139,7 @@ class Functions:
         if call.id not in ran:
             return call
         graph, count = ran[call.id]
-        within = self._bodies.opening.tells.get(graph)
+        within = self._bodies.opening.representatives.get(graph)
         shown = OpId(within) if within is not None and count else None
         entry = self._entries.get(shown, shown) if shown is not None else None
         when = self.traced_when.get(graph, 0)

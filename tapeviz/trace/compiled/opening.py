@@ -21,29 +21,29 @@ MOST_OPS = 20_000
 class Opening:
     """Which eager calls are opened, by the numbers of their ops.
 
-    ``tells``: for each graph the call that stands for all: the gradient calls in there are read
-    with what they gave in that one.
+    ``representatives``: for each graph the call that stands for all: the gradient
+    calls in the graph are read with what they gave in that call.
     """
 
     opened: set[int] = field(default_factory=set)
-    tells: dict[int, int] = field(default_factory=dict)
+    representatives: dict[int, int] = field(default_factory=dict)
     insides: dict[int, e.InsideComputed] = field(default_factory=dict)
 
     def opens(self, op: int, graphs: Iterable[int]) -> bool:
         """Whether the call that is this op is read with its inside. ``graphs``: those that run."""
         return op in self.opened
 
-    def is_told(self, op: int, graph: int) -> bool:
+    def emits_calls(self, op: int, graph: int) -> bool:
         """Whether a graph's gradient calls are those of this call."""
-        return self.tells.get(graph) == op
+        return self.representatives.get(graph) == op
 
 
 class FirstCalls(Opening):
     """While the snippet runs: the first call of each function."""
 
     def opens(self, op: int, graphs: Iterable[int]) -> bool:
-        new = [graph for graph in graphs if graph not in self.tells]
-        self.tells.update(dict.fromkeys(new, op))
+        new = [graph for graph in graphs if graph not in self.representatives]
+        self.representatives.update(dict.fromkeys(new, op))
         if new:
             self.opened.add(op)
         return bool(new)
@@ -80,7 +80,7 @@ def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
     for op in (*last, *opening.insides, *wanted):
         if op in top:
             opening.opened.add(op)
-            opening.tells.update(dict.fromkeys(graphs.within(top[op]), op))
+            opening.representatives.update(dict.fromkeys(graphs.within(top[op]), op))
     left = MOST_OPS
     for since, until in reversed(asked.values()):
         for op, graph in reversed(runs[since:until]):

@@ -1,7 +1,7 @@
 """Events in; the graphs that TensorFlow traced, with what each does when it runs, out.
 
 The body of a ``tf.function``, a branch or a loop is traced once, and then its graph runs. What came
-while it was traced is kept with the graph, and told for a run of it (:mod:`.expansion`).
+while it was traced is kept with the graph, and emitted for a run of it (:mod:`.expansion`).
 """
 
 from __future__ import annotations

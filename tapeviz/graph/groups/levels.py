@@ -27,7 +27,7 @@ _Layer = tuple[tuple[tuple[BlockKind, str], ...], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Level:
     """One level of where an op ran. ``key``: tells it from others of the same title."""
 
     kind: Kind
@@ -143,7 +143,7 @@ def _program_of(trace: Trace) -> _Program:
     return program
 
 
-class OpPlaces:
+class OpLevels:
     """Follows the ops of a trace in the order in which they ran.
 
     :meth:`of` must be asked in that order: it reads on in the bindings.
@@ -160,9 +160,9 @@ class OpPlaces:
         self._turns: dict[object, int] = {}
         self._bound: dict[object, set[str]] = {}
         self._stands: dict[object, int] = {}
-        self._known: dict[int, tuple[Place, ...]] = {}
+        self._known: dict[int, tuple[Level, ...]] = {}
 
-    def of(self, op: Op) -> tuple[Place, ...]:
+    def of(self, op: Op) -> tuple[Level, ...]:
         """Where an op ran, the outermost first."""
         last = bisect_left(self._whens, op.when, self._at)
         if last > self._at:
@@ -198,37 +198,37 @@ class OpPlaces:
             bound.clear()
         bound.add(name)
 
-    def _around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Place], int]:
-        """The places of a chain of frames, and the number of the innermost one."""
+    def _around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Level], int]:
+        """The levels of a chain of frames, and the number of the innermost one."""
         parent = self._id(())
-        found: list[Place] = []
+        found: list[Level] = []
         caller: StackFrame | None = None
         for frame in reversed(frames):
             inside = list(self._in_frame(frame, caller, parent))
             if inside:
-                parent = self._id((parent, *(place.key for place in inside)))
+                parent = self._id((parent, *(level.key for level in inside)))
                 found += inside
             caller = frame
         return found, parent
 
     def _in_frame(
         self, frame: StackFrame, caller: StackFrame | None, parent: int
-    ) -> Iterator[Place]:
+    ) -> Iterator[Level]:
         """The function of a frame and the loops around its line."""
         above: object = parent
         if caller is not None:
             number = self._turns.get((parent, frame.function), 0)
             above = self._id((parent, frame.function, caller.line, caller.column, number))
-            yield Place("function", frame.function, caller.line, above)
+            yield Level("function", frame.function, caller.line, above)
         for loop in self._lines.loops.get(frame.line, ()):
             key = (above, loop)
             if not loop.names:
                 self._stand(key, loop, frame.line)
             number = max(self._turns.get(key, 1), 1)
             within = self._id(key)
-            yield Place("loop", loop.header, loop.line, within)
+            yield Level("loop", loop.header, loop.line, within)
             above = self._id((within, number))
-            yield Place("turn", f"turn {number}", loop.line, above)
+            yield Level("turn", f"turn {number}", loop.line, above)
 
     def _stand(self, key: object, loop: _Loop, line: int) -> None:
         """Count turns of a ``while`` loop: going back to an earlier statement begins a turn."""
@@ -242,31 +242,31 @@ class OpPlaces:
         loops = (loop for frame in frames for loop in self._lines.loops.get(frame.line, ()))
         return any(not loop.names for loop in loops)
 
-    def _with_scope(self, places: tuple[Place, ...], op: Op) -> tuple[Place, ...]:
-        """The places with the layers of the op's name scope among them."""
+    def _with_scope(self, levels: tuple[Level, ...], op: Op) -> tuple[Level, ...]:
+        """The levels with the layers of the op's name scope among them."""
         scope = op.scope.strip("/")
-        if not scope and not any(place.kind == "function" for place in places):
-            return places
+        if not scope and not any(level.kind == "function" for level in levels):
+            return levels
         parts = list(self._parts(scope)) if scope else []
-        found: list[Place] = []
-        for place in places:
-            if place.kind != "function":
-                found.append(place)
-            elif place.title in _LAYER_METHODS:
+        found: list[Level] = []
+        for level in levels:
+            if level.kind != "function":
+                found.append(level)
+            elif level.title in _LAYER_METHODS:
                 if parts:
-                    found.extend(self._layers(parts.pop(0), op, place.key))
-            elif place.title not in _NO_FUNCTIONS and place.title != "<lambda>":
-                found.append(place)
+                    found.extend(self._layers(parts.pop(0), op, level.key))
+            elif level.title not in _NO_FUNCTIONS and level.title != "<lambda>":
+                found.append(level)
         for nested in parts:
             found.extend(self._layers(nested, op, self._call_of_layer(op)))
         return tuple(found)
 
-    def _layers(self, scope: _Layer, op: Op, call: object) -> Iterator[Place]:
-        """Blocks of layers, and the layer in them: two ``call`` of it are two places."""
+    def _layers(self, scope: _Layer, op: Op, call: object) -> Iterator[Level]:
+        """Blocks of layers, and the layer in them: two ``call`` of it are two levels."""
         blocks, name = scope
         for kind, block in blocks:
-            yield Place(kind, block, op.line, block)
-        yield Place("layer", name, op.line, (name, call))
+            yield Level(kind, block, op.line, block)
+        yield Level("layer", name, op.line, (name, call))
 
     def _call_of_layer(self, op: Op) -> object:
         """Where the snippet called the layers that an op ran in: all ops of one call have the same
