@@ -16,8 +16,10 @@ from .rounds.round_words import troubled_rounds
 
 _Told = TypeVar("_Told", Finding, SourceSeries)
 
-FEWEST_TROUBLED, FEWEST_FLOWING = 3, 6
-"""So many findings of one story are told together; fewer are told one by one, with their values."""
+FEWEST_TROUBLED, FEWEST_FLOWING = 2, 6
+"""So many findings with the same story share one text; fewer have one each."""
+MOST_NAMED = 2
+"""A heading names so many sources; of more it says how many there are."""
 
 
 def alike_findings(findings: Sequence[Finding]) -> list[tuple[Finding, ...]]:
@@ -34,6 +36,19 @@ def alike_series(diagnosis: Diagnosis, site: CallSite) -> list[tuple[SourceSerie
         (series, _series_story(diagnosis, site, series), series.is_troubled)
         for series in site.sources
     )
+
+
+def shared_title(target: str, sources: Sequence[str]) -> str:
+    """The gradients of a group in one heading: ``∂loss / ∂w, ∂b``; of many only how many."""
+    if len(sources) > MOST_NAMED:
+        return f"∂{target} · {len(sources)} sources"
+    return f"∂{target} / {', '.join(f'∂{source}' for source in sources)}"
+
+
+def same_words(sources: Sequence[str]) -> str:
+    """For the end of what was said about the first of them."""
+    others = sources[1] if len(sources) == 2 else f"the other {len(sources) - 1}"
+    return f"The same holds for {others}."
 
 
 def _series_story(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> object:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..analysis.alike import alike_findings, alike_series
+from ..analysis.alike import MOST_NAMED, alike_findings, alike_series, same_words, shared_title
 from ..analysis.inside_words import words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite
@@ -117,9 +117,11 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
             if finding.tensor is not None:
                 yield _indented(_number(trace, finding.tensor))
         else:
-            status = STATUS_WORDS[finding.status]
-            yield f"∂{finding.target}: {status} for {len(group)} sources{where}"
-            yield from _numbers(trace, group, [finding.tensor for finding in group])
+            title = shared_title(finding.target, [each.source for each in group])
+            yield f"{title}: {STATUS_WORDS[finding.status]}{where}"
+            tensors = [each.tensor for each in group]
+            if len(group) > MOST_NAMED or any(tensor is not None for tensor in tensors):
+                yield from _numbers(trace, group, tensors)
         if finding.status != "flows":
             yield from _trouble(trace, group)
     words = words_about_values(trace, diagnosed.call)
@@ -161,7 +163,7 @@ def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
     if cause is not None and cause.code:
         yield f"    line {cause.line}: {cause.code}"
     if len(group) > 1:
-        yield _wrapped(f"The same holds for the other {len(group) - 1}.")
+        yield _wrapped(same_words([each.source for each in group]))
     yield from _bridge(trace, group)
     for place, fix in enumerate(finding.fixes):
         yield from _fix(trace, fix, group, [each.fixes[place].value for each in group])

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from .source import ParsedSource, Statement
+from .source import ParsedSource, Statement, sole
 
 Change: TypeAlias = "Callable[[Any], cst.CSTNode]"
 
@@ -83,6 +83,8 @@ class _EditTransformer(cst.CSTTransformer):
             first = plan.put_first.get(original_node, [])
             last = plan.put_last.get(original_node, [])
             new = _with_body(new, [*first, *_statements(new.body), *last])
+        if _is_idle(new) and not _is_idle(original_node):
+            plan.removed.add(original_node)
         if isinstance(new, cst.IndentedBlock) and not new.body:
             new = new.with_changes(body=[cst.parse_statement("pass")])
         return self._placed(original_node, new)
@@ -108,6 +110,17 @@ class _EditTransformer(cst.CSTTransformer):
             new = without_blank_lines(new)
             new = new.with_changes(leading_lines=())
         return cst.FlattenSentinel([*before, new, *after])
+
+
+def _is_idle(statement: cst.CSTNode) -> bool:
+    """Whether it is a line that says ``x = x``: what is left of ``x = tf.stop_gradient(x)``."""
+    assign = sole(statement)
+    if not isinstance(assign, cst.Assign) or len(assign.targets) > 1:
+        return False
+    target, value = assign.targets[0].target, assign.value
+    return (
+        isinstance(target, cst.Name) and isinstance(value, cst.Name) and target.value == value.value
+    )
 
 
 def _with_leading(statement: Any, leading: Any) -> Any:

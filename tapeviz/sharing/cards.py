@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..analysis.alike import alike_findings, alike_series
+from ..analysis.alike import alike_findings, alike_series, same_words, shared_title
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite, SourceSeries
 from ..analysis.rounds.round_words import STATUS_WORDS, numbers_words, series_words
@@ -71,10 +71,11 @@ def _shared_card(card: PageCard, first: Finding, rows: Sequence[tuple[str, str]]
     heading = bridge_heading(first) if is_bridged else "Gradients"
     more = len(rows) - MOST_ROWS
     note = f"and {more} more" if more > 0 else ""
-    same = () if first.status == "flows" else (f"The same holds for the other {len(rows) - 1}.",)
+    names = [name for name, _ in rows]
+    same = () if first.status == "flows" else (same_words(names),)
     return replace(
         card,
-        title=f"∂{first.target} · {len(rows)} sources",
+        title=shared_title(first.target, names),
         words=(*card.words, *same),
         tables=(PageTable(heading, tuple(rows[:MOST_ROWS]), note),),
         fixes=tuple(replace(fix, value="") for fix in card.fixes),

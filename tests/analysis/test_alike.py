@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeviz.analysis.alike import alike_findings
+from tapeviz.analysis.alike import alike_findings, same_words, shared_title
 from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import Cause, Finding, Fix, Status
 
@@ -28,8 +28,12 @@ def test_one_cause_is_told_once_where_its_first_source_stands() -> None:
     assert names(findings) == [["a", "c", "d"], ["b"]]
 
 
-def test_two_are_told_one_by_one() -> None:
-    assert names([finding("a"), finding("b")]) == [["a"], ["b"]]
+def test_a_kernel_and_its_bias_are_told_together() -> None:
+    assert names([finding("kernel"), finding("bias")]) == [["kernel", "bias"]]
+    assert shared_title("loss", ["kernel", "bias"]) == "∂loss / ∂kernel, ∂bias"
+    assert same_words(["kernel", "bias"]) == "The same holds for bias."
+    assert shared_title("loss", list("abc")) == "∂loss · 3 sources"
+    assert same_words(list("abc")) == "The same holds for the other 2."
 
 
 def test_gradients_that_flow_have_their_values_while_they_are_few() -> None:

@@ -24,7 +24,7 @@ def test_sources_with_one_story_are_told_once() -> None:
         for name in names
     )
     text = as_text(trace, replace(diagnosis, calls=(replace(call, findings=findings),)))
-    assert "None for 8 sources   (line" in text
+    assert "8 sources: None   (line" in text
     assert ", ".join(names) in text
     assert text.count("The same holds for the other 7.") == 1
     assert text.count(f"line {finding.cause.line}: ") == 1  # type: ignore[union-attr]
@@ -38,7 +38,7 @@ def test_the_numbers_of_many_gradients_have_a_line_each() -> None:
     many = tuple(replace(each, source=f"w{place}") for place, each in enumerate(copies))
     text = as_text(trace, replace(diagnosis, calls=(replace(call, findings=many),)))
     lines = text.split("\n\n")[0].splitlines()
-    assert lines[0].startswith(f"∂loss: flows for {len(many)} sources   (line")
+    assert lines[0].startswith(f"∂loss · {len(many)} sources: flows   (line")
     assert len(lines) == 1 + len(many)
     assert lines[1].split() == ["w0", "[3,", "4],", "norm", "0.3212"]
     assert lines[2].split()[0] == "w1"

@@ -201,6 +201,43 @@ BEFORE_AND_AFTER = [
         """,
     ),
     (
+        "stop-gradient",
+        2,
+        """
+        def encode(x):
+            x = tf.stop_gradient(x)  # frozen for now
+            return x * 2.0
+        with tf.GradientTape() as tape:
+            y = encode(x)
+        tape.gradient(y, x)
+        """,
+        """
+        def encode(x):
+            return x * 2.0
+        with tf.GradientTape() as tape:
+            y = encode(x)
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "stop-gradient",
+        3,
+        """
+        with tf.GradientTape() as tape:
+            if training:
+                x = tf.stop_gradient(x)
+            y = x * 2.0
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            if training:
+                pass
+            y = x * 2.0
+        tape.gradient(y, x)
+        """,
+    ),
+    (
         "integer",
         1,
         """

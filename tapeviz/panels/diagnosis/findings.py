@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
+from ...analysis.alike import same_words, shared_title
 from ...analysis.inside_words import runs_words, words_about_values
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
@@ -67,7 +68,7 @@ class FindingCard(Card):
         name = document.links.name_of(call.call.sources[place])
         self.title = f"∂{finding.target} / ∂{name}"
         if alike:
-            self.title = f"∂{finding.target} · {len(alike)} sources"
+            self.title = shared_title(finding.target, [name for name, _ in alike])
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"{self.title}: {pill}")
         self.add_title(self.title, Badge(finding.status, pill, theme))
@@ -80,7 +81,7 @@ class FindingCard(Card):
         if series is None or finding.status != "flows":
             self.add_words(finding.message)
         if alike and finding.status != "flows":
-            self.add_words(f"The same holds for the other {len(alike) - 1}.")
+            self.add_words(same_words([name for name, _ in alike]))
         self._add_way(finding)
         if alike:
             self._add_alike(finding, alike, spread)
