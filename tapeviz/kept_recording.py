@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -57,9 +57,11 @@ class KeptRecording:
             raise TapevizError("a recording that was kept cannot be replayed")
         return {key: self.fetch_tensor(tensor) for key, tensor in found.items()}
 
-    def look_into(self, op: OpId) -> Trace:
+    def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`): with the
-        values of its inside if the file has them, else :attr:`Op.inside` says that it has not."""
+        values of its inside if the file has them, else :attr:`Op.inside` says that it has not. Of
+        its loops the file has the turns that were looked at before it was saved, whichever are
+        wanted."""
         known = {event.op for event in self._events if isinstance(event, InsideComputed)}
         if op not in known:
             self._events.append(without_values(op, _NOT_LOOKED_INTO))

@@ -188,10 +188,11 @@ class LiveRecording:
             self._blob += b"".join(buffers)
         return self._replayed(events)
 
-    def look_into(self, op: OpId) -> Trace:
+    def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`), and with
         the values of its inside, which the kernel computes where they are not known yet.
 
+        ``turns``: of its loops, those (from 0) that are wanted besides the first and the last.
         Blocks. Where they cannot be had :attr:`Op.inside` says why, and the ops have no values. A
         gradient call made in the function has the values of this call from now on.
         """
@@ -202,6 +203,8 @@ class LiveRecording:
                 self._refused.pop(op, None)
             except TapevizError as error:
                 self._refused[op] = without_values(op, str(error))
+            if turns and op not in self._refused:
+                self._answer("inside", {"op": op, "turns": list(turns)})
             self._opened = [*(opened for opened in self._opened if opened != op), op]
             self._reread()
             if op not in self._refused:
@@ -313,10 +316,18 @@ class LiveRecording:
                 self._broken_off(end)
             # A short run may be over before the pool has handed it to us.
             elif self._started.wait(_REPLAY_SECONDS) and self._run is not None:
+                self._note_own_interrupt()
                 self._look_inside()
                 self._replay()
         finally:
             self._finish()
+
+    def _note_own_interrupt(self) -> None:
+        """A KeyboardInterrupt in a run that nobody stopped is an exception of the snippet."""
+        told = self._ended
+        if told is not None and told.error is not None:
+            self._add(told.error)
+            self._add(Ended("raised", told.seconds))
 
     def _broken_off(self, end: RunEnd) -> None:
         """The process was stopped or died: its end is an error of the snippet, with its line."""
@@ -352,7 +363,7 @@ class LiveRecording:
         if isinstance(event, Ended):
             self._ended = event
         self._lines.append(line)
-        if isinstance(event, InsideComputed):
+        if isinstance(event, InsideComputed) and not event.adds:
             self._insides[OpId(event.op)] = line
         self._ops += isinstance(event, OpRan)
 

@@ -324,8 +324,7 @@ class Document(QObject):
         is_growing = self.is_running and self._arranged_from[1:] == wanted[1:]
         if is_growing and "arrange" in self.background.busy:
             return  # the picture of a moment ago is worth more than none: this one comes after it
-        is_other_call = are_same(wanted[:2], self._arranged_from[:2])
-        before = self.arranged if is_other_call and self.arranged is not NOTHING_ARRANGED else None
+        before = self.arranged if self._stays_alike() else None
         self._arranged_from = wanted
         work = partial(self.stages.arrange, *wanted, before)
         if before is not None and len(before.layout.rects) <= SMALL:
@@ -333,6 +332,14 @@ class Document(QObject):
             self._take_arranged(work())
         else:
             self.background.submit("arrange", work, self._take_arranged)
+
+    def _stays_alike(self) -> bool:
+        """Whether the picture differs from the one before by its call or a turn of a loop only."""
+        if not self._arranged_from or self.arranged is NOTHING_ARRANGED:
+            return False
+        trace, form, _ = self._arranged_from
+        is_form = isinstance(form, View) and replace(form, turns=self._form.turns) == self._form
+        return trace is self.trace and is_form
 
     def _take_arranged(self, arranged: ArrangedGraph) -> None:
         self.arranged = arranged

@@ -6,7 +6,7 @@ is prepared in the background, diagnosis and arrangement included, so that the e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,6 +24,10 @@ from .pipeline import ArrangedGraph, Opener, Stages
 
 if TYPE_CHECKING:
     from .document import Document
+
+
+_TURNS_AROUND = 8
+"""Turns on either side that are asked for together with the one shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Insides(QObject):
         """The call that is being looked into, by :attr:`Op.ran_as`."""
         self._paths: set[str] = set()
         self._asked: set[OpId] = set()
+        self._asked_turns: set[tuple[OpId, int]] = set()
         self._returned: tuple[object, Numbers] = (None, np.zeros(0))
         document.background.failed.connect(self._note_failure)
 
@@ -82,9 +87,10 @@ class Insides(QObject):
         document = self._document
         return self.kept if document.is_loaded else document.runs.recording
 
-    def look(self, call: Op, path: str = "") -> bool:
-        """Ask for the inside of a call; ``path``: the group that is unfolded when it is there.
-        False: nobody can be asked."""
+    def look(self, call: Op, path: str = "", turns: Sequence[int] = ()) -> bool:
+        """Ask for the inside of a call; ``path``: the group that is unfolded when it is there;
+        ``turns``: of its loops, those (from 0) that are wanted besides the ends. False: nobody can
+        be asked."""
         document, source = self._document, self._source
         if source is None or call.ran_as is None or document.is_running:
             return False
@@ -100,8 +106,9 @@ class Insides(QObject):
             unfolded=unfolded,
             overlay=DEFAULT_VIEW.overlay,
         )
+        look_into = partial(source.look_into, call.ran_as, turns)
         work = partial(
-            _open, source, call.ran_as, document.stages, form, view.overlay.call, document.arranged
+            _open, look_into, document.stages, form, view.overlay.call, document.arranged
         )
         document.background.submit("inside", work, self._take)
         self.changed.emit()
@@ -127,16 +134,32 @@ class Insides(QObject):
         self.give_up()
         self.kept = None
         self._asked.clear()
+        self._asked_turns.clear()
 
     def look_at_open(self) -> None:
-        """Ask for a call that stands open in the picture and was not looked into yet: after a step
-        to another round of the loop that it is called in."""
+        """Ask for what stands open in the picture and was not looked into yet: a call, after a step
+        to another round of the loop that it is called in; a turn of a loop in a call."""
         if self._document.is_running or self.awaited is not None:
             return
         for call in self._open_calls():
             if call.ran_as not in self._asked:
                 self.look(call)
                 return
+        for call, loop, turn in self._lacking_turns():
+            if (loop, turn) not in self._asked_turns:
+                around = range(max(turn - _TURNS_AROUND, 0), turn + _TURNS_AROUND + 1)
+                self._asked_turns |= {(loop, near) for near in around}
+                self.look(call, turns=around)
+                return
+
+    def _lacking_turns(self) -> Iterator[tuple[Op, OpId, int]]:
+        """Turns (from 0) that are shown without their values: the call, the loop, the turn."""
+        ops = self._document.trace.ops
+        for frame in self._document.arranged.graph.graph.get("frames", ()):
+            loop = ops.get(frame.lacks) if frame.lacks is not None else None
+            call = ops.get(loop.within) if loop is not None and loop.within is not None else None
+            if loop is not None and call is not None and call.ran_as is not None:
+                yield call, loop.id, frame.turn - 1
 
     def _open_calls(self) -> Iterator[Op]:
         document = self._document
@@ -209,9 +232,13 @@ def _number(trace: Trace, call: Op) -> float:
 
 
 def _open(
-    source: Opener, op: OpId, stages: Stages, form: View, call: int | None, before: ArrangedGraph
+    look_into: Callable[[], Trace],
+    stages: Stages,
+    form: View,
+    call: int | None,
+    before: ArrangedGraph,
 ) -> Opened:
     """Work that is done in the background."""
-    trace = source.look_into(op)
+    trace = look_into()
     diagnosis = stages.diagnose(trace)
     return Opened(trace, diagnosis, stages.arrange(trace, form, call, before), form, call)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Opener(Protocol):
     """A source that can be asked for the inside of a call of a compiled function."""
 
-    def look_into(self, op: OpId) -> Trace:
+    def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         """The trace with this call (:attr:`Op.ran_as`) opened. Blocks; where its values cannot be
-        had, :attr:`Op.inside` says why."""
+        had, :attr:`Op.inside` says why. ``turns``: of loops (from 0), besides the ends."""
         ...
 
 

@@ -18,10 +18,7 @@ def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[Nod
     if len(before) != len(after) or before.number_of_edges() != after.number_of_edges():
         return {}
     frames = [
-        [
-            (frame.title, frame.line, frame.turn, frame.count)
-            for frame in graph.graph.get("frames", ())
-        ]
+        [(frame.title, frame.line, frame.count) for frame in graph.graph.get("frames", ())]
         for graph in (before, after)
     ]
     if frames[0] != frames[1]:

@@ -94,7 +94,8 @@ class Frame:
     """An open group that is drawn with a border around its members.
 
     ``turn`` of ``count``: which turn of a repeat is shown (0 of 0: it is none); ``others``: turns
-    (from 1) whose shape is not the commonest. ``parent``: path of the frame around it. ``entry``:
+    (from 1) whose shape is not the commonest. ``lacks``: a compiled loop of which the recording
+    does not have this turn. ``parent``: path of the frame around it. ``entry``:
     the recorded operation, or the call of a compiled function, whose inside it is.
     """
 
@@ -105,4 +106,5 @@ class Frame:
     turn: int = 0
     count: int = 0
     others: tuple[int, ...] = ()
+    lacks: OpId | None = None
     entry: OpId | None = None

@@ -11,6 +11,7 @@ import inspect
 import io
 import linecache
 import os
+import signal
 import sys
 import time
 import traceback
@@ -159,10 +160,15 @@ def compile_snippet(
 
 
 def watch(run: Callable[[], None], filename: str) -> list[Event]:
-    """Run, and emit events of how it ended: ``error`` if it raised, and ``end``."""
+    """Run, and emit events of how it ended: ``error`` if it raised, and ``end``.
+
+    Whether a KeyboardInterrupt is the snippet's own or came with Stop is not known here: ``end``
+    carries the error as well, for the side that may have stopped it.
+    """
     started, process = time.perf_counter(), os.getpid()
     events: list[Event] = []
     how, detail, status = "finished", "", 0
+    carried: Event = {}
     try:
         run()
     except SystemExit as leaving:
@@ -171,18 +177,24 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
     except KeyboardInterrupt as interrupt:
         how = "interrupted"
         lines = _snippet_lines(interrupt.__traceback__, filename)
-        detail = f"line {lines[-1]}" if lines else ""
+        detail, status = f"line {lines[-1]}" if lines else "", 128 + signal.SIGINT
+        carried = {"error": raised(interrupt, filename)}
+        _call_changed_hook(interrupt, process)
     except BaseException as error:
         how, status = "raised", 1
         events.append(raised(error, filename))
-        if os.getpid() != process or _own_hook() is not sys.__excepthook__:
-            _call_hook(error)
+        _call_changed_hook(error, process)
     if os.getpid() != process:
         _end_fork(status)
-    events.append(
-        {"e": "end", "how": how, "seconds": time.perf_counter() - started, "detail": detail}
-    )
+    seconds = time.perf_counter() - started
+    events.append({"e": "end", "how": how, "seconds": seconds, "detail": detail, **carried})
     return events
+
+
+def _call_changed_hook(error: BaseException, process: int) -> None:
+    """Let the snippet's own hook print an error; in a forked process, Python's one, too."""
+    if os.getpid() != process or _own_hook() is not sys.__excepthook__:
+        _call_hook(error)
 
 
 def _own_hook() -> Any:

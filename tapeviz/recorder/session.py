@@ -116,12 +116,15 @@ class Session:
     def inside(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The events of a call's inside: ``op`` is the number of the eager op that was the call.
 
-        ``turns``: of loops, those that are wanted besides the first and the last few.
+        ``turns``: of loops, those (from 0) whose values are added to what was told before.
         """
         call = self._kept_calls.ran_by(int(request["op"]))
         if call is None:
             return {"error": "this call was not kept: there were too many"}, []
-        inside = self._rerun.look(call, turns=request.get("turns", ()))
+        turns = request.get("turns", ())
+        inside = self._rerun.look(call, turns=turns)
+        if turns:
+            inside.keep_turns(turns)
         lines = self.encoder.answer_inside(inside)
         return {"events": lines}, [self.tensors.take_blob()]
 

@@ -59,6 +59,8 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     ``state``: ``equal`` if the results are those of the call bit for bit, ``differs``,
     ``unchecked``; ``why`` says it in words. ``ran``: it did run again.
     ``whole``: all its ops have values, and each could be differentiated by itself.
+    ``adds``: it has the ``values`` of further turns of loops, besides those of the event before it
+    about the same call, and nothing else.
     """
 
     op: int = 0
@@ -73,6 +75,7 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     state: str = "unchecked"
     why: str = ""
     ran: bool = False
+    adds: bool = False
 
 
 class Derived(_Event, frozen=True, tag="derived"):

@@ -350,11 +350,16 @@ class Noted(_Event, frozen=True, tag="note"):
 
 
 class Ended(_Event, frozen=True, tag="end"):
-    """The snippet is over (finished, raised, exit, interrupted, died, timeout, stopped)."""
+    """The snippet is over (finished, raised, exit, interrupted, died, timeout, stopped).
+
+    ``error``: the KeyboardInterrupt that ended an interrupted one, which only the other side can
+    tell from Stop.
+    """
 
     how: str
     seconds: float = 0.0
     detail: str = ""
+    error: Raised | None = None
 
 
 Event = (

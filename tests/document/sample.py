@@ -6,6 +6,7 @@ The window is tried on it without TensorFlow and without a kernel.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -311,7 +312,7 @@ class SampleRecording:
     def fetch_tensor(self, tensor: TensorId) -> Any:
         return self.fetched.get(tensor)
 
-    def look_into(self, op: OpId) -> Trace:
+    def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         raise TapevizError("no compiled function was called")
 
 

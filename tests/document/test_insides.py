@@ -37,10 +37,10 @@ class Slow:
         self.asked: list[int] = []
         self.may_answer = threading.Event()
 
-    def look_into(self, op: OpId) -> Trace:
+    def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         self.asked.append(op)
         self.may_answer.wait(20)
-        return self.kept.look_into(op)
+        return self.kept.look_into(op, turns)
 
 
 Opens = Callable[[KeptRecording, "Slow | None"], Document]

@@ -373,6 +373,20 @@ SNIPPETS = (
         arguments=("--rate", "0.5", "a b"),
     ),
     snippet(
+        "an interrupt of its own",
+        """
+        import tensorflow as tf
+
+        def train(steps):
+            for step in range(steps):
+                print(tf.constant(step).numpy())
+                if step == 2:
+                    raise KeyboardInterrupt("enough")
+
+        train(5)
+        """,
+    ),
+    snippet(
         "leaving with words",
         """
         import sys

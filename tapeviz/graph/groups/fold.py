@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import networkx as nx
 
+from ...trace.compiled.model import Loop
 from ...trace.model import OpId
 from ..model import Edge, EdgeState, Frame, Link, Node, NodeId
 from .opening import OpenGroups, usual_shape
@@ -106,12 +107,20 @@ class _Folding:
         loops = [path for path in upwards(home) if path in self._opening.numbers]
         if not loops or node.tensor is None or node.op is None or node.role != "op":
             return node
+        loop, key = self._turn_of(loops)
+        if key is None:
+            return node
+        return replace(node, tensor=loop.turns.get(key, {}).get(node.tensor))
+
+    def _turn_of(self, loops: Sequence[str]) -> tuple[Loop, tuple[int, ...] | None]:
+        """The innermost of compiled loops, and the key of the turn shown in :attr:`Loop.turns`;
+        None: the last one, which the ids drawn are of."""
         groups, numbers = self._tree.groups, self._opening.numbers
         loop = groups[loops[0]].loop
-        if loop is None or all(numbers[path] == groups[path].count for path in loops):
-            return node
-        key = tuple(numbers[path] - 1 for path in reversed(loops))
-        return replace(node, tensor=loop.turns.get(key, {}).get(node.tensor))
+        assert loop is not None
+        if all(numbers[path] == groups[path].count for path in loops):
+            return loop, None
+        return loop, tuple(numbers[path] - 1 for path in reversed(loops))
 
     def _is_inside(self, name: NodeId, path: str) -> bool:
         return f"{self._tree.home.get(name, '')}/".startswith(f"{path}/")
@@ -134,7 +143,10 @@ class _Folding:
                 )
                 frame = replace(frame, turn=turn, count=group.count, others=others)
             elif group.count:
-                frame = replace(frame, turn=self._opening.numbers[path], count=group.count)
+                loop, key = self._turn_of([p for p in upwards(path) if p in self._opening.numbers])
+                lacks = loop.op if key is not None and key not in loop.turns else None
+                number = self._opening.numbers[path]
+                frame = replace(frame, turn=number, count=group.count, lacks=lacks)
             found.append(frame)
         return found
 

@@ -7,7 +7,7 @@ Each graph is walked as it was traced, once for each time that it ran. What only
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,14 @@ class InsideReport:
     ops: list[tuple[list[Any], str, KeptOp]] = field(default_factory=list)
     has_gaps: bool = False
     """Something on the way from the arguments to the results is none of the ops."""
+
+    def keep_turns(self, turns: Collection[int]) -> None:
+        """Leave only the values of these turns of loops: the others were told before."""
+        rows = [row for row in self.event["values"] if not set(turns).isdisjoint(row[0][1::2])]
+        names = {name for _, _, name, _ in rows}
+        self.event |= {"values": rows, "branches": [], "turns": [], "adds": True}
+        self.tensors = [(name, tensor) for name, tensor in self.tensors if name in names]
+        self.ops, self.has_gaps = [], True
 
 
 @dataclass(slots=True)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from .. import events as e
 from .traced_graphs import TracedGraphs, eager_runs
 
@@ -54,6 +56,13 @@ def without_values(op: int, why: str) -> e.InsideComputed:
     return e.InsideComputed(op, state="unchecked", why=why)
 
 
+def _with_turns(inside: e.InsideComputed, more: e.InsideComputed) -> e.InsideComputed:
+    """The inside of a call with the values of further turns of its loops."""
+    known = {tuple(path) for path, *_ in inside.values}
+    rows = [row for row in more.values if tuple(row[0]) not in known]
+    return msgspec.structs.replace(inside, values=[*inside.values, *rows])
+
+
 def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
     """Choose the calls to open. ``wanted``: ops of calls that somebody looks at, latest last.
 
@@ -73,8 +82,11 @@ def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
         elif isinstance(event, e.CallBegan):
             asked[event.site, event.method] = (tapes.get(event.tape, len(runs)), len(runs))
         elif isinstance(event, e.InsideComputed):
-            opening.insides.pop(event.op, None)  # the latest comes last
-            opening.insides[event.op] = event
+            before = opening.insides.pop(event.op, None)  # the latest comes last
+            if not event.adds:
+                opening.insides[event.op] = event
+            elif before is not None:
+                opening.insides[event.op] = _with_turns(before, event)
     top = dict(runs)
     last = sorted({graph: op for op, graph in runs}.values())
     for op in (*last, *opening.insides, *wanted):
