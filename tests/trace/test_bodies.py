@@ -320,6 +320,24 @@ def test_the_turns_of_a_loop_that_was_looked_at() -> None:
     assert loop.turns == {(0,): {1: 50, 54: 51, 2: 52}, (1,): {1: 53, 54: 54, 2: 55}}
 
 
+def test_further_turns_are_added_to_those_known() -> None:
+    last: list[tuple[list[str | int], int, int, str]] = [(["while", 9], -3, 50, "exact")]
+    looked = e.InsideComputed(4, graph=1, values=last, turns=[([], "while", 10)])
+    rows: list[tuple[list[str | int], int, int, str]] = [
+        (["while", 4], -3, 51, "exact"),
+        (["while", 9], -3, 52, "exact"),
+    ]
+    more = e.InsideComputed(4, graph=1, values=rows, adds=True)
+    trace = _read(*LOOP, e.Ended("finished"), *_tensors(50, 51, 52), looked, more)
+    (loop,) = trace.loops.values()
+    assert {turn: list(known.values()) for turn, known in loop.turns.items()} == {
+        (9,): [50],
+        (4,): [51],
+    }
+    alone = _read(*LOOP, e.Ended("finished"), *_tensors(50, 51, 52), more)
+    assert not any(loop.turns for loop in alone.loops.values())
+
+
 def test_a_loop_that_ran_no_turn_hands_on_what_it_was_given() -> None:
     looked = e.InsideComputed(4, graph=1, turns=[([], "while", 0)])
     trace = _read(*LOOP, e.Ended("finished"), looked)
