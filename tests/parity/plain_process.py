@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import io
 import os
 import pickle
@@ -262,6 +263,7 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
         import keras._tf_keras.keras  # noqa: F401
     _ = tf.keras
     private = Private(pywrap_tfe, gradients_impl)
+    gc.freeze()  # a child's last collection would go through all of TensorFlow: a second each
     while True:
         try:
             order = pickle.load(orders)

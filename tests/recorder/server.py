@@ -6,6 +6,7 @@ A child connects back to the tests, runs one snippet (recorded or plain) and ans
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import io
 import os
@@ -77,6 +78,7 @@ def main(address: str, folder: str) -> None:
     with contextlib.suppress(ImportError):
         import keras._tf_keras.keras  # noqa: F401
     recorder = load_recorder(Path(folder))
+    gc.freeze()  # children share these pages as long as nobody counts through them
     orders = Client(address, "AF_UNIX")
     while True:
         try:

@@ -32,6 +32,14 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 _LAST_WORDS = 64_000
+_OF_THE_SHELL = (
+    "ipykernel.debugger",
+    "IPython.core.completerlib",
+    "IPython.extensions.storemagic",
+    "tornado.platform.asyncio",
+    "numpy.random",
+)
+"""``IPKernelApp.initialize()`` and :func:`_reseed` would import these in every kernel."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -110,9 +118,12 @@ class ForkServer:
             with self._ending_with_the_orders():
                 for name in ("ipykernel.kernelapp", *order["imports"]):
                     importlib.import_module(name)
-                for name in order["if_there"]:
+                sys.modules["debugpy"] = None  # type: ignore[assignment]
+                for name in (*order["if_there"], *_OF_THE_SHELL):
                     with contextlib.suppress(Exception):
                         importlib.import_module(name)
+                # Nobody attaches a debugger: ipykernel does without the half second of imports.
+                del sys.modules["debugpy"]
         except BaseException as error:
             self._report(failed=f"{type(error).__name__}: {error}")
             raise SystemExit from None
