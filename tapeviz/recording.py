@@ -30,7 +30,7 @@ from .analysis.replays import (
 from .errors import TapevizError
 from .kept_recording import KeptRecording
 from .kernel import KernelPool, Run, RunEnd, RunRequest
-from .repair import Repaired, missing_imports, repair
+from .repair import Repaired, block_starts, missing_imports, repair
 from .trace.compiled.opening import without_values
 from .trace.events import FORMAT_VERSION as EVENT_FORMAT
 from .trace.events import (
@@ -483,7 +483,11 @@ class Recorder:
             problem = repaired.error
             live.fail(Raised("SyntaxError", problem.message, problem.line))
             return live
-        options = {"provide": sorted(missing_imports(repaired.text)), **snippet.options}
+        options = {
+            "provide": sorted(missing_imports(repaired.text)),
+            "blocks": block_starts(repaired.text),
+            **snippet.options,
+        }
         asked = RunRequest(
             source=repaired.text,
             filename=_path(snippet),

@@ -48,6 +48,7 @@ def report(
             {"line": line, "last_line": last_line, "why": why} for line, last_line, why in skipped
         ],
         "error": _error(trace, diagnosis),
+        **_later_errors(trace),
         "warnings": [
             {"kind": warning.kind, "line": warning.line, "message": warning.message}
             for warning in diagnosis.warnings
@@ -134,6 +135,15 @@ def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
         return None
     kind = "SystemExit" if ending.how == "exit" else ending.how
     return {"type": kind, "message": ending.detail, "line": None, "explanation": ""}
+
+
+def _later_errors(trace: Trace) -> dict[str, Any]:
+    """Of a page: what further blocks raised, after the one that is the ``error``."""
+    errors = [
+        {"type": failure.type, "message": failure.message, "line": failure.line or None}
+        for failure in trace.later_failures
+    ]
+    return {"later_errors": errors} if errors else {}
 
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:

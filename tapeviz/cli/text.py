@@ -71,6 +71,10 @@ def as_text(
         blocks.append(f"{where}{error.type}: {without_function_nodes(error.message)}")
         blocks.append(_wrapped(error.explanation))
         blocks += ["\n".join(_fix(trace, fix)) for fix in error.fixes]
+        blocks += [
+            f"line {later.line}: {later.type}: {without_function_nodes(later.message)}"
+            for later in trace.later_failures
+        ]
     elif not ended_well(trace):
         blocks.append(_unfinished(trace))
     elif not diagnosis.calls:

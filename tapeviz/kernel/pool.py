@@ -28,7 +28,7 @@ _MOST_KEPT = 8
 class KernelPool:
     """Kernels of one choice, for an app session or one call of the command line.
 
-    ``reserve`` kernels wait, warm; with ``runs`` given, none is made beyond so many runs.
+    ``reserve`` kernels wait, warm; with ``runs`` given, none waits for a run beyond so many.
     ``on_status`` is called on background threads. The process of an ended run stays for
     ``Run.fetch`` until ``Run.release``, or until eight later ones have ended. :meth:`close`
     leaves no process, thread or file behind.
@@ -199,10 +199,10 @@ class KernelPool:
         waiting = len(self._waiting_for(supply))
         # While a run has just begun the reserve waits for the timer.
         is_early = self._refill is not None and self._refill.is_alive()
-        wanted = waiting + (self._reserve if supply is self._current and not is_early else 0)
+        reserve = self._reserve if supply is self._current and not is_early else 0
         if self._runs_left is not None:
-            wanted = min(wanted, self._runs_left)
-        supply.want(wanted)
+            reserve = min(reserve, max(0, self._runs_left - waiting))
+        supply.want(waiting + reserve)
 
     def _fill_later(self) -> None:
         if self._refill is None or not self._refill.is_alive():

@@ -197,20 +197,19 @@ class OutputPanel(Panel):
 
     def _show_ending(self) -> None:
         trace = self.document.trace
-        failure = trace.failure
-        if failure is not None:
-            self._show_failure()
+        if trace.failure is not None:
+            self._show_failures()
         elif trace is not EMPTY_TRACE and ending_words(trace):
             self.add("note", f"\n[{ending_words(trace)}]\n")
 
-    def _show_failure(self) -> None:
-        failure = self.document.trace.failure
-        if failure is None:
-            return
-        text = failure.traceback.rstrip() or f"{failure.type}: {failure.message}"
-        self.add("error", "\n" + text + "\n")
-        if failure.line:
-            self.add("link", str(failure.line))
+    def _show_failures(self) -> None:
+        trace = self.document.trace
+        failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
+        for failure in failures:
+            text = failure.traceback.rstrip() or f"{failure.type}: {failure.message}"
+            self.add("error", "\n" + text + "\n")
+            if failure.line:
+                self.add("link", str(failure.line))
 
     def _insert_link(self, line: int) -> None:
         link = QTextCharFormat(self._formats["error"])
@@ -230,7 +229,7 @@ class OutputPanel(Panel):
         self.clear()
         for stream, text in document.trace.printed:
             self.add(stream, text)
-        self._show_failure()
+        self._show_failures()
 
 
 class QuestionBar(QFrame):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import __future__
 import ast
 import atexit
+import bisect
 import contextlib
 import importlib
 import importlib.machinery
@@ -43,9 +45,17 @@ Event = dict[str, Any]
 
 
 def run_as_main(
-    source: str, filename: str, argv: Sequence[str], provide: Sequence[str], compiled: CodeType
+    filename: str,
+    argv: Sequence[str],
+    provide: Sequence[str],
+    compiled: Sequence[CodeType],
+    tell_error: Callable[[Exception], None],
 ) -> None:
-    """Execute the compiled snippet as a script of its own."""
+    """Execute the compiled snippet as a script of its own.
+
+    The blocks of a page run one after the other in the same namespace. An error in one of them is
+    told, and the next one runs; an error in the last is raised.
+    """
     module = types.ModuleType("__main__")
     space = module.__dict__
     space["__loader__"] = importlib.machinery.SourceFileLoader("__main__", filename)
@@ -64,7 +74,12 @@ def run_as_main(
     probe: dict[str, Any] = {}
     exec(_PROBE, probe)
     with _whole_stack(probe["reached"]):
-        exec(compiled, space)
+        for block in compiled[:-1]:
+            try:
+                exec(block, space)
+            except Exception as error:
+                tell_error(error)
+        exec(compiled[-1], space)
 
 
 def hide_stack_below(installed: Installed) -> None:
@@ -141,10 +156,12 @@ def compile_snippet(
     filename: str,
     note: Callable[[str], None],
     first: ast.NodeTransformer | None = None,
-) -> CodeType:
+    starts: Sequence[int] = (),
+) -> list[CodeType]:
     """Bytecode that reports its bindings; plain bytecode where that cannot be made.
 
-    ``first``: changes the tree before. ``SyntaxError`` is the snippet's own.
+    ``first``: changes the tree before. ``starts``: the first line of each block of a page, each of
+    which becomes a code object of its own. ``SyntaxError`` is the snippet's own.
     """
     plain: CodeType = compile(source, filename, "exec", dont_inherit=True)
     try:
@@ -152,11 +169,24 @@ def compile_snippet(
             warnings.simplefilter("ignore")  # they were given for the plain text already
             tree = ast.parse(source, filename)
             tree = instrument(tree if first is None else first.visit(tree))
-            code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
-            return code
+            futures = plain.co_flags & __future__.annotations.compiler_flag
+            return [
+                compile(block, filename, "exec", flags=futures, dont_inherit=True)
+                for block in _cut(tree, starts)
+            ]
     except Exception as error:
         note(f"names are not recorded: {type(error).__name__}: {error}")
-        return plain
+        return [plain]
+
+
+def _cut(tree: ast.Module, starts: Sequence[int]) -> list[ast.Module]:
+    """The statements of each block; one that reaches over a start belongs to where it begins."""
+    blocks: dict[int, list[ast.stmt]] = {}
+    for statement in tree.body:
+        decorators = getattr(statement, "decorator_list", ())
+        line = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+        blocks.setdefault(bisect.bisect(starts, line), []).append(statement)
+    return [ast.Module(body, tree.type_ignores) for body in blocks.values()] or [tree]
 
 
 def watch(run: Callable[[], None], filename: str) -> list[Event]:

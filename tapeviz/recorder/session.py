@@ -152,15 +152,19 @@ class Session:
 
     def _run_snippet(self, argv: Sequence[str]) -> None:
         first = following.Rerouted() if self._follows_numpy else None
-        compiled = program.compile_snippet(self._source, self._filename, self._note, first)
+        starts = self._options.get("blocks", ())
+        compiled = program.compile_snippet(self._source, self._filename, self._note, first, starts)
         provide = self._options.get("provide", ())
         files = _files_around(sys._getframe())
         with Installed() as hidden, private.without_files(files):
             above.install(program.run_as_main.__code__, _files_of_ours(), hidden)
             try:
-                program.run_as_main(self._source, self._filename, argv, provide, compiled)
+                program.run_as_main(self._filename, argv, provide, compiled, self._tell_error)
             finally:
                 self._options.get("restore", _nothing)()
+
+    def _tell_error(self, error: Exception) -> None:
+        self.recording.tell(program.raised(error, self._filename))
 
     def _install(self, installed: Installed) -> None:
         recording = self.recording

@@ -1,7 +1,17 @@
 """Pasted text in, the same lines mended for Python out, and the list of what was mended."""
 
+from tapeviz.repair.blocks import block_starts
 from tapeviz.repair.imports import missing_imports
 from tapeviz.repair.page import Repair, Repaired, Skipped, SyntaxProblem
 from tapeviz.repair.repairing import PASSES, repair
 
-__all__ = ["PASSES", "Repair", "Repaired", "Skipped", "SyntaxProblem", "missing_imports", "repair"]
+__all__ = [
+    "PASSES",
+    "Repair",
+    "Repaired",
+    "Skipped",
+    "SyntaxProblem",
+    "block_starts",
+    "missing_imports",
+    "repair",
+]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tapeviz.repair.imports import PROVIDED
-from tapeviz.repair.page import Page, Pass, Skipped, as_comment, aside
+from tapeviz.repair.page import PAGE_MARK, Page, Pass, Skipped, as_comment, aside
 from tapeviz.repair.parsing import SyntaxFailure, compile_failure, parse
 from tapeviz.repair.problems import find_problem
 from tapeviz.repair.sentences import CODE_START
@@ -28,12 +28,31 @@ _ALWAYS_THERE = (
 _BINDS_UNSEEN = frozenset({"exec", "eval", "globals", "locals", "vars", "setattr", "__import__"})
 _NOT_CODE = "not Python: kept as a comment"
 
+_OF_VALUES = (
+    *(ast.Expr, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.expr_context),
+    *(ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator),
+)
+
 Range = tuple[int, int]
 """The first line (0-based) and the line after the last."""
 
 
 def blocks_of(page: Page) -> list[Range]:
     """The stretches of code between the page's own text."""
+    found = _stretches(page)
+    return found if len(found) < 2 else [each for each in found if not _is_shown(page, each)]
+
+
+def _is_shown(page: Page, block: Range) -> bool:
+    """Whether a block is but values, as a page shows them beside its code: ``None``, ``[1, 2]``."""
+    tree = parse(page.part(*block).text)
+    if isinstance(tree, SyntaxFailure):
+        return False
+    nodes = [node for statement in tree.body for node in ast.walk(statement)]
+    return all(isinstance(node, _OF_VALUES) for node in nodes)
+
+
+def _stretches(page: Page) -> list[Range]:
     found: list[Range] = []
     start = -1
     for index, line in enumerate(page.lines):
@@ -45,6 +64,14 @@ def blocks_of(page: Page) -> list[Range]:
                 found.append((start, start))
             found[-1] = (start, index + 1)
     return found
+
+
+def block_starts(text: str) -> tuple[int, ...]:
+    """The first line (1-based) of each block of a page that was repaired; empty: one program."""
+    page = Page.of(text)
+    marks = (index for index, line in enumerate(page.lines) if line.startswith(PAGE_MARK))
+    found = blocks_of(replace(page, page_text=frozenset(marks)))
+    return tuple(first + 1 for first, _ in found) if len(found) > 1 else ()
 
 
 def leave_out_unreadable(

@@ -32,6 +32,8 @@ _LEFTOVERS = re.compile(
     |share |follow |improve\ this\ (?:answer|question) |edit |add\ a\ comment |reply |report
     |python3? |py |code |output |input
     |\w+\*_\*\w*\.?(?:\s.*)?\s\d+(?:\s.*)?
+    |\[/?(?:code|quote|python|php|pre)(?:=[^\]]*)?\]
+    |[\w/.-]+\.(?:py|ipynb|txt|md|toml|cfg|ya?ml|json|sh)
     |(?:一键|点击|登录后)?复制(?:代码)? |运行(?:代码)? |代码 |收起 |展开 |[輸输]出 |コピー
     )\s*[:：]?\s*$""",
     re.VERBOSE | re.IGNORECASE,
@@ -49,12 +51,11 @@ _SHELL = re.compile(
 
 
 def drop_quote_marks(page: Page) -> Iterator[LineEdit]:
-    """``>`` before every line, as mail and Markdown quote."""
-    filled = [index for index, line in enumerate(page.lines) if line.strip()]
-    if not all(_QUOTED.match(page.lines[index]) for index in filled):
-        return
-    for index in filled:
-        yield LineEdit(index, _QUOTED.sub("", page.lines[index]), "removed the quotation mark >")
+    """``>`` before a line, as mail and Markdown quote: no line outside a bracket begins so."""
+    quoted = [index for index, line in enumerate(page.lines) if _QUOTED.match(line)]
+    for index in statement_starts(page.lines, quoted):
+        text = _QUOTED.sub("", page.lines[index])
+        yield LineEdit(index, text, "removed the quotation mark >")
 
 
 def drop_fences(page: Page) -> Iterator[LineEdit]:

@@ -10,6 +10,10 @@ from tapeviz.repair.page import LineEdit, Page, aside
 from tapeviz.repair.statements import PastedStatement, read_statements
 
 _WHAT = "output: kept as a comment"
+_OF_NUMBERS = (
+    *(ast.Constant, ast.Tuple, ast.List, ast.Call, ast.expr_context),
+    *(ast.UnaryOp, ast.unaryop),
+)
 _LONGEST = 300
 """Lines of one printed value."""
 
@@ -121,4 +125,10 @@ def _is_shown(tree: ast.Module) -> bool:
             return True
         case ast.Expr(value=ast.Name(id=name)):
             return len(name) > 7 and not name.strip("_")
+        case ast.AnnAssign(value=None, annotation=shown):  # Output: (3, 2)
+            parts = list(ast.walk(shown))
+            return all(isinstance(part, _OF_NUMBERS) for part in parts) and any(
+                isinstance(part, ast.Constant) and isinstance(part.value, (int, float))
+                for part in parts
+            )
     return False

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+PAGE_MARK = "#¶"
+"""Begins a comment that holds text of a page: there the block of code before it is over."""
 _LINE_END = re.compile(r"(\r\n|\r|\n)")
 
 
@@ -159,17 +161,18 @@ Pass = Callable[[Page], Iterable[LineEdit]]
 
 
 def blank(index: int, what: str, *, is_page_text: bool = False) -> LineEdit:
-    """The line taken away: it stays as an empty line."""
-    return LineEdit(index, "", what, sets_aside=True, is_page_text=is_page_text)
+    """The line taken away: it stays as an empty line, or as a mark between blocks of code."""
+    text = PAGE_MARK if is_page_text else ""
+    return LineEdit(index, text, what, sets_aside=True, is_page_text=is_page_text)
 
 
-def as_comment(pasted: str) -> str:
+def as_comment(pasted: str, sign: str = "#") -> str:
     """A line as a comment, in the words that were pasted."""
     # A NUL is the one character that Python refuses even in a comment.
-    return "# " + pasted.replace("\0", "").rstrip(" \t")
+    return f"{sign} " + pasted.replace("\0", "").rstrip(" \t")
 
 
 def aside(page: Page, index: int, what: str, *, is_page_text: bool = False) -> LineEdit:
     """The line kept as a comment, in the words that were pasted."""
-    text = as_comment(page.pasted[index])
+    text = as_comment(page.pasted[index], PAGE_MARK if is_page_text else "#")
     return LineEdit(index, text, what, sets_aside=True, is_page_text=is_page_text)

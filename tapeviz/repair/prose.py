@@ -11,10 +11,12 @@ from tapeviz.repair.facts import read_facts
 from tapeviz.repair.page import LineEdit, Page, aside
 from tapeviz.repair.scanning import CLOSED, Open, scan
 from tapeviz.repair.sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword
-from tapeviz.repair.statements import PastedStatement, read_statements
+from tapeviz.repair.statements import PastedStatement, indent_of, read_statements
 
 _WHAT = "not Python: kept as a comment"
 _BUILTINS = frozenset(dir(builtins))
+_BEGINS_WITH_KEYWORD = re.compile(r"(?:with|for|while|if|not|in)(?: [A-Za-z'-]{2,}){2,} ?[:.]?")
+_FOREIGN_START = re.compile(r"\s*[^\W\d_a-zA-Z]")
 _CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
 
 
@@ -29,6 +31,7 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
         for statement in _outside_brackets(statements)
         if is_prose(statement.text, names) or _is_stray_sign(page.pasted[statement.first])
     ]
+    found += _paragraphs(page, statements, names)
     if found:
         # Among sentences, a line of words that happens to parse is one, too.
         found += [
@@ -47,6 +50,7 @@ def _outside_brackets(statements: Iterable[PastedStatement]) -> Iterator[PastedS
     next_line = -1
     for statement in statements:
         goes_on = statement.first == next_line and left.brackets
+        goes_on = goes_on and not _FOREIGN_START.match(statement.text)
         next_line = statement.last + 1
         if goes_on:
             left = scan(statement.text, left).after
@@ -56,6 +60,42 @@ def _outside_brackets(statements: Iterable[PastedStatement]) -> Iterator[PastedS
             left = scan(statement.text).after if is_code else CLOSED
         else:
             left = CLOSED
+
+
+def _paragraphs(
+    page: Page, statements: Sequence[PastedStatement], names: frozenset[str]
+) -> Iterator[PastedStatement]:
+    """Statements between blank lines of which none parses, begins as code or names code's names.
+
+    ``and then``, ``== Example ==``: words between code, unless all there is are such words.
+    """
+    if not any(statement.tree for statement in statements):
+        return
+    paragraphs: list[list[PastedStatement]] = []
+    last = -1
+    for statement in statements:
+        is_next = paragraphs and not any(
+            not line.strip() for line in page.lines[last + 1 : statement.first]
+        )
+        if not is_next:
+            paragraphs.append([])
+        paragraphs[-1].append(statement)
+        last = statement.last
+    for paragraph in paragraphs:
+        after = page.lines[paragraph[-1].last + 1 :]
+        has_body = bool(indent_of(next((line for line in after if line.strip()), "")))
+        if not has_body and not any(_may_be_code(statement, names) for statement in paragraph):
+            yield from paragraph
+
+
+def _may_be_code(statement: PastedStatement, names: frozenset[str]) -> bool:
+    text = statement.text
+    if statement.tree is not None or statement.indent:
+        return True
+    if CODE_START.match(text) and not _BEGINS_WITH_KEYWORD.fullmatch(text.strip()):
+        return True
+    words = re.findall(r"[^\W\d]\w*", statement.text)
+    return any(word in names or mistyped_keyword(word) for word in words)
 
 
 def _is_stray_sign(pasted: str) -> bool:

@@ -30,6 +30,8 @@ _FOOTER = re.compile(
 )
 _SENTENCE_END = re.compile(r"[A-Za-z`)\"”][.!?]\s*$")
 _URL = re.compile(r"^\s*(?:https?://|www\.)\S+\s*$")
+_LATEX = re.compile(r"\$|\\[A-Za-z]{2,}")
+_INLINE_CODE = re.compile(r"(?<!`)`[^`]+`(?!`)")
 _SLASHES = re.compile(r"^\s*(?:`|//|/\w|/\*|\*/|<!--|-->|</?[a-z][a-z0-9]*[\s>/])")
 
 # What a line of code starts with, however badly it goes on.
@@ -62,10 +64,17 @@ def is_prose(line: str, names: frozenset[str]) -> bool:
         return True
     bullet = _BULLET.match(line)
     text = line[bullet.end() :].replace("**", "").replace("`", "") if bullet else line
-    bare = _STRING.sub(" ", fold(text))
+    bare = _STRING.sub(" ", fold(_INLINE_CODE.sub("code", text)))
+    if _LATEX.search(bare) and not (CODE_START.match(bare) or mistyped_keyword(_first_word(bare))):
+        return True
     if _FOREIGN.search(bare):
         return not _starts_code(bare[: _first_foreign(bare)], names)
     return _is_english(bare, names, is_item=bullet is not None)
+
+
+def _first_word(bare: str) -> str:
+    found = re.search(_WORD, bare)
+    return found[0] if found else ""
 
 
 def _first_foreign(bare: str) -> int:

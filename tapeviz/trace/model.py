@@ -349,7 +349,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The exception that ended the snippet. ``folder``: where a file was looked for, without a
+    """An exception that ended the snippet, or a block of a page. ``folder``: where a file was looked for, without a
     whole path, that is not there."""
 
     type: str
@@ -399,6 +399,8 @@ class Trace:
     notes: tuple[str, ...] = ()
     printed: tuple[tuple[str, str], ...] = ()
     failure: Failure | None = None
+    later_failures: tuple[Failure, ...] = ()
+    """Those of further blocks of a page, which went on after the first."""
     ending: Ending = Ending()
     blob: bytes = b""
     places: Mapping[TensorId, tuple[int, int]] = field(default_factory=dict)

@@ -409,9 +409,13 @@ class Reader:
 
     def _raised(self, event: e.Raised) -> None:
         frames = tuple(event.frames)
-        self._facts["failure"] = Failure(
+        failure = Failure(
             event.type, event.message, event.line, event.traceback, frames, event.folder
         )
+        if "failure" in self._facts:
+            self._facts["later_failures"] = (*self._facts.get("later_failures", ()), failure)
+        else:
+            self._facts["failure"] = failure
 
     def _noted(self, event: e.Noted) -> None:
         self._notes.append(event.message)

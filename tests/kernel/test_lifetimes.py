@@ -338,6 +338,7 @@ def test_no_kernel_is_made_beyond_the_announced_runs(make_pool, monkeypatch):
     assert play(pool, "print(1)").text() == "1\n"
     time.sleep(0.3)
     assert len(only(pool)._kernels) == 1
+    assert play(pool, "print(2)").text() == "2\n", "a run more than announced gets one all the same"
 
 
 def test_two_runs_at_once(make_pool):

@@ -368,3 +368,30 @@ def test_files_that_autograph_writes_stay_in_their_place_and_are_linked(
     assert place == run_plainly(GENERATED).out.splitlines()[0]
     assert names.split()
     assert {str(link.readlink()) for link in tmp_path.iterdir()} == set(names.split())
+
+
+PAGE = """
+print("first")
+unknown
+print("not reached")
+#¶ In between.
+kept = 3
+@str
+def later(): pass
+#¶ And in the end:
+print(kept, type(later).__name__)
+"""
+
+
+def test_the_blocks_of_a_page_go_on_after_an_error(record: Record) -> None:
+    recorded = record(PAGE, blocks=[1, 5, 9])
+    assert recorded.out == "first\n3 str\n"
+    (error,) = (event for event in recorded.events if isinstance(event, e.Raised))
+    assert (error.type, error.line) == ("NameError", 2)
+    assert [event.how for event in recorded.events if isinstance(event, e.Ended)] == ["finished"]
+
+
+def test_a_program_ends_with_its_error(record: Record) -> None:
+    recorded = record(PAGE)
+    assert recorded.out == "first\n"
+    assert recorded.events[-1].how == "raised"

@@ -140,7 +140,7 @@ def test_sentences_in_any_script_become_comments() -> None:
     assert set(told.values()) == {"not Python: kept as a comment"}
     assert code_of(PAGE).splitlines()[0] == "y = 2 ** 3"
     lines = repair(PAGE).text.split("\n")
-    assert lines[1] == "# asked Jan 5 '21 at 10:00"
+    assert lines[1] == "#¶ asked Jan 5 '21 at 10:00"
     assert lines[5:7] == ["y = 2 ** 3", "# my own remark"]
 
 

@@ -31,8 +31,12 @@ class Case:
     @property
     def call(self) -> Call | None:
         """The gradient call that raised it."""
-        calls = self.trace.calls
-        return calls[-1] if calls and not calls[-1].ended else None
+        lines = self.failure.lines or (self.failure.line,)
+        raised = [call for call in self.trace.calls if not call.ended]
+        if raised and raised[-1] is self.trace.calls[-1]:
+            return raised[-1]
+        # A page goes on after an error in one of its blocks.
+        return next((call for call in reversed(raised) if call.line in lines), None)
 
     @property
     def tape(self) -> str:

@@ -10,7 +10,7 @@ def second_use(case: Case) -> str:
     before = [
         other
         for other in case.trace.calls
-        if call is not None and other.id != call.id and other.tape == call.tape
+        if call is not None and other.id < call.id and other.tape == call.tape
     ]
     if not before:
         return (
