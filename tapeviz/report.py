@@ -116,7 +116,10 @@ def ending_words(trace: Trace) -> str:
     if how not in ("interrupted", "timeout"):
         return f"{how}: {detail}" if detail else how
     words = f"stopped at {detail}" if detail.startswith("line ") else detail or "stopped"
-    steps = max(Counter(call.site.line for call in trace.calls).values(), default=0)
+    counts: Counter[int] = Counter()
+    for call in trace.calls:
+        counts[call.site.line] += call.ran if call.traced else 1
+    steps = max(counts.values(), default=0)
     return f"{words}, after {steps:,} steps" if steps > 1 else words
 
 

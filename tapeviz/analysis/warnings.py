@@ -156,8 +156,8 @@ def doubtful_gradient(facts: CallFacts) -> Iterator[Warned]:
     Where one of the two is 0 all over, that is meant: rounding with a gradient, a blocked path.
     """
     for (identity, _), check in facts.call.doubts.items():
-        op, error = facts.trace.ops[identity], check.error
-        if check.agrees or error is None or abs(error - 1) < _ALL_OF_IT:
+        op, error = facts.trace.ops.get(identity), check.error
+        if op is None or check.agrees or error is None or abs(error - 1) < _ALL_OF_IT:
             continue
         line = gradient_return_line(facts.text, op) or op.line
         yield Warned(

@@ -1,8 +1,8 @@
 """The snippet's text in; it runs as ``__main__``, and how it ended comes out."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import atexit
 import bisect

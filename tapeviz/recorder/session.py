@@ -164,7 +164,7 @@ class Session:
                 self._options.get("restore", _nothing)()
 
     def _tell_error(self, error: Exception) -> None:
-        self.recording.tell(program.raised(error, self._filename))
+        self.recording.emit(program.raised(error, self._filename))
 
     def _install(self, installed: Installed) -> None:
         recording = self.recording

@@ -49,8 +49,8 @@ def _outside_brackets(statements: Iterable[PastedStatement]) -> Iterator[PastedS
     left: Open = CLOSED
     next_line = -1
     for statement in statements:
-        goes_on = statement.first == next_line and left.brackets
-        goes_on = goes_on and not _FOREIGN_START.match(statement.text)
+        is_next = statement.first == next_line and not _FOREIGN_START.match(statement.text)
+        goes_on = is_next and left.brackets
         next_line = statement.last + 1
         if goes_on:
             left = scan(statement.text, left).after

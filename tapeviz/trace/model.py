@@ -349,8 +349,10 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception that ended the snippet, or a block of a page. ``folder``: where a file was looked for, without a
-    whole path, that is not there."""
+    """An exception that ended the snippet, or a block of a page.
+
+    ``folder``: where a file was looked for, without a whole path, that is not there.
+    """
 
     type: str
     message: str

@@ -1,7 +1,7 @@
 """Posts as people write them, with the blocks of code that a reader would run.
 
-``posts.txt``: ``@@ post TITLE`` begins a post; ``@@ good`` a block that runs, ``@@ good raises`` one
-that runs and raises, ``@@ bad`` one that cannot run; ``@@`` ends a block.
+``posts.txt``: ``@@ post TITLE`` begins a post; ``@@ good`` a block that runs, ``@@ good raises``
+one that runs and raises, ``@@ bad`` one that cannot run; ``@@`` ends a block.
 """
 
 from __future__ import annotations
