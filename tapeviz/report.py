@@ -141,7 +141,7 @@ def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
 
 
 def _later_errors(trace: Trace) -> dict[str, Any]:
-    """Of a page: what further blocks raised, after the one that is the ``error``."""
+    """The errors of further blocks of a page, after the one that is the ``error``."""
     errors = [
         {"type": failure.type, "message": failure.message, "line": failure.line or None}
         for failure in trace.later_failures

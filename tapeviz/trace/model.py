@@ -402,7 +402,7 @@ class Trace:
     printed: tuple[tuple[str, str], ...] = ()
     failure: Failure | None = None
     later_failures: tuple[Failure, ...] = ()
-    """Those of further blocks of a page, which went on after the first."""
+    """The exceptions of further blocks of a page, which went on after the first."""
     ending: Ending = Ending()
     blob: bytes = b""
     places: Mapping[TensorId, tuple[int, int]] = field(default_factory=dict)

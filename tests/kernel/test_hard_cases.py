@@ -127,7 +127,7 @@ def test_sys_exit(play):
 
 def test_input_is_refused(play):
     source = "import sys\nassert sys.stdin.read() == ''\nname = input('Name? ')"
-    heard = play(source, answers=[None])
+    heard = play(source, answers=[None, None])
     raised = heard.told("raised")[0]
     assert raised["type"] == "EOFError"
     assert "keyboard" in raised["message"]
@@ -143,6 +143,16 @@ def test_input_reads_what_is_typed(play):
     assert heard.questions == [("Name? ", False), ("Word: ", True), ("", False)]
     assert heard.text() == "Name? Hello Ärmel 😀\nWord: 6 ''\n"
     assert heard.end == RunEnd("finished")
+
+
+def test_standard_input_reads_what_is_typed(play):
+    source = (
+        "import io, sys\nprint([line for line in sys.stdin], sys.stdin.readline(), end='')\n"
+        "print(repr(sys.stdin.read()), sys.stdin.fileno(), sys.stdin.isatty())\n"
+        "sys.stdin = io.StringIO('given')\nprint(input('? '))"
+    )
+    heard = play(source, answers=["a", "b", None, "one", "two", "thrée", None])
+    assert heard.text() == "['a\\n', 'b\\n'] one\n'two\\nthrée\\n' 0 False\n? given\n"
 
 
 def test_stop_ends_the_waiting_for_input(start):

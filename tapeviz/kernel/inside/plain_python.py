@@ -7,6 +7,7 @@ import asyncio
 import builtins
 import contextlib
 import getpass
+import io
 import os
 import signal
 import sys
@@ -40,6 +41,7 @@ def plain_python(
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(_names_of_a_script(ask))
+        stack.enter_context(_standard_input(ask))
         needed = stack.enter_context(what_the_kernel_needs())
         stack.enter_context(outlet.holding_without(needed.is_there))
         stack.enter_context(_streams(outlet, needed.threads))
@@ -116,6 +118,12 @@ def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Call
 
     def read(prompt: object = "", *_: Any, **__: Any) -> str:
         print(prompt, end="", flush=True)
+        line: str | None
+        if not is_secret and not _is_asking(sys.stdin):
+            line = sys.stdin.readline()
+            if not line:
+                raise EOFError("EOF when reading a line")
+            return line.removesuffix("\n")
         line = ask(str(prompt), is_secret)
         if line is None:
             raise EOFError("input() found nothing to read: a snippet runs without a keyboard here")
@@ -123,6 +131,47 @@ def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Call
 
     read.__name__ = read.__qualname__ = "getpass" if is_secret else "input"
     return read
+
+
+class _TypedLines(io.RawIOBase):
+    """The bytes of descriptor 0: each line is asked for when the snippet reads it."""
+
+    def __init__(self, ask: Callable[[str, bool], str | None]) -> None:
+        super().__init__()
+        self._ask = ask
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 0
+
+    def readinto(self, buffer: Any) -> int:
+        """A line, or what of it there is room for; 0 bytes at the end of what is typed."""
+        if not self._rest:
+            line = self._ask("sys.stdin", False)
+            self._rest = b"" if line is None else f"{line}\n".encode("utf-8", "surrogateescape")
+        given, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+
+def _is_asking(file: Any) -> bool:
+    """Whether reading it asks the user, as it does unless the snippet put another one there."""
+    return isinstance(getattr(getattr(file, "buffer", None), "raw", None), _TypedLines)
+
+
+@contextlib.contextmanager
+def _standard_input(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
+    before = sys.stdin, sys.__stdin__
+    lines = io.BufferedReader(_TypedLines(ask))
+    typed = io.TextIOWrapper(lines, encoding="utf-8", errors="surrogateescape", line_buffering=True)
+    sys.stdin = sys.__stdin__ = typed  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        sys.stdin, sys.__stdin__ = before  # type: ignore[misc]
 
 
 @contextlib.contextmanager
