@@ -1,8 +1,12 @@
-"""What tests of the whole sequence share: one warm pool of kernels for the session."""
+"""What tests of the whole sequence share: one warm pool of kernels for the session.
+
+With ``TAPEVIZ_PYTHON=…/bin/python`` its kernels are of another interpreter and its TensorFlow.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,7 +18,10 @@ settings.load_profile("no clock")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 if TYPE_CHECKING:
+    from tapeviz.kernel import KernelPool
     from tapeviz.recording import Recorder
+
+INTERPRETER = os.environ.get("TAPEVIZ_PYTHON", sys.executable)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,12 +39,17 @@ def application() -> Iterator[object]:
 
 
 @pytest.fixture(scope="session")
-def recorder() -> Iterator[Recorder]:
+def kernels() -> Iterator[KernelPool]:
+    from tapeviz.kernel import KernelPool, choose_interpreter
+
+    with KernelPool(choose_interpreter(INTERPRETER)) as pool:
+        pool.warm()
+        yield pool
+
+
+@pytest.fixture(scope="session")
+def recorder(kernels: KernelPool) -> Recorder:
     """Records snippets in real kernels; each takes a fresh process."""
-    from tapeviz.kernel import KernelPool, own_interpreter
     from tapeviz.recording import Recorder
 
-    pool = KernelPool(own_interpreter())
-    pool.warm()
-    yield Recorder(pool)
-    pool.close()
+    return Recorder(kernels)

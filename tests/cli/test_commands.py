@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tapeviz.cli import main
+from tapeviz.cli.inputs import Inputs
+from tapeviz.kernel import KernelPool
 
 FLOWS = """\
 x = tf.Variable(3.0)
@@ -21,6 +23,13 @@ print("the gradient is", tape.gradient(y, x).numpy())
 CUT = FLOWS.replace("y = x * x", "y = tf.stop_gradient(x)").replace(".numpy()", "")
 RAISES = FLOWS + "raise KeyError('late')\n"
 LEAVES = FLOWS + "import sys\nsys.exit(4)\n"
+
+
+@pytest.fixture
+def shared_kernels(kernels: KernelPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line takes the kernels of all tests: its own load TensorFlow at each call."""
+    monkeypatch.setattr(Inputs, "_kernels", lambda self: kernels)
+    monkeypatch.setattr(Inputs, "close", lambda self: None)
 
 
 def _file(folder: Path, name: str, text: str) -> str:
@@ -53,6 +62,7 @@ def test_several_files_give_a_line_each_and_the_worst_status(
     assert "the gradient is 6.0" in err
 
 
+@pytest.mark.usefixtures("shared_kernels")
 def test_a_recording_takes_the_place_of_its_snippet(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +125,7 @@ def test_a_bug_of_ours_is_a_line_and_a_log(
         assert "Traceback" in logs[0].read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("shared_kernels")
 def test_words_for_runs_that_do_not_come_to_their_end(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,6 +180,7 @@ tape.gradient(edge, x)
 """
 
 
+@pytest.mark.usefixtures("shared_kernels")
 def test_sums_over_targets_are_told_apart(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,6 +201,7 @@ def test_sums_over_targets_are_told_apart(
     assert ["edge[1]", "[0.", "2.]"] in lines
 
 
+@pytest.mark.usefixtures("shared_kernels")
 def test_diff_tells_what_differs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     flows, cut = _file(tmp_path, "flows.py", FLOWS), _file(tmp_path, "cut.py", CUT)
     tape, picture = str(tmp_path / "cut.tape"), tmp_path / "both.svg"

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tapeviz.kernel import KernelPool, own_interpreter
 from tapeviz.recording import Recorder, Snippet
 
 from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS
@@ -18,12 +16,6 @@ from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals, /bin/echo")
 
 NAME = "snippet.py"
-
-
-@pytest.fixture(scope="module")
-def recorder() -> Iterator[Recorder]:
-    with KernelPool(own_interpreter(), reserve=2) as pool:
-        yield Recorder(pool)
 
 
 @pytest.mark.parametrize("name", SNIPPETS)
