@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from . import __version__
+from .analysis.alike import SourceResult
 from .analysis.inside_words import words_about_values
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
+from .analysis.rounds.round_words import numbers_words
 from .shares import ShareTable
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, Check, TensorId, Trace
 
@@ -265,6 +267,13 @@ def gradient_in_a_line(trace: Trace, finding: Finding) -> str:
         return number_in_a_line(trace, finding.bridged_value)
     tensor = finding.bridged if finding.tensor is None else finding.tensor
     return "" if tensor is None else number_in_a_line(trace, tensor)
+
+
+def result_in_a_line(trace: Trace, result: SourceResult) -> str:
+    """The gradient of a source; over several rounds its first and last number."""
+    if result.series is not None:
+        return numbers_words(result.series)
+    return gradient_in_a_line(trace, result.finding)
 
 
 def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:

@@ -8,18 +8,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
-from .model import Diagnosis, Finding
+from .model import CallDiagnosis, Diagnosis, Finding
 from .rounds.call_sites import CallSite, SourceSeries
 from .rounds.round_words import troubled_rounds
 
-_Told = TypeVar("_Told", Finding, SourceSeries)
+_Item = TypeVar("_Item", Finding, SourceSeries)
 
 FEWEST_TROUBLED, FEWEST_FLOWING = 2, 6
 """So many findings with the same story share one text; fewer have one each."""
 MOST_NAMED = 2
 """A heading names so many sources; of more it says how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResult:
+    """A source and its ``finding`` in ``call``. ``series``: its rounds where the call site has
+    several; then the call is that of the round that says most."""
+
+    call: CallDiagnosis
+    finding: Finding
+    series: SourceSeries | None = None
+
+    @property
+    def place(self) -> int:
+        """Its index among the sources of the call."""
+        return next(i for i, each in enumerate(self.call.findings) if each is self.finding)
+
+    @property
+    def is_troubled(self) -> bool:
+        return self.finding.status != "flows" if self.series is None else self.series.is_troubled
+
+
+def alike_results(
+    diagnosis: Diagnosis, group: CallSite | CallDiagnosis
+) -> list[tuple[SourceResult, ...]]:
+    """The sources of a call or call site, those together of which one card can speak."""
+    if isinstance(group, CallSite):
+        return [
+            tuple(_series_result(diagnosis, group, series) for series in alike)
+            for alike in alike_series(diagnosis, group)
+        ]
+    return [
+        tuple(SourceResult(group, finding) for finding in alike)
+        for alike in alike_findings(group.findings)
+    ]
+
+
+def _series_result(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> SourceResult:
+    call = diagnosis.round(site, series.telling)
+    return SourceResult(call, call.findings[series.place], series)
 
 
 def alike_findings(findings: Sequence[Finding]) -> list[tuple[Finding, ...]]:
@@ -52,8 +92,8 @@ def same_words(sources: Sequence[str]) -> str:
 
 
 def _series_story(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> object:
-    told = troubled_rounds(diagnosis, site, series) if series.is_troubled else ()
-    stories = [(number, _story(finding)) for number, finding in told]
+    rounds = troubled_rounds(diagnosis, site, series) if series.is_troubled else ()
+    stories = [(number, _story(finding)) for number, finding in rounds]
     return (series.target, series.statuses, *stories)
 
 
@@ -77,13 +117,13 @@ def _without_name(message: str, source: str) -> str:
     return re.sub(rf"(?<![\w.]){re.escape(source)}(?!\w)", "…", message)
 
 
-def _grouped(items: Iterable[tuple[_Told, object, bool]]) -> list[tuple[_Told, ...]]:
-    told = list(items)
-    groups: dict[object, list[_Told]] = {}
-    for item, story, _ in told:
+def _grouped(items: Iterable[tuple[_Item, object, bool]]) -> list[tuple[_Item, ...]]:
+    listed = list(items)
+    groups: dict[object, list[_Item]] = {}
+    for item, story, _ in listed:
         groups.setdefault(story, []).append(item)
-    together: list[tuple[_Told, ...]] = []
-    for item, story, is_troubled in told:
+    together: list[tuple[_Item, ...]] = []
+    for item, story, is_troubled in listed:
         group = groups[story]
         if len(group) < (FEWEST_TROUBLED if is_troubled else FEWEST_FLOWING):
             together.append((item,))

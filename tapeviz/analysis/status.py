@@ -5,6 +5,12 @@ from __future__ import annotations
 from ..trace.model import Stats, TensorId, Trace
 from .model import Status
 
+STATUS_WORDS: dict[Status, str] = {
+    "flows": "flows",
+    "none": "None",
+    "zero": "zero",
+    "nonfinite": "NaN",
+}
 WORST_FIRST: tuple[Status, ...] = ("none", "nonfinite", "zero", "flows")
 
 

@@ -12,7 +12,7 @@ from ..analysis.comparing import Asked, Comparison, GradientPair, code_of
 from ..report import elements, ended_well
 from ..trace.model import OpId, Trace
 from .inputs import Explained
-from .text import STATUS_WORDS
+from .text import LONG_STATUS_WORDS
 
 Named = tuple[str, Explained]
 _OUTCOMES = {
@@ -72,7 +72,7 @@ def _line(asked: Asked) -> str:
     words = (
         []
         if finding.status == "flows" and asked.value is not None
-        else [STATUS_WORDS[finding.status]]
+        else [LONG_STATUS_WORDS[finding.status]]
     )
     if asked.value is not None:
         words.append(" ".join(np.array2string(asked.value, threshold=24, edgeitems=2).split()))

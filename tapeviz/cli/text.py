@@ -19,6 +19,7 @@ from ..analysis.rounds.round_words import (
     series_words,
     troubled_rounds,
 )
+from ..analysis.status import STATUS_WORDS
 from ..report import (
     bridge_heading,
     check_words,
@@ -31,9 +32,9 @@ from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
 
-STATUS_WORDS = {"flows": "flows", "none": "None", "zero": "zero", "nonfinite": "NaN or infinite"}
+LONG_STATUS_WORDS = STATUS_WORDS | {"nonfinite": "NaN or infinite"}
 MOST_LISTED = 6
-"""Numbers across a cut, or of a fix, that are told for sources with one story."""
+"""Numbers across a cut, or of a fix, that are listed for sources with one story."""
 
 
 def as_text(
@@ -117,12 +118,13 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
     for group in alike_findings(diagnosed.findings):
         finding = group[0]
         if len(group) == 1:
-            yield f"∂{finding.target} / ∂{finding.source}: {STATUS_WORDS[finding.status]}{where}"
+            title = shared_title(finding.target, [finding.source])
+            yield f"{title}: {LONG_STATUS_WORDS[finding.status]}{where}"
             if finding.tensor is not None:
                 yield _indented(_number(trace, finding.tensor))
         else:
             title = shared_title(finding.target, [each.source for each in group])
-            yield f"{title}: {STATUS_WORDS[finding.status]}{where}"
+            yield f"{title}: {LONG_STATUS_WORDS[finding.status]}{where}"
             tensors = [each.tensor for each in group]
             if len(group) > MOST_NAMED or any(tensor is not None for tensor in tensors):
                 yield from _numbers(trace, group, tensors)
@@ -134,7 +136,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
 
 
 def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:
-    """A line for each source of a call site, and below it what went wrong, told of the first round
+    """A line for each source of a call site, and below it what went wrong, as in the first round
     in which it did."""
     heads = [f"∂{source.target} / ∂{source.source}: " for source in site.sources]
     stories = [series_words(diagnosis, site, series) for series in site.sources]
@@ -142,10 +144,10 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
     loss = path_words(site.losses)
     about = [f"line {site.line}", f"{len(site)} rounds", f"loss {loss}" if loss else ""]
     yield ", ".join(part for part in (*about, odd_rounds_words(site)) if part)
-    told = dict(zip(site.sources, zip(heads, stories, strict=True), strict=True))
+    words = dict(zip(site.sources, zip(heads, stories, strict=True), strict=True))
     for group in alike_series(diagnosis, site):
         for series in group:
-            yield f"{''.join(told[series]).ljust(width)}   {numbers_words(series)}".rstrip()
+            yield f"{''.join(words[series]).ljust(width)}   {numbers_words(series)}".rstrip()
         for number, finding in troubled_rounds(diagnosis, site, group[0]):
             if len(group[0].rounds_with(finding.status)) < len(site):
                 yield f"  In round {number}:"

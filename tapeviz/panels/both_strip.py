@@ -9,11 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from ..analysis.comparing import Asked, GradientPair
+from ..analysis.status import STATUS_WORDS
 from ..document import Document
 from ..document.comparing import Both
 from ..scene.model import ChangeKind
 from .look import Theme
-from .widgets import STATUS_TEXTS, IconButton, ShortLabel, link_button
+from .widgets import IconButton, ShortLabel, link_button
 
 MOST_GRADIENTS = 2
 
@@ -87,7 +88,7 @@ def _gradient(pair: GradientPair) -> str:
         return f"{name}: only {'before' if pair.after is None else 'after'}"
     if _name(pair.before) != name:
         return f"{_name(pair.before)} → {name}"
-    was, now = (STATUS_TEXTS[asked.finding.status] for asked in (pair.before, pair.after))
+    was, now = (STATUS_WORDS[asked.finding.status] for asked in (pair.before, pair.after))
     return f"{name}: {was} → {now}" if was != now else f"{name}: other numbers"
 
 

@@ -94,12 +94,6 @@ def link_button(text: str, tip: str = "") -> QPushButton:
     return button
 
 
-STATUS_TEXTS: dict[Status, str] = {
-    "flows": "flows",
-    "none": "None",
-    "zero": "zero",
-    "nonfinite": "NaN",
-}
 STATUS_ICONS: dict[Status, str] = {
     "flows": "check",
     "none": "scissors",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..export.shared_page import PageCard, PageTable
 from ..scene.text import clean
 from ..trace.model import Trace
-from .cards import cards, finding_cards
+from .cards import cards, group_cards
 from .page import page_lines
 
 _SIGNS = {
@@ -29,8 +30,8 @@ def answer(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> s
 
 
 def _parts(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> Iterator[str]:
-    told = _cards(trace, diagnosis, shown)
-    for card in told:
+    made = _cards(trace, diagnosis, shown)
+    for card in made:
         if card.title:
             yield f"**{_plain(card.title)}** is **{_plain(card.badge)}**" + (
                 f" (line {card.line})." if card.line else "."
@@ -38,7 +39,7 @@ def _parts(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> I
         yield from (_plain(words) for words in card.words)
         yield from (part for table in card.tables if (part := _table(table)))
     yield _fenced("python", code_marked(trace, diagnosis, shown))
-    for card in told:
+    for card in made:
         for fix in card.fixes:
             lines = "\n".join(f"{sign}{code}".rstrip() for sign, code in fix.lines if sign != "⋯")
             after = f" After it the gradient is `{fix.value}`." if fix.value else ""
@@ -51,8 +52,9 @@ def _parts(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> I
 def _cards(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> tuple[PageCard, ...]:
     if shown is None or diagnosis.error is not None:
         return cards(trace, diagnosis)
-    troubled = [finding for finding in shown.findings if finding.status != "flows"]
-    return tuple(finding_cards(trace, troubled or shown.findings, shown))
+    troubled = tuple(finding for finding in shown.findings if finding.status != "flows")
+    asked = replace(shown, findings=troubled or shown.findings)
+    return tuple(group_cards(trace, diagnosis, asked))
 
 
 def code_marked(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..analysis.alike import alike_findings, alike_series, same_words, shared_title
+from ..analysis.alike import SourceResult, alike_results, same_words, shared_title
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
-from ..analysis.rounds.call_sites import CallSite, SourceSeries
-from ..analysis.rounds.round_words import STATUS_WORDS, numbers_words, series_words
+from ..analysis.rounds.call_sites import CallSite
+from ..analysis.rounds.round_words import numbers_words, series_words
+from ..analysis.status import STATUS_WORDS
 from ..export.shared_page import PageCard, PageFix, PageTable
-from ..report import bridge_heading, check_words, gradient_in_a_line, without_function_nodes
+from ..report import bridge_heading, check_words, result_in_a_line, without_function_nodes
 from ..scene.parts.numbers import rounded_text, scalar_text, shape_text, type_text
 from ..trace.model import Array, TensorId, Trace
 
@@ -19,7 +20,7 @@ MOST_ROWS, MOST_COLUMNS = 8, 6
 
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
-    """The error, each gradient that was asked for (of a call site the round that tells most), and
+    """The error, each gradient that was asked for (of a call site the round that says most), and
     what looks right and is wrong; the first :data:`MOST_CARDS`."""
     made: list[PageCard] = []
     error = diagnosis.error
@@ -34,10 +35,7 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
             PageCard(title, "error", "error", tuple(filter(None, words)), error.line, (), fixes)
         )
     for group in diagnosis.groups:
-        if isinstance(group, CallSite):
-            made += _site_cards(trace, diagnosis, group)
-        else:
-            made += finding_cards(trace, group.findings, group)
+        made += group_cards(trace, diagnosis, group)
     made += [
         PageCard("", "warning", "", (warning.message,), warning.line)
         for warning in diagnosis.warnings
@@ -45,24 +43,14 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
     return tuple(made[:MOST_CARDS])
 
 
-def finding_cards(
-    trace: Trace, findings: Sequence[Finding], call: CallDiagnosis
+def group_cards(
+    trace: Trace, diagnosis: Diagnosis, group: CallSite | CallDiagnosis
 ) -> Iterator[PageCard]:
-    """A card for each gradient of a call; one for those that have the same story."""
-    for alike in alike_findings(findings):
-        card = finding_card(trace, alike[0], call)
-        rows = [(each.source, gradient_in_a_line(trace, each)) for each in alike]
-        yield card if len(alike) == 1 else _shared_card(card, alike[0], rows)
-
-
-def _site_cards(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[PageCard]:
-    for alike in alike_series(diagnosis, site):
-        series = alike[0]
-        call = diagnosis.round(site, series.telling)
-        finding = call.findings[series.place]
-        card = finding_card(trace, finding, call, _rounds_words(diagnosis, site, series))
-        rows = [(each.source, numbers_words(each)) for each in alike]
-        yield card if len(alike) == 1 else _shared_card(card, finding, rows)
+    """A card for each gradient of a call or call site; one for those that have the same story."""
+    for alike in alike_results(diagnosis, group):
+        card = _result_card(trace, diagnosis, alike[0])
+        rows = [(each.finding.source, result_in_a_line(trace, each)) for each in alike]
+        yield card if len(alike) == 1 else _shared_card(card, alike[0].finding, rows)
 
 
 def _shared_card(card: PageCard, first: Finding, rows: Sequence[tuple[str, str]]) -> PageCard:
@@ -82,17 +70,14 @@ def _shared_card(card: PageCard, first: Finding, rows: Sequence[tuple[str, str]]
     )
 
 
-def _rounds_words(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> tuple[str, ...]:
-    words = series_words(diagnosis, site, series)
-    return tuple(filter(None, (f"{words[0].upper()}{words[1:]}.", numbers_words(series))))
-
-
-def finding_card(
-    trace: Trace, finding: Finding, call: CallDiagnosis, rounds: tuple[str, ...] = ()
-) -> PageCard:
-    """One gradient. ``rounds``: what became of it over all rounds of its call site."""
-    line = finding.cause.line if finding.cause is not None else call.call.line
-    words = [*rounds, finding.message]
+def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> PageCard:
+    """One gradient; of a call site first what became of it over all rounds."""
+    finding, call = result.finding, result.call.call
+    words = [finding.message]
+    site = diagnosis.rounds.site_of(call.id)
+    if result.series is not None and site is not None:
+        outcomes = series_words(diagnosis, site, result.series)
+        words = [f"{outcomes[0].upper()}{outcomes[1:]}.", numbers_words(result.series), *words]
     if finding.not_tried:
         words.append(f"Fixes were {finding.not_tried}.")
     return PageCard(
@@ -100,7 +85,7 @@ def finding_card(
         finding.status,
         STATUS_WORDS[finding.status],
         tuple(filter(None, words)),
-        line,
+        finding.cause.line if finding.cause is not None else call.line,
         tuple(_tables(trace, finding)),
         tuple(map(_fix, finding.fixes)),
     )
@@ -129,10 +114,10 @@ def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> Page
             heading, _rows(value), " · ".join(filter(None, (rest if is_cut else "", note)))
         )
     stats = trace.stats(tensor)
-    told = ""
+    numbers = ""
     if stats is not None and stats.norm is not None:
-        told = f"norm {stats.norm:.4g} · min {stats.min:.4g} · max {stats.max:.4g}"
-    return PageTable(heading, (), " · ".join(filter(None, (told, note))))
+        numbers = f"norm {stats.norm:.4g} · min {stats.min:.4g} · max {stats.max:.4g}"
+    return PageTable(heading, (), " · ".join(filter(None, (numbers, note))))
 
 
 def _rows(value: Array) -> tuple[tuple[str, ...], ...]:

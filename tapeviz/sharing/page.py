@@ -9,8 +9,7 @@ from pathlib import PurePath
 
 from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
-from ..analysis.rounds.round_words import STATUS_WORDS
-from ..analysis.status import WORST_FIRST
+from ..analysis.status import STATUS_WORDS, WORST_FIRST
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
 from ..films import ROUNDS_FILMED, with_round

@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 from figures import tell
-from side_by_side import NAME, compare, in_a_child, load_recorder, record
+from side_by_side import NAME, compare, in_a_child, load_both, record
 
 _MODEL = """
 import numpy as np
@@ -91,7 +91,7 @@ def opened(source: str) -> list[float]:
 
 
 def main(rounds: int) -> None:
-    load_recorder()
+    load_both()
     compare("1,000 calls of a compiled train step", TRAIN_STEP, rounds, 1.1)
     compare("fit over 1,000 batches", FIT, rounds, 1.1)
     openings = [in_a_child(opened, THREE_HUNDRED_OPS) for _ in range(rounds)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from side_by_side import compare, load_recorder
+from side_by_side import compare, load_both
 
 SNIPPETS = {
     "20,000 ops on constants": """
@@ -82,7 +82,7 @@ LARGEST = {title: 1.1 for title in SNIPPETS if title.startswith("a step")}
 
 
 def main(rounds: int) -> None:
-    load_recorder()
+    load_both()
     import keras  # noqa: F401
 
     for title, source in SNIPPETS.items():

@@ -7,7 +7,6 @@ follow each other, so that a busy machine slows both; the ratio is of the median
 from __future__ import annotations
 
 import builtins
-import importlib.util
 import io
 import json
 import os
@@ -24,8 +23,10 @@ from typing import Any, NamedTuple
 
 from figures import tell
 
+sys.path.append(str(Path(__file__).parents[1] / "recorder"))
+from loading import NAME, load_recorder
+
 RECORDER = Path(__file__).parents[2] / "tapeviz" / "recorder"
-NAME = "_tapeviz_recorder"
 
 
 class Cost(NamedTuple):
@@ -74,20 +75,12 @@ class Pair:
         return _median(self.recorded, what) / _median(self.plain, what)
 
 
-def load_recorder() -> Any:
-    """The recorder as a kernel loads it: from its files, under a private name."""
+def load_both() -> None:
+    """TensorFlow and the recorder: children are forked from a process that has them."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow  # noqa: F401
 
-    spec = importlib.util.spec_from_file_location(
-        NAME, RECORDER / "__init__.py", submodule_search_locations=[str(RECORDER)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[NAME] = module
-    spec.loader.exec_module(module)
-    return module
+    load_recorder(RECORDER)
 
 
 def in_a_child(run: Callable[[str], Any], source: str) -> Any:

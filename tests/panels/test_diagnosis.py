@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis, ExplainedError
+from tapeviz.analysis.status import STATUS_WORDS
 from tapeviz.document import Document
 from tapeviz.panels.diagnosis.diff_view import DiffView, changed_lines
 from tapeviz.panels.diagnosis.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
-from tapeviz.panels.widgets import STATUS_TEXTS, Badge
+from tapeviz.panels.widgets import Badge
 from tapeviz.trace.model import CallId
 from tests.document.sample import FIX, SamplePipeline
 
@@ -110,7 +111,7 @@ def test_every_status_has_word_and_icon(
     show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
     badge = panel.cards[0].findChild(Badge)
     assert badge.status == status
-    assert badge.accessibleName() == STATUS_TEXTS[status]
+    assert badge.accessibleName() == STATUS_WORDS[status]
     assert "Gradient · float32 2×2" in words(panel.cards[0])
     panel.grab()
 

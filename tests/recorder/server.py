@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib.util
 import io
 import os
 import sys
@@ -18,20 +17,7 @@ from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any
 
-NAME = "_tapeviz_recorder"
-
-
-def load_recorder(folder: Path) -> Any:
-    """The recorder as a package of its own, as a kernel has it."""
-    spec = importlib.util.spec_from_file_location(
-        NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[NAME] = module
-    spec.loader.exec_module(module)
-    return module
+from loading import NAME, load_recorder
 
 
 class Without(types.ModuleType):

@@ -8,14 +8,9 @@ import numpy as np
 
 from ..causes.nonfinite import Nonfinite
 from ..model import Diagnosis, Finding, Status
+from ..status import STATUS_WORDS
 from .call_sites import CallSite, Numbers, SourceSeries
 
-STATUS_WORDS: dict[Status, str] = {
-    "flows": "flows",
-    "none": "None",
-    "zero": "zero",
-    "nonfinite": "NaN",
-}
 _FEW = 4
 """Rounds that are named one by one."""
 

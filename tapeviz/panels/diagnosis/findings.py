@@ -10,11 +10,12 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
-from ...analysis.alike import same_words, shared_title
+from ...analysis.alike import SourceResult, same_words, shared_title
 from ...analysis.inside_words import runs_words, words_about_values
-from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Warned
+from ...analysis.model import ExplainedError, Finding, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, series_words
+from ...analysis.status import STATUS_WORDS
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...report import bridge_heading, check_words, without_function_nodes
@@ -23,7 +24,7 @@ from ...trace.model import Array, CallId
 from ..look import Theme
 from ..rounds.sparkline import Sparkline
 from ..tensor.values import MOST_CELLS, ValueTable
-from ..widgets import STATUS_TEXTS, Badge, link_button, plain_label
+from ..widgets import Badge, link_button, plain_label
 from .cards import Asks, Card, rule
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
@@ -39,9 +40,7 @@ class FindingCard(Card):
     """One source of one call, or of all rounds of a call site. Clicked, it becomes the one that the
     graph shows.
 
-    ``series``: the source's rounds; then ``call`` and ``finding`` are those of the round that says
-    most
-    most. ``alike``: names of all sources that the card speaks for, and the number of each;
+    ``alike``: names of all sources that the card speaks for, and the number of each;
     ``spread``: shows a card for each of them instead.
     """
 
@@ -49,23 +48,21 @@ class FindingCard(Card):
         self,
         document: Document,
         theme: Theme,
-        call: CallDiagnosis,
-        finding: Finding,
+        result: SourceResult,
         asks: Asks,
-        series: SourceSeries | None = None,
         alike: Sequence[tuple[str, str]] = (),
         spread: Callable[[], object] | None = None,
     ) -> None:
+        call, finding, series = result.call, result.finding, result.series
         super().__init__("good" if finding.status == "flows" else "trouble", theme)
         self.call, self.finding, self.series = call, finding, series
         self.site = document.diagnosis.rounds.site_of(call.call.id) if series else None
         self._document, self._asks = document, asks
         self.line: Sparkline | None = None
-        pill = STATUS_TEXTS[finding.status]
+        pill = STATUS_WORDS[finding.status]
         if self.site is not None and series is not None:
             pill = pill_words(self.site, series)
-        place = next((i for i, each in enumerate(call.findings) if each is finding), 0)
-        name = document.links.name_of(call.call.sources[place])
+        name = document.links.name_of(call.call.sources[result.place])
         self.title = f"∂{finding.target} / ∂{name}"
         if alike:
             self.title = shared_title(finding.target, [name for name, _ in alike])
@@ -330,4 +327,4 @@ def pill_words(site: CallSite, series: SourceSeries) -> str:
     flowing = len(series.rounds_with("flows"))
     if flowing:
         return f"{f'all {flowing}' if flowing == len(site) else f'{flowing} of {len(site)}'} flow"
-    return f"{STATUS_TEXTS[series.usual]} in {len(series.rounds_with(series.usual))}"
+    return f"{STATUS_WORDS[series.usual]} in {len(series.rounds_with(series.usual))}"

@@ -8,12 +8,11 @@ from functools import partial
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from ...analysis.alike import alike_findings, alike_series
-from ...analysis.model import CallDiagnosis, Finding
+from ...analysis.alike import SourceResult, alike_results
+from ...analysis.model import CallDiagnosis
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
-from ...analysis.rounds.round_words import numbers_words
 from ...document import Document
-from ...report import gradient_in_a_line
+from ...report import result_in_a_line
 from ...trace.model import EMPTY_TRACE, CallId
 from ..look import Theme
 from ..outdated import Veil
@@ -140,52 +139,25 @@ class DiagnosisPanel(Panel):
                 yield from self._group_makers(group)
 
     def _group_makers(self, group: CallSite | CallDiagnosis) -> Iterator[Callable[[], QWidget]]:
-        if isinstance(group, CallSite):
-            yield from self._series_makers(group)
-            return
+        """A card for each source, or for those with one story; what is in trouble comes first."""
         trace, links = self.document.trace, self.document.links
-        named = zip(group.findings, group.call.sources, strict=True)
-        names = {id(finding): links.name_of(source) for finding, source in named}
-        findings = sorted(group.findings, key=lambda finding: finding.status == "flows")
-        for alike in alike_findings(findings):
-            if len(alike) == 1 or (group.call.id, alike[0].source) in self._spread:
-                for finding in alike:
-                    yield partial(self._finding_card, group, finding)
-            else:
-                rows = [(names[id(each)], gradient_in_a_line(trace, each)) for each in alike]
-                yield partial(self._finding_card, group, alike[0], None, rows)
-
-    def _series_makers(self, site: CallSite) -> Iterator[Callable[[], QWidget]]:
-        """A card for each source, with the words of the first round in which it is in trouble."""
-        diagnosis, links = self.document.diagnosis, self.document.links
-        groups = alike_series(diagnosis, site)
-        for alike in sorted(groups, key=lambda group: not group[0].is_troubled):
-            first = diagnosis.round(site, alike[0].telling)
-            is_spread = (first.call.id, alike[0].source) in self._spread
-            sources = first.call.sources
+        groups = alike_results(self.document.diagnosis, group)
+        for alike in sorted(groups, key=lambda results: not results[0].is_troubled):
+            call, first = alike[0].call.call, alike[0].finding
             rows = [
-                (links.name_of(sources[series.place]), numbers_words(series)) for series in alike
+                (links.name_of(call.sources[result.place]), result_in_a_line(trace, result))
+                for result in alike
             ]
-            for series in alike if is_spread else alike[:1]:
-                call = diagnosis.round(site, series.telling)
-                finding = call.findings[series.place]
-                is_alone = is_spread or len(alike) == 1
-                yield partial(self._finding_card, call, finding, series, () if is_alone else rows)
+            is_apart = len(alike) == 1 or (call.id, first.source) in self._spread
+            for result in alike if is_apart else alike[:1]:
+                yield partial(self._finding_card, result, () if is_apart else rows)
 
-    def _finding_card(
-        self,
-        call: CallDiagnosis,
-        finding: Finding,
-        series: SourceSeries | None = None,
-        alike: Sequence[tuple[str, str]] = (),
-    ) -> FindingCard:
+    def _finding_card(self, result: SourceResult, alike: Sequence[tuple[str, str]]) -> FindingCard:
         def spread() -> None:
-            self._spread.add((call.call.id, finding.source))
+            self._spread.add((result.call.call.id, result.finding.source))
             self.refresh()
 
-        return FindingCard(
-            self.document, self.theme, call, finding, self._asks, series, alike, spread
-        )
+        return FindingCard(self.document, self.theme, result, self._asks, alike, spread)
 
     def _add_page(self) -> None:
         for make in self._makers[self._made : self._made + PAGE]:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 
 from ...analysis.model import Status
 from ...analysis.rounds.call_sites import CallSite, Numbers
-from ...analysis.rounds.round_words import STATUS_WORDS
+from ...analysis.status import STATUS_WORDS
 from ...trace.model import Array
 from ..look import Theme, colour
 from .sparkline import line_points, scaled, spans_decades

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from ...analysis.inside_words import short_words
 from ...analysis.rounds.call_sites import CallSite
-from ...analysis.rounds.round_words import STATUS_WORDS, number_text
+from ...analysis.rounds.round_words import number_text
+from ...analysis.status import STATUS_WORDS
 from ...document import Document
 from ...document.insides import ShownRun
 from ..look import Theme

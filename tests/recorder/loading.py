@@ -1,0 +1,26 @@
+"""The recorder's folder in, the recorder as a kernel has it out: under a private name.
+
+Scripts of their own import this, which run where tapeviz is not installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+NAME = "_tapeviz_recorder"
+
+
+def load_recorder(folder: Path) -> Any:
+    """The recorder as a package of its own, as a kernel has it."""
+    spec = importlib.util.spec_from_file_location(
+        NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[NAME] = module
+    spec.loader.exec_module(module)
+    return module
