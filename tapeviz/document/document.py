@@ -351,7 +351,8 @@ class Document(QObject):
         self.insides.look_at_open()
 
     def _follow(self, successors: Mapping[NodeId, NodeId]) -> None:
-        """Keep the selection when the next round's graph takes the place of this one."""
+        """Keep the selection when another call's graph takes the place of this one; drop it if it
+        is nowhere in there."""
         nodes = frozenset(successors[node] for node in self.selection.nodes if node in successors)
         if nodes:
             tensor = self.links.tensor_of(nodes)
@@ -360,6 +361,8 @@ class Document(QObject):
                 replace(self.view, overlay=replace(self.view.overlay, selected_nodes=nodes))
             )
             self.selection_changed.emit()
+        elif self.links.node_of_tensor(self.selection.tensor) is None:
+            self._select(Selection(line=self.selection.line, side=self.selection.side))
 
     def _compose(self) -> None:
         call = self.current_call

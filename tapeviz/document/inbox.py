@@ -17,6 +17,12 @@ MOST_WAITING = 4_000_000
 comes above is counted and not kept."""
 
 
+MOST_PIECES = 400
+"""Pieces of output in one batch: the streams in turns, line by line, come in very many."""
+PAUSE = 5
+"""Milliseconds between a batch that had no room for all that waits and the next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A line that ``input()`` waits for; ``reply`` takes it."""
@@ -51,7 +57,7 @@ class Inbox(QObject):
         self._lock = threading.Lock()
         self._ops = 0
         self._trace: Trace | None = None
-        self._printed: list[tuple[str, str]] = []
+        self._printed: list[tuple[str, list[str]]] = []
         self._characters = 0
         self._dropped = 0
         self._pictures: list[bytes] = []
@@ -83,7 +89,10 @@ class Inbox(QObject):
                 self._dropped += len(text)
             else:
                 self._characters += len(text)
-                self._printed.append((stream, text))
+                if self._printed and self._printed[-1][0] == stream:
+                    self._printed[-1][1].append(text)
+                else:
+                    self._printed.append((stream, [text]))
         self._announce()
 
     def pictured(self, png: bytes) -> None:
@@ -103,21 +112,27 @@ class Inbox(QObject):
         self._announce()
 
     def take(self) -> Batch:
-        """All that waits; afterwards nothing does."""
+        """What waits: all of it, or so much of the output that the window goes on meanwhile; then
+        the rest, and what came with it, is announced again."""
         with self._lock:
+            pieces, self._printed = self._printed[:MOST_PIECES], self._printed[MOST_PIECES:]
+            printed = tuple((stream, "".join(texts)) for stream, texts in pieces)
+            self._characters -= sum(len(text) for _, text in printed)
+            if self._printed:
+                QTimer.singleShot(PAUSE, self, self.arrived.emit)
+                return Batch(self.number, self._ops, printed=printed)
             batch = Batch(
                 self.number,
                 self._ops,
                 self._trace,
-                tuple(self._printed),
+                printed,
                 self._dropped,
                 tuple(self._pictures),
                 self._question,
                 self._has_ended,
             )
             self._trace = self._question = None
-            self._printed, self._pictures = [], []
-            self._characters = self._dropped = 0
+            self._pictures, self._dropped = [], 0
             self._is_announced = False
         return batch
 

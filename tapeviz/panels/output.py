@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import deque
 
 from PySide6.QtCore import Qt, QTimer
@@ -22,9 +23,12 @@ LONGEST_LINE = 1_000
 HEAD_LINES = 10_000
 TAIL_LINES = 5_000
 """Lines between the head and the tail are counted, not shown."""
-PIECE, PIECE_LINES = 20_000, 1_000
-"""Characters and lines that go into the text at once; the rest waits for the next turn of the event
-loop. A thousand lines take Qt about 4 ms."""
+PIECE, PIECE_LINES = 4_000, 200
+"""Characters and lines that go into the text at once."""
+BUSY = 0.01
+"""Seconds after which the rest waits for the next turn of the event loop."""
+PAUSE = 15
+"""Milliseconds until then."""
 LINE_PROPERTY = 0x100001
 _START_UP = re.compile(
     r"^(?:WARNING: All log messages before absl::InitializeLog\(\) is called .*"
@@ -80,8 +84,7 @@ class OutputPanel(Panel):
         self._left_out = 0
         self._has_mark = False
         self._timer = QTimer(self)
-        self._timer.setInterval(15)
-        self._timer.timeout.connect(self._write_piece)
+        self._timer.timeout.connect(self._write_pieces)
         self.set_theme(theme)
         document.run_started.connect(self.clear)
         document.output_added.connect(self.add)
@@ -125,23 +128,22 @@ class OutputPanel(Panel):
         self._waiting.append((stream, text))
         self._waiting_lines += text.count("\n")
         if not self._timer.isActive():
-            self._timer.start()
-            self._write_piece()
+            self._timer.start(0)
 
-    def _write_piece(self) -> None:
+    def _write_pieces(self) -> None:
+        """As much of what waits as there is time for now."""
         bar = self.text.verticalScrollBar()
         is_at_end = bar.value() >= bar.maximum() - 2
         self._skip_middle()
-        characters, lines = PIECE, PIECE_LINES
-        while self._waiting and characters > 0 and lines > 0:
+        self._timer.start(PAUSE)
+        until = time.perf_counter() + BUSY
+        while self._waiting and time.perf_counter() < until:
             stream, text = self._waiting.popleft()
-            piece, rest = _first_lines(text[:characters], lines)
-            rest += text[characters:]
+            piece, rest = _first_lines(text[:PIECE], PIECE_LINES)
+            rest += text[PIECE:]
             if rest:
                 self._waiting.appendleft((stream, rest))
-            count = piece.count("\n")
-            self._waiting_lines -= count
-            characters, lines = characters - len(piece), lines - count
+            self._waiting_lines -= piece.count("\n")
             if stream == "link":
                 self._insert_link(int(piece))
             else:

@@ -6,15 +6,17 @@ import threading
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from tapeviz.analysis.model import EMPTY_DIAGNOSIS, Diagnosis
 from tapeviz.document import Document
 from tapeviz.document.background import Background
+from tapeviz.document.inbox import MOST_PIECES, Inbox
 from tapeviz.errors import TapevizError
 from tapeviz.recording import Listener
-from tapeviz.trace.model import TensorId, Trace
+from tapeviz.trace.model import EMPTY_TRACE, TensorId, Trace
 from tests.document.sample import (
     CAUSE,
     SOURCE,
@@ -311,3 +313,35 @@ def test_runs_that_were_given_up_may_go_on_reporting(qtbot: QtBot) -> None:
         pipeline.over.set()
         for thread in pipeline.threads:
             thread.join()
+
+
+def test_output_in_very_many_pieces_comes_whole_and_in_order(qtbot: QtBot) -> None:
+    inbox, batches = Inbox(3), []
+    inbox.arrived.connect(lambda: batches.append(inbox.take()), Qt.ConnectionType.QueuedConnection)
+    wanted = [(stream, f"{n}\n") for n in range(MOST_PIECES) for stream in ("stdout", "stderr")]
+    for piece in wanted:
+        inbox.printed(*piece)
+    inbox.ended(EMPTY_TRACE)
+    qtbot.waitUntil(lambda: bool(batches) and batches[-1].has_ended)
+    assert [piece for batch in batches for piece in batch.printed] == wanted
+    assert [batch.has_ended for batch in batches] == [False, True]
+    inbox.printed("stdout", "a")
+    inbox.printed("stdout", "b")
+    assert inbox.take().printed == (("stdout", "ab"),)
+
+
+def test_what_is_selected_goes_with_the_call_that_it_was_in(qtbot: QtBot) -> None:
+    document = Document(SamplePipeline(), make_stages())
+    document.open_source(SOURCE)
+    document.run()
+    qtbot.waitUntil(lambda: bool(document.scene.boxes and document.steps))
+    document.forward()
+    assert document.selection.nodes
+    kept = document.selection
+    document._take_arranged(document.arranged)
+    assert document.selection == kept
+    gone = TensorId(4711)
+    document.selection = replace(kept, tensor=gone, nodes=frozenset({"op:4711"}))
+    document._take_arranged(document.arranged)
+    assert not document.selection.nodes
+    assert document.selection.tensor is None

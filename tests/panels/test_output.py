@@ -65,7 +65,7 @@ def test_of_a_flood_head_and_tail_stay_and_the_rest_is_counted(
     for start in range(0, total, size):
         panel.add("stdout", "".join(f"line {n}\n" for n in range(start, start + size)))
         if size > 50:
-            panel._write_piece()
+            panel._write_pieces()
     qtbot.waitUntil(lambda: settled(panel))
     *lines, last = panel.text.toPlainText().split("\n")
     assert last == ""

@@ -213,6 +213,9 @@ class TensorPanel(Panel):
         return f"of {title}{step}{self._round_words()}"
 
     def _round_words(self) -> str:
+        run = self.document.insides.shown
+        if self.document.site is None and run is not None and run.count > 1:
+            return f" · call {run.number}"
         return f" · round {self.document.round}" if self.document.site is not None else ""
 
     def _missing_words(self, tensor: TensorId | None) -> str:
