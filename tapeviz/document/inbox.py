@@ -112,7 +112,7 @@ class Inbox(QObject):
         self._announce()
 
     def take(self) -> Batch:
-        """What waits: all of it, or so much of the output that the window goes on meanwhile; then
+        """All that waits, or so much of the output that the window goes on meanwhile; then
         the rest, and what came with it, is announced again."""
         with self._lock:
             pieces, self._printed = self._printed[:MOST_PIECES], self._printed[MOST_PIECES:]
