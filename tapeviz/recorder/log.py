@@ -7,6 +7,7 @@ import os
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -59,8 +60,10 @@ class Log:
         self._send = send
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._wake = threading.Event()
-        self._caught_up = threading.Event()
+        # Bare locks: an Event costs as much as the ops of a batch. This one is free: there is work.
+        self._wake = threading.Lock()
+        self._wake.acquire()
+        self._waiting: deque[threading.Lock] = deque()
         self._closing = False
         self._is_deaf = False
         self._complaints: set[str] = set()
@@ -74,7 +77,7 @@ class Log:
     def close(self) -> None:
         """Send what is left and end the thread."""
         self._closing = True
-        self._wake.set()
+        self._wake_up()
         while self._thread.is_alive():
             with contextlib.suppress(KeyboardInterrupt):  # the snippet is over already
                 self._thread.join()
@@ -85,9 +88,15 @@ class Log:
         if self._closing or os.getpid() != self._pid:
             self.rows.clear()
             return
-        self._caught_up.clear()
-        self._wake.set()
-        self._caught_up.wait(_PATIENCE)
+        is_done = threading.Lock()
+        is_done.acquire()
+        self._waiting.append(is_done)
+        self._wake_up()
+        is_done.acquire(timeout=_PATIENCE)
+
+    def _wake_up(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it was woken already
+            self._wake.release()
 
     def flush(self) -> None:
         """Send all that has been noticed so far, and come back when that is done."""
@@ -135,13 +144,13 @@ class Log:
         tensors, pause = self.encoder.tensors, _PAUSE
         while not self._closing:
             try:
-                is_asked = self._wake.wait(pause)
-                self._wake.clear()
+                is_asked = self._wake.acquire(timeout=pause)
                 before = tensors.elements
                 if self.rows or self._lines:
                     self._write_all(sends=not is_asked)
                 pause = _SHORT_PAUSE if tensors.elements - before > _MANY_ELEMENTS else _PAUSE
-                self._caught_up.set()
+                while self._waiting:
+                    self._waiting.popleft().release()
             except Exception:  # the snippet has taken builtins away that threading needs
                 time.sleep(_PAUSE)
         self._write_all()

@@ -14,8 +14,8 @@ from ..recording import RecordingContext
 from . import threads
 from .graph_ops import put_into_graph
 
-# Between this callback and the snippet stand at least the generated op function and one wrapper.
-_DEPTH = 2
+# Between this callback and the snippet stand at least our fast path and the generated op function.
+_DEPTH = 3
 # So many rows are encoded in one go while the snippet waits: two threads that want the interpreter
 # at once slow each other more. Not more of them, as rows hold tensors: what is freed soon is made
 # again of memory that the processor has at hand (1.5 times a plain run; with 3,000 rows 1.75).
@@ -39,6 +39,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
     append, here, local = recording.append, recording.sites.here, recording.local
     scopes, getframe = private.thread_data(), sys._getframe
     rows, log = recording.log.rows, recording.log
+    callbacks = scopes.op_callbacks  # TensorFlow adds to this very list, and to one on each thread
     writes, written = private.WRITES_OF_VARIABLES, recording.kept_calls.written
 
     def ran(
@@ -49,6 +50,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
         op_name: Any = None,
         graph: Any = None,
     ) -> Any:
+        state = local.state
         if graph is None:
             if not local.hidden:
                 append(
@@ -59,7 +61,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
                         tuple(outputs),  # a TensorArray forgets elements of this very list
                         here(getframe(_DEPTH)),
                         scopes.scope_name,
-                        local.state,
+                        state,
                     )
                 )
                 if op_type in writes:
@@ -73,7 +75,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
                 recording.log.complain("an op of a graph")
         # The snippet's own callbacks are given what this one returns (invoke_op_callbacks,
         # TensorFlow 2.15-2.21); alone it changes nothing.
-        return outputs if len(scopes.op_callbacks) > 1 else None
+        return outputs if len(scopes.op_callbacks if state[2] else callbacks) > 1 else None
 
     return ran
 
