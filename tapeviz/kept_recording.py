@@ -9,8 +9,9 @@ import msgspec
 
 from .errors import TapevizError
 from .trace.compiled.opening import without_values
-from .trace.events import Event, InsideComputed, decode
+from .trace.events import Event, InsideComputed
 from .trace.file import Recording
+from .trace.lines import EventLines
 from .trace.model import Array, OpId, TensorId, Trace
 from .trace.read import read
 
@@ -28,18 +29,17 @@ class KeptRecording:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
+        self._opened: list[int] = []
+        self._refused: list[Event] = []
         try:
-            self._events: list[Event] = [decode(line) for line in recording.events]
+            self._trace = self._read()
         except msgspec.MsgspecError as error:
             raise TapevizError(f"the recording is damaged: {error}") from None
-        self._opened: list[int] = []
-        self._trace = self._read()
 
     def _read(self) -> Trace:
         recording = self._recording
-        return read(
-            self._events, recording.blob, recording.source, recording.filename, self._opened
-        )
+        events = EventLines(recording.events, self._refused)
+        return read(events, recording.blob, recording.source, recording.filename, self._opened)
 
     def wait(self, timeout: float | None = None) -> Trace:
         return self._trace
@@ -62,9 +62,9 @@ class KeptRecording:
         values of its inside if the file has them, else :attr:`Op.inside` says that it has not. Of
         its loops the file has the turns that were looked at before it was saved, whichever are
         wanted."""
-        known = {event.op for event in self._events if isinstance(event, InsideComputed)}
-        if op not in known:
-            self._events.append(without_values(op, _NOT_LOOKED_INTO))
+        events = EventLines(self._recording.events, self._refused)
+        if op not in {event.op for event in events if isinstance(event, InsideComputed)}:
+            self._refused.append(without_values(op, _NOT_LOOKED_INTO))
         self._opened = [*(opened for opened in self._opened if opened != op), op]
         self._trace = self._read()
         return self._trace

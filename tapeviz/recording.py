@@ -48,6 +48,7 @@ from .trace.events import (
     encode,
 )
 from .trace.file import Recording
+from .trace.lines import EventLines
 from .trace.model import Array, Call, OpId, TensorId, Trace
 from .trace.read import Reader, reread
 from .trace.values import array_of
@@ -57,6 +58,8 @@ _TENSOR_SECONDS = 30.0
 _LOOK_SECONDS = 20.0
 _CHECK_SECONDS = 1.0
 _TRACE_EVERY = 0.5
+_PAUSES = 10
+"""A trace of a long run costs more each time: so many times as long passes before the next one."""
 _ASKED_OF_PASS = "The pass across the cut"
 _ASKED = {"inside": "The inside of a compiled function"}
 
@@ -126,11 +129,12 @@ class LiveRecording:
         self.repaired = repaired
         self._listener = listener
         self._reader = Reader(repaired.text, snippet.filename)
+        self._is_read = False
         self._lines: list[bytes] = []
         self._blob = bytearray()
         self._frozen = b""
         self._ops = 0
-        self._traced_at = time.monotonic()
+        self._next_trace = time.monotonic() + _TRACE_EVERY
         self._run: Run | None = None
         self._started = threading.Event()
         self._done = threading.Event()
@@ -209,7 +213,7 @@ class LiveRecording:
             self._reread()
             if op not in self._refused:
                 self._replay()
-            self._trace = self._reader.trace(self._values_so_far())
+            self._trace = self._last_trace()
             return self._trace
 
     def _has_inside(self, call: OpId) -> bool:
@@ -268,9 +272,11 @@ class LiveRecording:
         """A batch of events came from the kernel."""
         self._keep(batch, blob)
         self._listener.progressed(self._ops)
-        if time.monotonic() - self._traced_at > _TRACE_EVERY:
+        began = time.monotonic()
+        if began > self._next_trace:
             self._listener.traced(self._reader.trace(self._values_so_far()))
-            self._traced_at = time.monotonic()
+            now = time.monotonic()
+            self._next_trace = now + max(_TRACE_EVERY, _PAUSES * (now - began))
 
     def _keep(self, batch: Sequence[bytes], blob: bytes) -> None:
         self._blob += blob
@@ -351,15 +357,23 @@ class LiveRecording:
         self._started.set()
 
     def _finish(self) -> None:
-        self._trace = self._reader.trace(self._values_so_far())
+        self._trace = self._last_trace()
         self._done.set()
         self._listener.ended(self._trace)
+
+    def _last_trace(self) -> Trace:
+        """The trace of the reader, which is fed no more: what comes later is read with the rest."""
+        trace = self._reader.trace(self._values_so_far(), is_last=True)
+        self._reader = Reader(self.repaired.text, self.snippet.filename)
+        self._is_read = True
+        return trace
 
     def _add(self, event: Event) -> None:
         self._take(event, encode(event))
 
     def _take(self, event: Event, line: bytes) -> None:
-        self._reader.feed(event)
+        if not self._is_read:
+            self._reader.feed(event)
         if isinstance(event, Ended):
             self._ended = event
         self._lines.append(line)
@@ -389,8 +403,8 @@ class LiveRecording:
 
     def _reread(self) -> None:
         """Read all events again: which calls are opened depends on what came after them."""
-        events = [decode(line) for line in self._lines]
-        events += self._refused.values()
+        events = EventLines(self._lines, self._refused.values())
+        self._is_read = False
         self._reader = reread(events, self.repaired.text, self.snippet.filename, self._opened)
 
     def _replay(self) -> None:

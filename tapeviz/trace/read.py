@@ -15,6 +15,7 @@ from .compiled.bodies import Bodies
 from .compiled.expansion import LocatedEvent
 from .compiled.functions import Functions, copying
 from .compiled.opening import Opening, choose
+from .lines import EventLines
 from .model import (
     NOWHERE,
     Binding,
@@ -53,14 +54,21 @@ def read(
 
     ``opened``: calls of compiled functions that somebody looks at (:attr:`Op.ran_as`), latest last.
     """
-    return reread(list(events), source, filename, opened).trace(blob)
+    if not isinstance(events, (Sequence, EventLines)):
+        events = list(events)
+    return reread(events, source, filename, opened).trace(blob, is_last=True)
 
 
 def reread(
-    events: Sequence[e.Event], source: str, filename: str, opened: Sequence[int] = ()
+    events: Sequence[e.Event] | EventLines,
+    source: str,
+    filename: str,
+    opened: Sequence[int] = (),
 ) -> Reader:
     """The reader of a whole recording; see :func:`read`."""
-    reader = Reader(source, filename, choose(events, opened))
+    has_functions = not isinstance(events, EventLines) or events.may_run_functions
+    opening = choose(events, opened) if has_functions else Opening()
+    reader = Reader(source, filename, opening)
     for event in events:
         reader.feed(event)
     return reader
@@ -78,6 +86,8 @@ class Reader:
         self._when = 0
         self._sites: dict[int, Site] = {0: NOWHERE}
         self._tensors: dict[TensorId, Tensor] = {}
+        self._shapes: dict[tuple[int | None, ...] | None, tuple[int | None, ...] | None] = {}
+        """Each shape once: a tensor holds one."""
         self._handles: set[TensorId] = set()
         self._places: dict[TensorId, tuple[int, int]] = {}
         self._texts: dict[TensorId, tuple[str, ...]] = {}
@@ -125,8 +135,12 @@ class Reader:
         """Whether compiled functions were called, so that it matters which calls are opened."""
         return bool(self._functions.functions())
 
-    def trace(self, blob: bytes) -> Trace:
-        """The trace so far; ``blob``: the bytes of values that came with the events."""
+    def trace(self, blob: bytes, is_last: bool = False) -> Trace:
+        """The trace so far; ``blob``: the bytes of values that came with the events.
+
+        ``is_last``: nothing is fed any more, so nothing has to be copied.
+        """
+        taken: Callable[[dict[Any, Any]], dict[Any, Any]] = _as_it_is if is_last else dict
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
         names = {tensor: tuple(known) for tensor, known in self._names.items()}
@@ -134,9 +148,9 @@ class Reader:
         ran = self._bodies.calls()
         return Trace(
             **self._facts,
-            ops=dict(self._ops),
-            tensors=dict(self._tensors),
-            producers=dict(self._producers),
+            ops=taken(self._ops),
+            tensors=taken(self._tensors),
+            producers=taken(self._producers),
             variables=variables,
             tapes={
                 # In a function that AutoGraph converts no binding is seen: its text is there.
@@ -157,9 +171,9 @@ class Reader:
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
-            places=self._functions.with_copies(self._places),
-            texts=self._functions.with_copies(self._texts),
-            sent_stats=self._functions.with_copies(self._stats),
+            places=self._functions.with_copies(taken(self._places)),
+            texts=self._functions.with_copies(taken(self._texts)),
+            sent_stats=self._functions.with_copies(taken(self._stats)),
             reads={tensor: version for version in versions for tensor in version.reads},
             touches={(op, v.variable): v for v in versions for op in v.touched_by},
             writes={
@@ -184,6 +198,7 @@ class Reader:
     def _tensor_seen(self, event: e.TensorSeen) -> None:
         tensor = TensorId(event.id)
         shape = tuple(event.shape) if event.shape is not None else None
+        shape = self._shapes.setdefault(shape, shape)
         self._tensors[tensor] = Tensor(tensor, event.dtype, shape, event.kept, event.handle)
         if event.handle:
             self._handles.add(tensor)
@@ -446,6 +461,10 @@ class Reader:
                 words.operand(operand, None) for operand in event.output_gradients
             ),
         )
+
+
+def _as_it_is(known: dict[Any, Any]) -> dict[Any, Any]:
+    return known
 
 
 _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {

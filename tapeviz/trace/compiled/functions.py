@@ -121,10 +121,11 @@ class Functions:
         returned = self._bodies.returned().items()
         return {TensorId(tensor): TensorId(value) for tensor, value in returned} | self.copies
 
-    def with_copies(self, known: Mapping[TensorId, _Known]) -> dict[TensorId, _Known]:
+    def with_copies(self, known: dict[TensorId, _Known]) -> dict[TensorId, _Known]:
         """``known``, extended to the tensors that are copies of others."""
         copies = self.copies.items()
-        return {**known, **{copy: known[tensor] for copy, tensor in copies if tensor in known}}
+        known.update({copy: known[tensor] for copy, tensor in copies if tensor in known})
+        return known
 
     def functions(self) -> dict[int, TracedFunction]:
         """Each function that was called, by its graph."""
