@@ -55,9 +55,6 @@ _MORE = 0.25
 _BUDGETS = (MOST_BOXES, 28, 20, 14, 10)
 """Boxes of a first view, tried one after the other until it can be read."""
 
-EMPTY_ARRANGED = Arranged()
-"""In place of ``None``: nothing has run yet."""
-
 
 def arrange(
     trace: Trace, view: View, call: int | None = None, before: Arranged | None = None

@@ -28,7 +28,6 @@ from .analysis.replays import (
     rows_of_jacobian,
 )
 from .errors import TapevizError
-from .kept_recording import KeptRecording
 from .kernel import KernelPool, Run, RunEnd, RunRequest
 from .repair import Repaired, block_starts, missing_imports, repair
 from .trace.compiled.opening import without_values
@@ -520,8 +519,3 @@ def _path(snippet: Snippet) -> str:
     if snippet.directory is None or snippet.filename.startswith("<"):
         return snippet.filename
     return str(snippet.directory.absolute() / Path(snippet.filename).name)
-
-
-def trace_of(recording: Recording) -> Trace:
-    """The trace of a recording that was kept; events that do not decode are an error to read."""
-    return KeptRecording(recording).wait()

@@ -10,7 +10,7 @@ import pytest
 
 from tapeviz.errors import TapevizError
 from tapeviz.kept_recording import KeptRecording
-from tapeviz.recording import LiveRecording, Snippet, trace_of
+from tapeviz.recording import LiveRecording, Snippet
 from tapeviz.shares import (
     ShareTable,
     adds_up,
@@ -146,7 +146,7 @@ def test_shares_that_do_not_add_up_are_noticed() -> None:
 def test_the_recording_stays_whole_after_it_was_asked(live: LiveRecording) -> None:
 
     _table(live, "several =")
-    kept, trace = trace_of(live.recording()), live.wait(0)
+    kept, trace = KeptRecording(live.recording()).wait(), live.wait(0)
     for call in trace.calls:
         for tensor in call.results:
             if tensor is not None:

@@ -53,11 +53,6 @@ class Repaired:
     skipped: tuple[Skipped, ...] = ()
     blocks: int = 1
 
-    @property
-    def whole_blocks(self) -> int:
-        """The number of blocks of which no line was left out."""
-        return self.blocks - len(self.skipped)
-
 
 @dataclass(frozen=True, slots=True)
 class LineEdit:

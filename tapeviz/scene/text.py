@@ -27,7 +27,6 @@ class Face:
     """Measures of a font in thousandths of an em, and the families to ask for, best first."""
 
     families: tuple[str, ...]
-    ascent: int
     descent: int
     cap_height: int
     usual: int
@@ -38,7 +37,6 @@ def _load_face(data: Mapping[str, Any]) -> Face:
     advances = dict.fromkeys(data["known"], data["usual"]) | data["advances"]
     return Face(
         tuple(data["families"]),
-        data["ascent"],
         data["descent"],
         data["cap_height"],
         data["usual"],

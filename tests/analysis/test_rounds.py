@@ -12,7 +12,7 @@ from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Status
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import path_words, rounds_words
-from tapeviz.recording import trace_of
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace.file import load
 from tapeviz.trace.model import CallId
 
@@ -32,7 +32,7 @@ def _site(*sources: Sequence[Status | None], shapes: Sequence[int] = ()) -> Call
 
 
 def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:
-    trace = trace_of(load(RECORDINGS / "training_loop.tape"))
+    trace = KeptRecording(load(RECORDINGS / "training_loop.tape")).wait()
     diagnosis = diagnose(trace)
     (site,) = diagnosis.rounds.sites
     assert len(site) == len(diagnosis.calls) > 1
@@ -53,7 +53,7 @@ def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:
 
 
 def test_two_calls_on_two_lines_are_two_call_sites() -> None:
-    diagnosis = diagnose(trace_of(load(RECORDINGS / "persistent_tape.tape")))
+    diagnosis = diagnose(KeptRecording(load(RECORDINGS / "persistent_tape.tape")).wait())
     assert [len(site) for site in diagnosis.rounds.sites] == [1] * len(diagnosis.calls)
 
 

@@ -54,7 +54,7 @@ def phases(path: str) -> dict[str, float]:
     from tapeviz import drawing
     from tapeviz.analysis.diagnose import diagnose
     from tapeviz.cli import collect_seldom
-    from tapeviz.recording import trace_of
+    from tapeviz.kept_recording import KeptRecording
     from tapeviz.scene.compose import compose
     from tapeviz.trace.file import load
     from tapeviz.view import View
@@ -72,7 +72,7 @@ def phases(path: str) -> dict[str, float]:
         found[phase] = now - started
         started = now
 
-    trace = trace_of(recording)
+    trace = KeptRecording(recording).wait()
     ended("read")
     diagnosis = diagnose(trace)
     ended("diagnose")

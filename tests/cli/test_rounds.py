@@ -10,7 +10,7 @@ import pytest
 
 from tapeviz.analysis import diagnose
 from tapeviz.cli import main
-from tapeviz.recording import trace_of
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
 from tapeviz.trace.file import load
 
@@ -50,7 +50,7 @@ def test_a_round_that_did_not_run_is_told(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_json_says_where_a_long_list_was_cut() -> None:
-    trace = trace_of(load(Path(LOOP)))
+    trace = KeptRecording(load(Path(LOOP))).wait()
     diagnosis = diagnose(trace)
     (site,) = diagnosis.rounds.sites
     many = 3_000

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from tapeviz.analysis import diagnose
 from tapeviz.cli.text import MOST_LISTED, as_text
-from tapeviz.recording import trace_of
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace.file import load
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 
 
 def test_sources_with_one_story_are_told_once() -> None:
-    trace = trace_of(load(RECORDINGS / "stop_gradient.tape"))
+    trace = KeptRecording(load(RECORDINGS / "stop_gradient.tape")).wait()
     diagnosis = diagnose(trace)
     (call,) = diagnosis.calls
     finding = next(each for each in call.findings if each.status == "none")
@@ -31,7 +31,7 @@ def test_sources_with_one_story_are_told_once() -> None:
 
 
 def test_the_numbers_of_many_gradients_have_a_line_each() -> None:
-    trace = trace_of(load(RECORDINGS / "mlp_step.tape"))
+    trace = KeptRecording(load(RECORDINGS / "mlp_step.tape")).wait()
     diagnosis = diagnose(trace)
     (call,) = diagnosis.calls
     copies = (call.findings * 2)[: MOST_LISTED + 1]

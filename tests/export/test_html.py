@@ -17,7 +17,7 @@ from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.model import Diagnosis, ExplainedError, Fix
 from tapeviz.export import Options, render, write_shared_page
 from tapeviz.export.html import write_page
-from tapeviz.recording import trace_of
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.answer import answer, answer_html, code_marked
 from tapeviz.sharing.cards import cards
@@ -67,7 +67,7 @@ class Page(HTMLParser):
 
 
 def traced(name: str) -> tuple[Trace, Diagnosis]:
-    trace = trace_of(load(RECORDINGS / f"{name}.tape"))
+    trace = KeptRecording(load(RECORDINGS / f"{name}.tape")).wait()
     return trace, diagnose(trace)
 
 

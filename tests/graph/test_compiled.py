@@ -13,7 +13,7 @@ from tapeviz.graph.groups.fold import fold, group_id
 from tapeviz.graph.groups.opening import choose_open
 from tapeviz.graph.groups.tree import GROUPINGS, grow
 from tapeviz.graph.model import Edge, Frame, Node
-from tapeviz.recording import trace_of
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace.file import load
 
 TAPE = Path(__file__).parents[1] / "recordings" / "compiled_function.tape"
@@ -23,7 +23,7 @@ LOOP = Path(__file__).with_name("compiled_loop.tape")
 
 @pytest.mark.parametrize("grouping", ["", *GROUPINGS])
 def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
-    trace = trace_of(load(TAPE))
+    trace = KeptRecording(load(TAPE)).wait()
     graph = build(trace)
     tree = grow(graph, trace, grouping)
     (entry,) = (op for op in trace.ops.values() if op.is_compiled_call and op.body)
@@ -41,7 +41,7 @@ def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
 
 
 def test_a_compiled_loop_shows_any_of_its_turns() -> None:
-    trace = trace_of(load(LOOP))
+    trace = KeptRecording(load(LOOP)).wait()
     graph = build(trace)
     tree = grow(graph, trace)
     (path,) = (path for path, group in tree.groups.items() if group.loop is not None)
@@ -70,7 +70,7 @@ def test_a_compiled_loop_shows_any_of_its_turns() -> None:
 
 
 def test_what_a_compiled_call_gives_goes_on() -> None:
-    trace = trace_of(load(LOOP))
+    trace = KeptRecording(load(LOOP)).wait()
     graph = build(trace)
     tree = grow(graph, trace)
     folded = fold(graph, tree, choose_open(graph, tree))

@@ -21,7 +21,13 @@ from tapeviz.layout.layered.balance import Fences, Springs, balance, within_fenc
 from tapeviz.layout.layered.bands import levels
 from tapeviz.layout.layered.columns import gather_columns
 from tapeviz.layout.layered.layers import Layers, cut_into_layers
-from tapeviz.layout.layered.ordering import attempts, order_rows, straight_edges, total_crossings
+from tapeviz.layout.layered.ordering import (
+    attempts,
+    order_columns,
+    rows_by,
+    straight_edges,
+    total_crossings,
+)
 from tapeviz.layout.layered.ports import keep_apart, spread
 from tapeviz.layout.layered.ranking import longest_path, rank_nodes
 from tapeviz.layout.packing import pack
@@ -151,7 +157,7 @@ def test_small_graphs_get_the_fewest_crossings(case: tuple[int, list[tuple[int, 
         return total_crossings(layers, key)
 
     fewest = min(map(crossings, itertools.product(*map(itertools.permutations, rows))))
-    found = order_rows(layers)
+    found = rows_by(layers, order_columns(layers))
     assert [sorted(row.tolist()) for row in found] == rows
     assert crossings([row.tolist() for row in found]) == fewest
 

@@ -16,6 +16,7 @@ from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.diagnosis.findings import FindingCard
 from tapeviz.panels.diagnosis.panel import DiagnosisPanel
@@ -23,7 +24,6 @@ from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.rounds.panel import OverTimePanel
 from tapeviz.panels.source.line_marks import marks_of
-from tapeviz.recording import trace_of
 from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace
 from tests.document.sample import SamplePipeline
@@ -33,7 +33,7 @@ LOOP = Path(__file__).parents[1] / "recordings" / "training_loop.tape"
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    return trace_of(load(LOOP))
+    return KeptRecording(load(LOOP)).wait()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ pytest.register_assert_rewrite("tests.recordings.invariants")
 
 from tapeviz.analysis import diagnose  # noqa: E402
 from tapeviz.analysis.model import Diagnosis  # noqa: E402
-from tapeviz.recording import trace_of  # noqa: E402
+from tapeviz.kept_recording import KeptRecording  # noqa: E402
 from tapeviz.trace.file import load  # noqa: E402
 from tapeviz.trace.model import Trace  # noqa: E402
 
@@ -32,7 +32,7 @@ class Read:
 
 @functools.cache
 def read(name: str) -> Read:
-    trace = trace_of(load(FOLDER / f"{name}.tape"))
+    trace = KeptRecording(load(FOLDER / f"{name}.tape")).wait()
     return Read(name, trace, diagnose(trace))
 
 

@@ -59,7 +59,6 @@ def measure(font_file: Path, fallbacks: list[str]) -> dict[str, object]:
     family = font.familyName()
     return {
         "families": [family, *(name for name in fallbacks if name != family)],
-        "ascent": round(font.ascent()),
         "descent": round(font.descent()),
         "cap_height": round(font.capHeight()),
         "usual": usual,

@@ -8,7 +8,7 @@ from pathlib import Path
 from tapeviz.analysis import diagnose
 from tapeviz.drawing import arrange, compose_over
 from tapeviz.export import Drawing, render
-from tapeviz.recording import trace_of
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.theme import THEMES
@@ -21,7 +21,7 @@ def sweep(path: Path) -> None:
 
     Raises :class:`~tapeviz.errors.TapevizError` for what is not sound.
     """
-    trace = trace_of(load(path))
+    trace = KeptRecording(load(path)).wait()
     for tensor in trace.tensors:
         trace.value(tensor)
     diagnosis = diagnose(trace)

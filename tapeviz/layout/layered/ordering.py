@@ -28,11 +28,6 @@ ATTEMPTS = 40
 PASSES = 30
 
 
-def order_rows(layers: Layers) -> list[Ints]:
-    """The vertices of each row from left to right, with as few crossings as were found."""
-    return rows_by(layers, order_columns(layers))
-
-
 def rows_by(layers: Layers, key: Floats) -> list[Ints]:
     """The vertices of each row in the order of a number for each."""
     order = np.lexsort((key, layers.rank))

@@ -14,7 +14,6 @@ from .lookup import find
 
 _INSIDE = "the inside of compiled functions"
 FunctionDef = find("tensorflow.core.framework.function_pb2:FunctionDef", _INSIDE)
-NodeDef = find("tensorflow.core.framework.node_def_pb2:NodeDef", _INSIDE)
 context = find("tensorflow.python.eager.context", _INSIDE)
 _op_def_of = find("tensorflow.python.framework.op_def_registry:get", _INSIDE)
 VARIANT, RESOURCE, INT32 = 21, 20, 3
