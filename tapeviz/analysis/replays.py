@@ -101,12 +101,7 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
     """
     trace = flow.trace
     paths = Paths(flow, call)
-    starts = [
-        position
-        for source in call.sources
-        if source.tensor
-        for position in flow.positions_of_source(source.tensor)
-    ]
+    starts = _starts(flow, call)
     found = paths.ancestry_from(starts)
     ancestry = found.into if len(found) <= MAX_OPS else found.edges_from(starts)
     return {
@@ -120,6 +115,16 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
             *(str(position) for position in ancestry if isinstance(position, VersionId)),
         ],
     }
+
+
+def _starts(flow: DataFlow, call: Call) -> list[Position]:
+    """The positions where the sources of a call begin."""
+    return [
+        position
+        for source in call.sources
+        if source.tensor
+        for position in flow.positions_of_source(source.tensor)
+    ]
 
 
 def run_shown(trace: Trace, call: Call) -> dict[str, int]:
@@ -237,10 +242,13 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
     ``also_flowing``: for those that the tape gave, too.
     """
     asked = 0
+    flow = DataFlow(trace)
     for call in trace.calls:
         if call.method != "gradient" or not call.ended or not (call.replay or also_flowing):
             continue
         until = max((op.id for op in trace.ops.values() if op.when < call.when), default=0)
+        since = Paths(flow, call).writes_since(_starts(flow, call))
+        first = min((op.id for op in trace.ops.values() if op.when >= since), default=OpId(0))
         for place, source in enumerate(call.sources):
             found = _to_be_checked(trace, call, place, also_flowing)
             if found is None or source.tensor is None:
@@ -251,6 +259,7 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
                 "source": source.tensor,
                 "gradient": found,
                 "seeds": _seeds(trace, call),
+                "writes_since": first,
                 "until": until,
             }
             asked += 1

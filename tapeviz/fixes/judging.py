@@ -11,6 +11,7 @@ from ..trace.model import Array, TensorId, Trace
 from .model import Edit
 
 _LOOSE = frozenset(("float16", "bfloat16"))
+_VANISHED = 1e-12
 FindingKey = tuple[int, int]
 """A result by its indices: the call's in the order of the calls, the source's in the call."""
 
@@ -37,11 +38,19 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
         return False
     if new.status != "flows" and not (old.status == "nonfinite" and new.status == "zero"):
         return False
+    if old.status == "zero" and _has_vanished(after.trace, new):
+        return False
     method = before.diagnosis.calls[key[0]].call.method
     has_same_shape = old.shape is None or old.shape == new.shape or method != "gradient"
     if not (has_same_shape or edit.part or edit.has_other_shape):
         return False
     return _others_flow(before, after, key)
+
+
+def _has_vanished(trace: Trace, finding: Finding) -> bool:
+    """Whether a gradient is too small to move any float32 weight: as good as the zero before."""
+    stats = trace.stats(finding.tensor) if finding.tensor is not None else None
+    return stats is not None and stats.norm is not None and stats.norm < _VANISHED
 
 
 def _is_same_call(before: Outcome, after: Outcome, key: FindingKey) -> bool:

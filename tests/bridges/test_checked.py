@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from tapeviz.recording import Recorder
 
 AGREEING = {
+    "a source that was written before the tape began": """
+        w, v = tf.Variable(3.0), tf.Variable(1.0)
+        v.assign(w)
+        w.assign(w * v)
+        with tf.GradientTape() as t:
+            v.assign_add(w)
+            y = v * v
+        t.gradient(y, w)
+        """,
     "meta-learning through a layer": """
         tf.random.set_seed(1)
         layer = tf.keras.layers.Dense(2)

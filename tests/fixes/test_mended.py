@@ -254,6 +254,18 @@ BROKEN = {
         "return tf.cast(tf.sqrt(v[0]) * tf.exp(v[1]), tf.float32)",
         [np.exp(4.0) / 2, np.exp(4.0)],
     ),
+    "the share of wrong answers as a loss": (
+        """
+        logits, labels = tf.Variable([[0.0, 0.0], [0.0, 0.0]]), tf.constant([0, 1], tf.int64)
+        with tf.GradientTape() as tape:
+            answers = tf.argmax(logits, axis=-1)
+            loss = tf.reduce_mean(tf.cast(answers != labels, tf.float32))
+        tape.gradient(loss, logits)
+        """,
+        "loss = tf.reduce_mean(tf.cast(1.0 - tf.gather(tf.nn.softmax(logits), labels, "
+        "batch_dims=1), tf.float32))",
+        [[-0.125, 0.125], [0.125, -0.125]],
+    ),
     "what an argmax picks": (
         """
         logits, values = tf.Variable([0.0, 0.0]), tf.constant([10.0, 20.0])

@@ -20,13 +20,28 @@ LINES: list[tuple[str, str, str]] = [
     (
         "not-differentiable",
         "h = tf.histogram_fixed_width(x, [0.0, a + b], nbins=4)",
-        "h = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs((tf.reshape(x, [-1, 1]) - 0.0) / "
-        "((a + b) - 0.0) * 4 - 0.5 - tf.range(4, dtype=tf.float32))), axis=0)",
+        "h = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.clip_by_value((tf.reshape(x, [-1, 1]) - 0.0) "
+        "/ ((a + b) - 0.0) * 4 - 0.5, 0.0, 4 - 1.0) - tf.range(4, dtype=tf.float32))), axis=0)",
     ),
     (
         "not-differentiable",
         "h = tf.histogram_fixed_width_bins(x, r)",
         "h = tf.clip_by_value((x - r[0]) / (r[1] - r[0]) * 100 - 0.5, -0.5, 100 - 0.5)",
+    ),
+    (
+        "not-differentiable",
+        "loss = tf.reduce_sum(tf.boolean_mask(data, x > 0.5))",
+        "loss = tf.reduce_sum(data * tf.sigmoid(x - 0.5))",
+    ),
+    (
+        "not-differentiable",
+        "loss = data[x > 0.5] + 1.0",
+        "loss = (data * tf.sigmoid(x - 0.5)) + 1.0",
+    ),
+    (
+        "not-differentiable",
+        "loss = tf.where(x > 0.5, a, b)",
+        "loss = tf.sigmoid(x - 0.5) * a + (1.0 - tf.sigmoid(x - 0.5)) * b",
     ),
     (
         "not-differentiable",

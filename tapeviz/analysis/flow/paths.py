@@ -56,6 +56,10 @@ class Paths:
         leads_to = self.recent.leads_from(starts)
         return self.recent if any(target in leads_to for target in self.targets) else self.whole
 
+    def writes_since(self, starts: Iterable[Position]) -> int:
+        """When the writes that this ancestry goes through begin: a time of the recording."""
+        return self._start if self.ancestry_from(starts) is self.recent else 0
+
     def _is_past_write(self, edge: DataEdge) -> bool:
         if edge.leave is not None:
             return edge.leave.when < self._start

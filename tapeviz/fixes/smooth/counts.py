@@ -74,7 +74,10 @@ def _histogram(case: FixCase, call: cst.Call) -> str:
     source = case.source
     flat = f"{source.tf}.reshape({_code(source, call, 0, 'values')}, [-1, 1])"
     place, bins = _position(source, call, flat)
-    return _into_bins(source, place, bins) if place else ""
+    within = (
+        f"{source.tf}.clip_by_value({place}, 0.0, {bins} - 1.0)"  # as the op counts those beyond
+    )
+    return _into_bins(source, within, bins) if place else ""
 
 
 def _numpy_histogram(case: FixCase, call: cst.Call) -> str:

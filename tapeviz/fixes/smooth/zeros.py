@@ -154,10 +154,13 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
 
 
 def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
-    """Both factors of each product on the lines of the cause, the one that ran there first."""
+    """Both factors of the products on the lines of the cause.
+
+    Where Python says at which column the op ran (from 3.11 on), only of those that begin there.
+    """
     source = case.source
     op = case.trace.ops[case.cause.op_id] if case.cause.op_id is not None else None
-    columns = {frame.column for frame in op.site.frames[:1]} if op is not None else set()
+    columns = {f.column for f in op.site.frames[:1] if f.column >= 0} if op is not None else set()
     found: list[tuple[bool, cst.BaseExpression, cst.BaseExpression]] = []
     for line in case.lines():
         statement = source.statement(line)
@@ -167,8 +170,9 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
         for call in source.calls(line, "multiply"):
             if len(call.args) == 2:
                 found.append((source.column(call) in columns, *(a.value for a in call.args)))  # type: ignore[arg-type]
-    for _, left, right in sorted(found, key=lambda parts: not parts[0]):
-        yield left, right
+    for begins_there, left, right in found:
+        if begins_there or not columns:
+            yield left, right
 
 
 def bare_if_enclosed(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -93,12 +93,45 @@ def _soften(
         return 0
     code, tf = plan.source.code, plan.source.tf
     difference = margin.format(a=code(enclosed(left)), b=code(enclosed(right.comparator)))
+    soft = f"{tf}.sigmoid({difference})"
     counting = plan.source.enclosing(node, cst.Call)
     if counting is not None and called_name(counting) == "count_nonzero":
-        plan.replace(counting, f"{tf}.reduce_sum({tf}.sigmoid({difference}))")
-    else:
-        plan.replace(node, f"{tf}.sigmoid({difference})")
+        plan.replace(counting, f"{tf}.reduce_sum({soft})")
+        return 1
+    plan.replace(node, soft)
+    _weigh_by(plan, node, soft)
     return 1
+
+
+def _weigh_by(plan: Plan, mask: cst.Comparison, soft: str) -> None:
+    """``x[mask]``, ``tf.boolean_mask(x, mask)``, ``tf.where(mask, x, y)`` with the soft mask."""
+    source, code = plan.source, plan.source.code
+    for picked in _subscripts(source, mask):
+        index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
+        weight = soft if index is mask else code(index)
+        plan.replace(
+            picked, _in_place(source, picked, f"{code(enclosed(picked.value))} * {weight}")
+        )
+    for call in all_of(source.module, cst.Call):
+        place = {"boolean_mask": 1, "where": 0}.get(called_name(call))
+        given = argument(call, place, "mask", "condition") if place is not None else None
+        if given is None or not (given.value is mask or _is_name_of(source, given.value, mask)):
+            continue
+        weight = soft if given.value is mask else code(given.value)
+        others = [code(enclosed(arg.value)) for arg in call.args if arg is not given]
+        if place == 1 and len(others) == 1:
+            plan.replace(call, _in_place(source, call, f"{others[0]} * {weight}"))
+        elif place == 0 and len(others) == 2:
+            blended = f"{weight} * {others[0]} + (1.0 - {weight}) * {others[1]}"
+            plan.replace(call, _in_place(source, call, blended))
+
+
+def _in_place(source: ParsedSource, place: cst.CSTNode, text: str) -> cst.BaseExpression:
+    return fitting(source, place, cst.parse_expression(text))
+
+
+def _is_name_of(source: ParsedSource, node: cst.BaseExpression, value: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and source.bound_to(node.value) is value
 
 
 def soften_argmax(case: FixCase) -> Iterator[Edit]:
@@ -128,14 +161,13 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     shape = _shape(case)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
-    users = list(_users(source, call))
-    for user in users:
+    for answer, label, is_right in _answers(source, call):
+        probability = f"{tf}.nn.softmax({sign}{scores})"
+        right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims=1)"
+        plan.replace(answer, _in_place(source, answer, right if is_right else f"1.0 - {right}"))
+        return True
+    for user in _users(source, call):
         weights = argument(user, 0, "params")
-        labels = [arg.value for arg in user.args[:2] if not _is_result(source, arg.value, call)]
-        if called_name(user) == "equal" and len(labels) == 1:
-            soft = f"{tf}.nn.softmax({sign}{scores})"
-            plan.replace(user, f"{tf}.gather({soft}, {source.code(labels[0])}, batch_dims=1)")
-            return True
         if called_name(user) == "one_hot":
             plan.replace(user, soft)
             return True
@@ -163,6 +195,29 @@ def _shape(case: FixCase) -> tuple[int | None, ...]:
     return tensor.shape or () if tensor is not None else ()
 
 
+def _answers(
+    source: ParsedSource, call: cst.Call
+) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, bool]]:
+    """Comparisons of the result with labels: the comparison, the labels, whether for equality."""
+    found: list[tuple[cst.BaseExpression, list[cst.BaseExpression], bool]] = []
+    for user in all_of(source.module, cst.Call):
+        if called_name(user) in ("equal", "not_equal"):
+            sides = [arg.value for arg in user.args[:2]]
+            found.append((user, sides, called_name(user) == "equal"))
+    for compared in all_of(source.module, cst.Comparison):
+        target = compared.comparisons[0]
+        if (
+            isinstance(target.operator, (cst.Equal, cst.NotEqual))
+            and len(compared.comparisons) == 1
+        ):
+            sides = [compared.left, target.comparator]
+            found.append((compared, sides, isinstance(target.operator, cst.Equal)))
+    for answer, sides, is_right in found:
+        labels = [side for side in sides if not _is_result(source, side, call)]
+        if len(sides) == 2 and len(labels) == 1:
+            yield answer, labels[0], is_right
+
+
 def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.Call) -> bool:
     """Whether an expression holds the call, or is the name that its result is bound to."""
     if isinstance(node, cst.Name) and source.bound_to(node.value) is call:
@@ -184,15 +239,15 @@ def _users(source: ParsedSource, call: cst.Call) -> Iterator[cst.Call]:
             yield user
 
 
-def _subscripts(source: ParsedSource, call: cst.Call) -> Iterator[cst.Subscript]:
+def _subscripts(source: ParsedSource, made: cst.BaseExpression) -> Iterator[cst.Subscript]:
     """``values[i]``: what the result picks as the only subscript."""
-    assign = source.enclosing(call, cst.Assign)
-    name = assign.targets[0].target if assign is not None and assign.value is call else None
+    assign = source.enclosing(made, cst.Assign)
+    name = assign.targets[0].target if assign is not None and assign.value is made else None
     for node in all_of(source.module, cst.Subscript):
         part = node.slice[0].slice
         if len(node.slice) != 1 or not isinstance(part, cst.Index):
             continue
-        if part.value is call or (name is not None and name.deep_equals(part.value)):
+        if part.value is made or (name is not None and name.deep_equals(part.value)):
             yield node
 
 

@@ -33,6 +33,7 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
 
     ``call``, ``source``; ``gradient``: the tensor to be checked; ``seeds``: of each target its id
     and that of its weights (0: ones); ``since``, ``until``: the first and the last op that count;
+    ``writes_since``: writes to variables that ran before this op do not move with the source;
     ``op``: the custom gradient that gave it, if it is not that of the whole call. ``within``: is
     repeated in the event.
     """
@@ -50,9 +51,10 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
 
 class _Check:
     def __init__(self, encoder: Encoder, request: Mapping[str, Any]) -> None:
-        source, span = request["source"], (request.get("since", 1), request["until"])
+        source = request["source"]
         self._seeds = request["seeds"]
         targets = [target for target, _ in self._seeds]
+        span = (request.get("since", 1), request.get("writes_since", 1), request["until"])
         self._sweep = Sweep(encoder, source, targets, span, time.monotonic() + _SECONDS)
         self._gradient = array_of(self._sweep.kept(request["gradient"]))
         if self._gradient.dtype.kind not in "fV" and str(self._gradient.dtype) != "bfloat16":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import private
 from ..encode import Encoder
@@ -40,8 +40,8 @@ class CannotSweep(Exception):
 class Sweep:
     """The ops that lead from one source to the targets. Raises :class:`CannotSweep`.
 
-    ``span``: the first and last op of the recording that count; ``deadline``: of
-    ``time.monotonic``.
+    ``span``: of the recording the first op that counts, the first whose write to a variable moves
+    with the source, and the last; ``deadline``: of ``time.monotonic``.
     ``is_narrow``: some op ran in the dtype of the recording, for it has no float64.
     """
 
@@ -50,7 +50,7 @@ class Sweep:
         encoder: Encoder,
         source: int,
         targets: Sequence[int],
-        span: tuple[int, int],
+        span: tuple[int, int, int],
         deadline: float,
     ) -> None:
         self.is_narrow = False
@@ -61,18 +61,22 @@ class Sweep:
         self._deadline = deadline
         self._narrow: set[int] = set()
         self._attrs: dict[int, Any] = {}
-        ops = list(itertools.islice(encoder.history.between(*span), _MOST_OPS + 1))
-        if len(ops) > _MOST_OPS:
+        first, middle, last = span
+        past = encoder.history.between(first, min(middle - 1, last))
+        rest = encoder.history.between(max(first, middle), last)
+        steps = itertools.chain((_Step(op, True) for op in past), (_Step(op, False) for op in rest))
+        plan = list(itertools.islice(steps, _MOST_OPS + 1))
+        if len(plan) > _MOST_OPS:
             raise CannotSweep("the recording is too long to be run again")
-        self._plan = _leading_to(targets, list(self._dependent(ops)))
+        self._plan = _leading_to(targets, list(self._dependent(plan)))
 
     def run(self, delta: Any) -> Callable[[int], Any]:
         """Run forward with the source moved by ``delta``; return a function from id to value."""
         walk = _Pass(self, delta)
-        for place, op in enumerate(self._plan):
+        for place, step in enumerate(self._plan):
             if time.monotonic() > self._deadline:
                 raise CannotSweep("running the recorded ops again takes too long")
-            walk.step(place, op)
+            walk.take(place, step)
         return walk.value
 
     def kept(self, identity: int) -> Any:
@@ -106,15 +110,15 @@ class Sweep:
         given = [tensor_ops.wider(tensor) for tensor in inputs]
         return private.run_op(op.type, given, self._attrs[place], len(op.outputs))
 
-    def _dependent(self, ops: Sequence[KeptOp]) -> Iterator[KeptOp]:
+    def _dependent(self, steps: Sequence[_Step]) -> Iterator[_Step]:
         """The ops that depend on the source, and all that write to a variable that does."""
         is_variable = private.is_resource(self.kept(self.source)._datatype_enum())
         moved, ever = {self.source}, {self.source} if is_variable else set()
         states: set[int] = set()
-        for op in ops:
+        for op, is_past in steps:
             handle = op.inputs[0] if op.inputs else 0
             if is_write(op.type):
-                if not moved.isdisjoint(op.inputs[1:]):
+                if not is_past and not moved.isdisjoint(op.inputs[1:]):
                     states.add(handle)
                 elif op.type in _ANEW:
                     states.discard(handle)
@@ -122,11 +126,11 @@ class Sweep:
                 moved.update(op.outputs)
             ever |= states
         self.states = frozenset(ever)
-        for op in ops:
-            if self.source in op.outputs:
+        for step in steps:
+            if self.source in step.op.outputs:
                 continue
-            if not moved.isdisjoint(op.inputs) or not ever.isdisjoint(op.inputs):
-                yield op
+            if not moved.isdisjoint(step.op.inputs) or not ever.isdisjoint(step.op.inputs):
+                yield step
 
     def _leads_on(self, op: KeptOp, moved: set[int], states: set[int]) -> bool:
         if moved.isdisjoint(op.inputs) and states.isdisjoint(op.inputs):
@@ -134,13 +138,21 @@ class Sweep:
         return not (op.type in _DRAWING_WHOLE or self.source in op.outputs)
 
 
-def _leading_to(targets: Sequence[int], ops: Sequence[KeptOp]) -> list[KeptOp]:
+class _Step(NamedTuple):
+    """``is_past``: if it writes to a variable, it writes what it wrote in the run."""
+
+    op: KeptOp
+    is_past: bool
+
+
+def _leading_to(targets: Sequence[int], steps: Sequence[_Step]) -> list[_Step]:
     """Without the ops that nothing of the targets was made from."""
     needed = set(targets)
     found = []
-    for op in reversed(ops):
+    for step in reversed(steps):
+        op = step.op
         if not needed.isdisjoint(op.outputs) or (is_write(op.type) and op.inputs[0] in needed):
-            found.append(op)
+            found.append(step)
             needed.update(op.inputs)
     return found[::-1]
 
@@ -165,11 +177,12 @@ class _Pass:
         known = self._values.get(identity)
         return self._sweep.kept(identity) if known is None else known
 
-    def step(self, place: int, op: KeptOp) -> None:
+    def take(self, place: int, step: _Step) -> None:
+        op = step.op
         if op.type == _READ:
             self._values[op.outputs[0]] = self._read(op.inputs[0], op.outputs[0])
         elif is_write(op.type):
-            self._write(op)
+            self._write(op, self._sweep.kept if step.is_past else self.value)
         elif op.type.startswith("__"):
             raise CannotSweep("a compiled function stands on the way that cannot be run op by op")
         elif op.type in CONDITIONALS | CASES:  # of one that was opened: what the branch taken gave
@@ -190,10 +203,10 @@ class _Pass:
             state = self._states[handle] = tensor_ops.wider(self._sweep.kept(output))
         return tensor_ops.wider(state) + self._delta if handle == self._sweep.source else state
 
-    def _write(self, op: KeptOp) -> None:
+    def _write(self, op: KeptOp, value_of: Callable[[int], Any]) -> None:
         handle = op.inputs[0]
         attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
-        operands = [tensor_ops.wider(self.value(identity)) for identity in op.inputs[1:]]
+        operands = [tensor_ops.wider(value_of(identity)) for identity in op.inputs[1:]]
         now = after(Assign(op.type, operands, attrs), self._states.get(handle))
         if now is None:
             raise CannotSweep(f"{op.type} writes what cannot be computed again")
