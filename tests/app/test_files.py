@@ -134,8 +134,8 @@ def test_a_page_to_share_is_written_light_and_without_selection(
 ) -> None:
     ran.choose_theme("dark")
     ran.document.select_nodes(frozenset({"op3"}))
-    assert ran.pictures.drawing().theme.name == "light"
-    assert ran.pictures.drawing().scene != ran.document.scene
+    assert ran.pictures.drawing()().theme.name == "light"
+    assert ran.pictures.drawing()().scene != ran.document.scene
     page = tmp_path / "page.html"
     ran.pictures.write(page)
     qtbot.waitUntil(page.exists, timeout=10_000)
@@ -143,7 +143,7 @@ def test_a_page_to_share_is_written_light_and_without_selection(
     assert '<html lang="en" class="light">' in text
     assert "assign_cut.py" in text
     ran.menus.actions["dark-pictures"].trigger()
-    assert ran.pictures.drawing().theme.name == "dark"
+    assert ran.pictures.drawing()().theme.name == "dark"
     qtbot.waitUntil(lambda: not ran.document.background.busy, timeout=5000)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
 
 from tapeviz.app.main import make_application, make_window
 from tapeviz.app.storage.settings import Settings
@@ -56,7 +56,8 @@ def open_app() -> Window:
 
 def turn_until(is_done: Callable[[], object], seconds: float) -> bool:
     """Let the event loop turn until something is so; False when it takes too long."""
-    application = make_application()
+    application = QCoreApplication.instance()
+    assert application is not None
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
         application.processEvents()

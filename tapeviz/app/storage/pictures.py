@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,16 +39,27 @@ class Pictures:
         self._window = window
         self._document = window.document
 
-    def drawing(self) -> Drawing:
-        """The drawing in the graph panel, without the selection: of a run or of two."""
-        document, both = self._document, self._document.comparing.both
+    def drawing(self) -> Callable[[], Drawing]:
+        """The drawing in the graph panel as it is now, without the selection: of a run or of two.
+
+        What comes back makes it; a large one takes long, on any thread.
+        """
+        document, theme, both = self._document, self.theme, self._document.comparing.both
         if both is not None:
-            return Drawing(both.arranged.graph, both.arranged.layout, both.scene, self.theme)
+            return lambda: Drawing(both.arranged.graph, both.arranged.layout, both.scene, theme)
         arranged, current = document.arranged, document.current_call
-        scene = document.stages.compose(arranged, document.trace, current, self._overlay())
-        if current is not None:
-            scene = with_round(scene, document.diagnosis, current.call.id)
-        return Drawing(arranged.graph, arranged.layout, scene, self.theme)
+        diagnosis = document.diagnosis
+        compose = partial(
+            document.stages.compose, arranged, document.trace, current, self._overlay()
+        )
+
+        def draw() -> Drawing:
+            scene = compose()
+            if current is not None:
+                scene = with_round(scene, diagnosis, current.call.id)
+            return Drawing(arranged.graph, arranged.layout, scene, theme)
+
+        return draw
 
     @property
     def theme(self) -> Theme:
@@ -86,9 +98,10 @@ class Pictures:
             self._share(path)
             return
         scale = SCALE if path.suffix == ".png" else 1.0
+        draw = self.drawing()
         self._document.background.submit(
             "export",
-            partial(write_picture, self.drawing(), path, scale=scale),
+            lambda: write_picture(draw(), path, scale=scale),
             lambda _: self._document.say(f"Exported {path.name}"),
         )
 
@@ -152,20 +165,21 @@ class Pictures:
 
     def copy(self) -> None:
         """As pixels and as SVG, so that each program takes what suits it."""
-        drawing = self.drawing()
-        self._document.background.submit(
-            "export",
-            lambda: (render(drawing, "png", scale=SCALE), render(drawing, "svg")),
-            self._put_on_clipboard,
-        )
+        draw = self.drawing()
+
+        def paint() -> tuple[bytes, bytes]:
+            drawing = draw()
+            return render(drawing, "png", scale=SCALE), render(drawing, "svg")
+
+        self._document.background.submit("export", paint, self._put_on_clipboard)
 
     def copy_answer(self) -> None:
         """As Markdown and as rich text with the picture, which is there by itself, too."""
-        document, drawing = self._document, self.drawing()
+        document, draw = self._document, self.drawing()
         trace, diagnosis, call = document.trace, document.diagnosis, document.current_call
         self._document.background.submit(
             "export",
-            lambda: (answer(trace, diagnosis, call), render(drawing, "png", scale=SCALE)),
+            lambda: (answer(trace, diagnosis, call), render(draw(), "png", scale=SCALE)),
             self._put_answer_on_clipboard,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from pygments.token import Token  # type: ignore[import-untyped]
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
@@ -12,7 +14,9 @@ from ..look import Theme, colour
 LONGEST = 30_000
 """Characters up to which the whole text is read again at each edit; above, line by line."""
 AT_ONCE = 100
-"""Lines of a long text that are coloured in one go; the others follow, so many at a time."""
+"""Lines of a long text that are coloured when it changes; the others follow."""
+BUSY = 0.01
+"""Seconds for which they are coloured before the window gets its turn."""
 Span = tuple[int, int, object]
 
 
@@ -49,13 +53,16 @@ class Highlighter(QSyntaxHighlighter):
         self._texts: list[str] = []
         self._formats: dict[str, QTextCharFormat] = {}
         self._left = AT_ONCE
+        self._until = 0.0
+        self._skips = False
         self._waiting_from = self._blocks = 0
         self._is_waiting = False
         self.is_going_on = False
         """Lines that waited get their colours: the text is the same, whatever Qt signals."""
-        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer = QTimer(self, singleShot=True, interval=2)
         self._timer.timeout.connect(self._go_on)
         document.blockCountChanged.connect(self._follow_lines)
+        document.contentsChange.connect(self._note_change)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -67,6 +74,8 @@ class Highlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
+        if self._skips:  # asked for each of thousands of lines in one go
+            return
         if self.document().characterCount() > LONGEST and not self._may_go_on():
             return
         spans, goes_on = self._spans(text)
@@ -75,29 +84,47 @@ class Highlighter(QSyntaxHighlighter):
         self.setCurrentBlockState(int(goes_on))
 
     def _may_go_on(self) -> bool:
-        """False when this line of a long text has to wait for its turn."""
+        """False when this line of a long text, and all below, have to wait for their turn."""
+        if self.is_going_on:
+            # Qt goes on by itself to the next line when the state of one has changed.
+            has_time = time.perf_counter() < self._until
+            self._waiting_from += has_time
+            return has_time
         self._left -= 1
         self._timer.start()
         if self._left >= 0:
             return True
-        line = self.currentBlock().blockNumber()
+        self._wait_from(self.currentBlock().blockNumber())
+        self._skips = True
+        return False
+
+    def _wait_from(self, line: int) -> None:
         self._waiting_from = min(self._waiting_from, line) if self._is_waiting else line
         self._is_waiting = True
-        return False
+
+    def _note_change(self, position: int, removed: int, added: int) -> None:
+        """Lines that change while others below them wait are coloured again with those."""
+        if self._is_waiting and not self.is_going_on:
+            self._wait_from(self.document().findBlock(position).blockNumber())
 
     def _go_on(self) -> None:
         """Colour the next lines that wait."""
-        self._left = AT_ONCE
+        self._left, self._skips = AT_ONCE, False
         if not self._is_waiting:
             return
-        block = self.document().findBlockByNumber(self._waiting_from)
+        if self.document().characterCount() <= LONGEST:  # it became shorter: read as a whole
+            self._is_waiting = False
+            self.rehighlight()
+            return
         self.is_going_on = True
-        while block.isValid() and self._left > 0:
-            self.rehighlightBlock(block)
-            block = block.next()
+        self._until = time.perf_counter() + BUSY
+        document = self.document()
+        while self._waiting_from < document.blockCount() and time.perf_counter() < self._until:
+            self.rehighlightBlock(document.findBlockByNumber(self._waiting_from))
         self.is_going_on = False
-        self._is_waiting = block.isValid()
-        self._waiting_from = block.blockNumber()
+        self._is_waiting = self._waiting_from < document.blockCount()
+        if self._is_waiting:
+            self._timer.start()
 
     def _follow_lines(self, count: int) -> None:
         """Lines that wait move up when others above them go."""
