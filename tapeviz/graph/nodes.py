@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from sys import intern
 
-from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
+from ..trace.model import Call, Op, OpId, Site, SiteId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .model import Node, NodeId
 from .scope import before_path
@@ -73,6 +74,7 @@ class Nodes:
         self._data_ends = frozenset(selection.data.values())
         self._first: dict[VariableId, int] = {}
         """For each variable the first version shown, from which its primes count."""
+        self._lines: dict[SiteId, tuple[int, ...]] = {}
         for variable, version in selection.scope.versions:
             self._first[variable] = min(version, self._first.get(variable, version))
 
@@ -87,8 +89,8 @@ class Nodes:
         return Node(
             id=op_id(op.id),
             role="constant" if is_value else "op",
-            title=title,
-            subtitle=subtitle,
+            title=intern(title),
+            subtitle=intern(subtitle),
             type=op.type,
             line=op.line,
             tensor=named if named is not None else next(iter(op.outputs), None),
@@ -98,10 +100,16 @@ class Nodes:
             is_backward=op.call is not None,
             name=title if op.type != "Const" or named is not None else "",
             site=int(op.site.id),
-            lines=tuple(dict.fromkeys(frame.line for frame in op.site.frames)),
+            lines=self._lines_of(op.site),
             group=entry_path(entry, self._selection.entries) if entry is not None else "",
             entry=entry.id if entry is not None else None,
         )
+
+    def _lines_of(self, site: Site) -> tuple[int, ...]:
+        """The lines of a place, the innermost first; many ops share one."""
+        if site.id not in self._lines:
+            self._lines[site.id] = tuple(dict.fromkeys(frame.line for frame in site.frames))
+        return self._lines[site.id]
 
     def of_entry(self, entry: Op) -> Node:
         """A recorded operation as one node, to be filled with its members when it is folded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from sys import intern
 from typing import Any, cast
 
 from . import events as e
@@ -18,15 +19,18 @@ def ids_of(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
 
 
 def op_of(event: e.OpRan, site: Site, when: int, tapes: frozenset[TapeId] = frozenset()) -> Op:
-    """The op that ran, and the tapes that recorded it. Hot: a call of ``TensorId`` costs."""
+    """The op that ran, and the tapes that recorded it. Hot: a call of ``TensorId`` costs.
+
+    Each line of a recording has its own copy of a word; the trace holds one of each.
+    """
     return Op(
         id=OpId(event.id),
-        type=event.type,
+        type=intern(event.type),
         inputs=cast(tuple[TensorId, ...], tuple(event.inputs)),
         outputs=cast(tuple[TensorId, ...], tuple(event.outputs)),
         attrs=event.attrs or _NO_ATTRIBUTES,
         site=site,
-        scope=event.scope,
+        scope=intern(event.scope),
         call=CallId(event.call) if event.call else None,
         paused=event.paused,
         graph=event.graph,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from sys import intern
 from typing import Any, cast
 
 from ..text.source import SourceText
@@ -199,7 +200,7 @@ class Reader:
         tensor = TensorId(event.id)
         shape = tuple(event.shape) if event.shape is not None else None
         shape = self._shapes.setdefault(shape, shape)
-        self._tensors[tensor] = Tensor(tensor, event.dtype, shape, event.kept, event.handle)
+        self._tensors[tensor] = Tensor(tensor, intern(event.dtype), shape, event.kept, event.handle)
         if event.handle:
             self._handles.add(tensor)
         if event.at >= 0:
@@ -343,7 +344,7 @@ class Reader:
             step = Step(
                 len(steps),
                 OpId(event.op) if event.op else None,
-                event.type,
+                intern(event.type),
                 ids_of(event.upstream),
                 ids_of(event.downstream),
             )
@@ -396,20 +397,19 @@ class Reader:
         self._calls[call.id] = call
 
     def _name_bound(self, event: e.NameBound) -> None:
+        name = intern(event.name)
         bound = tuple(
-            (TensorId(tensor), event.name + "".join(f"[{key!r}]" for key in keys))
+            (TensorId(tensor), name + "".join(f"[{key!r}]" for key in keys))
             for tensor, keys in event.tensors
         )
         site = self._site(event.site)
-        self._bindings.append(
-            Binding(event.name, site, self._when, bound, event.value, event.object)
-        )
+        self._bindings.append(Binding(name, site, self._when, bound, event.value, event.object))
         if event.tape:
             self._tape_names.setdefault(TapeId(event.tape), event.name)
-        for tensor, name in bound:
+        for tensor, word in bound:
             names = self._names.setdefault(tensor, [])
-            if name not in names:
-                names.append(name)
+            if word not in names:
+                names.append(word)
 
     def _value_left(self, event: e.ValueLeft) -> None:
         site = self._site(event.site)

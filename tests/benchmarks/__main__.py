@@ -5,8 +5,10 @@ python tests/benchmarks [NAME…]        LONG=1 for the long ones, too
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from figures import table
@@ -20,6 +22,7 @@ def main(names: list[str]) -> int:
     chosen = [path for path in scripts if not names or path.stem.removeprefix("bench_") in names]
     printed: list[str] = []
     failed: list[str] = []
+    began, busy = time.monotonic(), _load()
     for path in chosen:
         print(f"== {path.stem.removeprefix('bench_')}", flush=True)
         run = subprocess.Popen([sys.executable, str(path)], stdout=subprocess.PIPE, text=True)
@@ -31,9 +34,16 @@ def main(names: list[str]) -> int:
             failed.append(path.stem)
     print()
     print(table(printed))
+    minutes = (time.monotonic() - began) / 60
+    print(f"{os.cpu_count()} cores, load {busy} before and {_load()} after {minutes:.0f} minutes")
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return len(failed)
+
+
+def _load() -> str:
+    """How many processes want a core, besides the benchmarks: above 0.5 figures are too high."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 if __name__ == "__main__":
