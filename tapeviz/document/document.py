@@ -27,15 +27,16 @@ from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..graph.groups.fold import GROUP_PREFIX
 from ..graph.model import NodeId
-from ..scene.model import EMPTY_SCENE, Overlay, Scene
+from ..scene.model import Overlay, Scene
 from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
-from .background import Background, are_same, failure_words
+from .background import Background, failure_words
 from .comparing import Comparing
 from .insides import Insides, Opened
 from .mending import Mending, with_fixes_of
 from .parts import LinePart, lines_alone, merge_fix
-from .pipeline import NOTHING_ARRANGED, ArrangedGraph, Opener, Pipeline, Repairs, Stages
+from .picturing import Picturing
+from .pipeline import ArrangedGraph, Opener, Pipeline, Repairs, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
@@ -43,8 +44,6 @@ from .text import UNNAMED, Text
 LONGEST_PAGE = 300_000
 """Characters of a text that may be a pasted page: Python reads longer ones without letting go of
 its lock, which would freeze the window."""
-SMALL = 150
-"""Boxes up to which another round is drawn at once; a larger picture is made in the background."""
 
 
 class Document(QObject):
@@ -104,10 +103,8 @@ class Document(QObject):
         self.trace: Trace = EMPTY_TRACE
         self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
         self.view: View = DEFAULT_VIEW
-        self.arranged: ArrangedGraph = NOTHING_ARRANGED
-        self.scene: Scene = EMPTY_SCENE
         self.selection: Selection = NOTHING_SELECTED
-        self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
+        self._picturing = Picturing(self)
         self.comparing = Comparing(self)
         self.hovered: frozenset[NodeId] = frozenset()
         """The nodes of what the pointer is over, in whatever panel."""
@@ -116,10 +113,6 @@ class Document(QObject):
         self._has_news = False
         self.is_loaded = False
         """The trace comes from a file, not from a run."""
-        self._form = DEFAULT_VIEW
-        self._arranged_from: tuple[object, ...] = ()
-        self._composed_from: tuple[object, ...] = ()
-        self._linked_from: tuple[object, ...] = ()
 
     # Text
 
@@ -236,10 +229,10 @@ class Document(QObject):
             self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
         self.trace_changed.emit()
         if trace is EMPTY_TRACE:
-            self._forget_pictures()
+            self._forget_picture()
         else:
             self._diagnose(trace)
-            self._arrange()
+            self._picturing.arrange()
         self.selection_changed.emit()
         self.status_changed.emit()
 
@@ -248,7 +241,7 @@ class Document(QObject):
         self.background.drop("diagnose")
         self._set_overlay(replace(self.view.overlay, step=None))
         self.diagnosis = EMPTY_DIAGNOSIS
-        self._relink()
+        self._picturing.relink()
         self.diagnosis_changed.emit()
         self.step_changed.emit()
 
@@ -266,14 +259,12 @@ class Document(QObject):
             self.selection = replace(self.selection, tensor=None)
         is_current = self.view.overlay.call == opened.call
         if is_current and replace(self.view, overlay=DEFAULT_VIEW.overlay) == opened.form:
-            self._form = opened.form
-            self._arranged_from = (self.trace, self._form, opened.call)
-            self.background.drop("arrange")
-            self._take_arranged(opened.arranged)
+            self._picturing.form = opened.form
+            self._picturing.take_opened(opened.arranged, opened.call)
         else:
-            self._form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
-            self._relink()
-            self._arrange()
+            self._picturing.form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
+            self._picturing.relink()
+            self._picturing.arrange()
         for signal in (
             self.trace_changed,
             self.diagnosis_changed,
@@ -283,16 +274,11 @@ class Document(QObject):
         ):
             signal.emit()
 
-    def _forget_pictures(self) -> None:
-        self.background.drop("diagnose", "arrange", "compose")
+    def _forget_picture(self) -> None:
+        self.background.drop("diagnose")
         self.diagnosis = EMPTY_DIAGNOSIS
-        self.arranged = NOTHING_ARRANGED
-        self._arranged_from = self._composed_from = ()
-        self._relink()
-        self.scene = EMPTY_SCENE
+        self._picturing.clear()
         self.diagnosis_changed.emit()
-        self.arrangement_changed.emit()
-        self.scene_changed.emit()
         self.step_changed.emit()
 
     def _diagnose(self, trace: Trace) -> None:
@@ -312,45 +298,12 @@ class Document(QObject):
 
     def _keep_diagnosis(self, diagnosis: Diagnosis) -> None:
         self.diagnosis = diagnosis
-        self._relink()
+        self._picturing.relink()
         self.diagnosis_changed.emit()
         self.step_changed.emit()
-        self._compose()
+        self._picturing.compose()
 
-    def _arrange(self) -> None:
-        wanted = (self.trace, self._form, self.view.overlay.call)
-        if self.trace is EMPTY_TRACE or are_same(wanted, self._arranged_from):
-            return
-        is_growing = self.is_running and self._arranged_from[1:] == wanted[1:]
-        if is_growing and "arrange" in self.background.busy:
-            return  # the picture of a moment ago is worth more than none: this one comes after it
-        before = self.arranged if self._stays_alike() else None
-        self._arranged_from = wanted
-        work = partial(self.stages.arrange, *wanted, before)
-        if before is not None and len(before.layout.rects) <= SMALL:
-            self.background.drop("arrange")
-            self._take_arranged(work())
-        else:
-            self.background.submit("arrange", work, self._take_arranged)
-
-    def _stays_alike(self) -> bool:
-        """Whether the picture differs from the one before by its call or a turn of a loop only."""
-        if not self._arranged_from or self.arranged is NOTHING_ARRANGED:
-            return False
-        trace, form, _ = self._arranged_from
-        is_form = isinstance(form, View) and replace(form, turns=self._form.turns) == self._form
-        return trace is self.trace and is_form
-
-    def _take_arranged(self, arranged: ArrangedGraph) -> None:
-        self.arranged = arranged
-        self._relink()
-        self._follow(arranged.successors)
-        self.arrangement_changed.emit()
-        self._compose()
-        self._arrange()
-        self.insides.look_at_open()
-
-    def _follow(self, successors: Mapping[NodeId, NodeId]) -> None:
+    def follow(self, successors: Mapping[NodeId, NodeId]) -> None:
         """Keep the selection when another call's graph takes the place of this one; drop it if it
         is nowhere in there."""
         nodes = frozenset(successors[node] for node in self.selection.nodes if node in successors)
@@ -364,27 +317,19 @@ class Document(QObject):
         elif self.links.node_of_tensor(self.selection.tensor) is None:
             self._select(Selection(line=self.selection.line, side=self.selection.side))
 
-    def _compose(self) -> None:
-        call = self.current_call
-        wanted = (self.arranged, self.trace, call, self.view.overlay)
-        if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
-            return
-        self._composed_from = wanted
-        work = partial(self.stages.compose, *wanted)
-        if len(self.arranged.layout.rects) <= SMALL:
-            self.background.drop("compose")
-            self._take_scene(work())
-        else:
-            self.background.submit("compose", work, self._take_scene)
+    @property
+    def arranged(self) -> ArrangedGraph:
+        """The graph that is drawn, with a rectangle for each node and a route for each edge."""
+        return self._picturing.arranged
 
-    def _take_scene(self, scene: Scene) -> None:
-        self.scene = scene
-        self.scene_changed.emit()
+    @property
+    def scene(self) -> Scene:
+        return self._picturing.scene
 
-    def _relink(self) -> None:
-        wanted = (self.arranged, self.trace, self.current_call)
-        if not are_same(wanted, self._linked_from):
-            self._linked_from, self.links = wanted, Links(*wanted)
+    @property
+    def links(self) -> Links:
+        """Which nodes, tensors, lines and steps of the picture belong together."""
+        return self._picturing.links
 
     # View
 
@@ -424,9 +369,9 @@ class Document(QObject):
         """Changes where things stand: layout, direction, grouping, folds, shows_all."""
         self._set_view(replace(self.view, **changes))
         form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
-        if form != self._form:
-            self._form = form
-            self._arrange()
+        if form != self._picturing.form:
+            self._picturing.form = form
+            self._picturing.arrange()
 
     def unfold(self, node: NodeId) -> bool:
         """Opens a folded group; False when the node is none. The inside of a compiled call is asked
@@ -467,8 +412,7 @@ class Document(QObject):
         current, overlay = self.current_call, self.view.overlay
         if overlay.call is None and current is not None:
             self._set_view(replace(self.view, overlay=replace(overlay, call=current.call.id)))
-            if self._arranged_from:
-                self._arranged_from = (*self._arranged_from[:2], self.view.overlay.call)
+            self._picturing.pin_call(current.call.id)
 
     def select_call(self, call: CallId | None) -> None:
         if self.view.overlay.call != call:
@@ -478,10 +422,10 @@ class Document(QObject):
     def _show_call(self, call: CallId | None, step: int | None) -> None:
         """The scene is composed once its graph stands, so that the eye sees one change."""
         self._set_view(replace(self.view, overlay=replace(self.view.overlay, call=call, step=step)))
-        self._relink()
-        self._arrange()
+        self._picturing.relink()
+        self._picturing.arrange()
         if "arrange" not in self.background.busy:
-            self._compose()
+            self._picturing.compose()
         self.step_changed.emit()
 
     def _set_overlay(self, overlay: Overlay) -> None:
@@ -489,8 +433,8 @@ class Document(QObject):
             call_was = self.view.overlay.call
             self._set_view(replace(self.view, overlay=overlay))
             if overlay.call != call_was:
-                self._relink()
-            self._compose()
+                self._picturing.relink()
+            self._picturing.compose()
 
     def _set_view(self, view: View) -> None:
         if view != self.view:
@@ -600,7 +544,7 @@ class Document(QObject):
         self.comparing.leave()
         self.insides.give_up()
         self.background.drop("arrange", "compose", "diagnose", "export", "fetch")
-        self._arranged_from = self._composed_from = ()
+        self._picturing.begin_anew()
 
     # Trouble
 

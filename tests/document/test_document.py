@@ -188,7 +188,7 @@ def test_a_selected_line_follows_the_text(qtbot: QtBot, document: Document) -> N
 def test_a_large_scene_is_composed_in_the_background(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeviz.document.document.SMALL", 3)
+    monkeypatch.setattr("tapeviz.document.picturing.SMALL", 3)
     run(qtbot, document)
     with qtbot.waitSignal(document.scene_changed):
         document.set_step(1)
@@ -338,10 +338,10 @@ def test_what_is_selected_goes_with_the_call_that_it_was_in(qtbot: QtBot) -> Non
     document.forward()
     assert document.selection.nodes
     kept = document.selection
-    document._take_arranged(document.arranged)
+    document._picturing.take_arranged(document.arranged)
     assert document.selection == kept
     gone = TensorId(4711)
     document.selection = replace(kept, tensor=gone, nodes=frozenset({"op:4711"}))
-    document._take_arranged(document.arranged)
+    document._picturing.take_arranged(document.arranged)
     assert not document.selection.nodes
     assert document.selection.tensor is None

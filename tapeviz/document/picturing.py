@@ -1,0 +1,122 @@
+"""A document in, its picture out: the graph laid out, the scene over it, and what they link.
+
+Each is made again only when one of its inputs is another object; large ones in the background.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..scene.model import EMPTY_SCENE, Scene
+from ..trace.model import EMPTY_TRACE
+from ..view import DEFAULT_VIEW, View
+from .background import are_same
+from .pipeline import NOTHING_ARRANGED, ArrangedGraph
+from .selection import Links
+
+if TYPE_CHECKING:
+    from .document import Document
+
+SMALL = 150
+"""Boxes up to which another round is drawn at once; a larger picture is made in the background."""
+
+
+class Picturing:
+    """The one picture of a document. ``form``: the view without its overlay, which is all that a
+    layout depends on."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.form = DEFAULT_VIEW
+        self.arranged: ArrangedGraph = NOTHING_ARRANGED
+        self.scene: Scene = EMPTY_SCENE
+        self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
+        self._arranged_from: tuple[object, ...] = ()
+        self._composed_from: tuple[object, ...] = ()
+        self._linked_from: tuple[object, ...] = ()
+
+    def clear(self) -> None:
+        """There is nothing to draw any more."""
+        self._document.background.drop("arrange", "compose")
+        self.arranged = NOTHING_ARRANGED
+        self.begin_anew()
+        self.relink()
+        self.scene = EMPTY_SCENE
+        self._document.arrangement_changed.emit()
+        self._document.scene_changed.emit()
+
+    def begin_anew(self) -> None:
+        """The next :meth:`arrange` and :meth:`compose` do their work, whatever was drawn before."""
+        self._arranged_from = self._composed_from = ()
+
+    def pin_call(self, call: int) -> None:
+        """Keep the picture: it is of this call, which was shown for want of a choice."""
+        if self._arranged_from:
+            self._arranged_from = (*self._arranged_from[:2], call)
+
+    def arrange(self) -> None:
+        """Fold and lay out the graph, if trace, form or call are other ones; the scene follows."""
+        document = self._document
+        wanted = (document.trace, self.form, document.view.overlay.call)
+        if document.trace is EMPTY_TRACE or are_same(wanted, self._arranged_from):
+            return
+        is_growing = document.is_running and self._arranged_from[1:] == wanted[1:]
+        if is_growing and "arrange" in document.background.busy:
+            return  # the picture of a moment ago is worth more than none: this one comes after it
+        before = self.arranged if self._stays_alike() else None
+        self._arranged_from = wanted
+        work = partial(document.stages.arrange, *wanted, before)
+        if before is not None and len(before.layout.rects) <= SMALL:
+            document.background.drop("arrange")
+            self.take_arranged(work())
+        else:
+            document.background.submit("arrange", work, self.take_arranged)
+
+    def _stays_alike(self) -> bool:
+        """Whether the picture differs from the one before by its call or a turn of a loop only."""
+        if not self._arranged_from or self.arranged is NOTHING_ARRANGED:
+            return False
+        trace, form, _ = self._arranged_from
+        is_form = isinstance(form, View) and replace(form, turns=self.form.turns) == self.form
+        return trace is self._document.trace and is_form
+
+    def take_arranged(self, arranged: ArrangedGraph) -> None:
+        self.arranged = arranged
+        self.relink()
+        self._document.follow(arranged.successors)
+        self._document.arrangement_changed.emit()
+        self.compose()
+        self.arrange()
+        self._document.insides.look_at_open()
+
+    def take_opened(self, arranged: ArrangedGraph, call: int | None) -> None:
+        """Take a graph that was laid out with the trace and the form of now."""
+        self._arranged_from = (self._document.trace, self.form, call)
+        self._document.background.drop("arrange")
+        self.take_arranged(arranged)
+
+    def compose(self) -> None:
+        """Make the scene, if graph, trace, call or overlay are other ones."""
+        document = self._document
+        wanted = (self.arranged, document.trace, document.current_call, document.view.overlay)
+        if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
+            return
+        self._composed_from = wanted
+        work = partial(document.stages.compose, *wanted)
+        if len(self.arranged.layout.rects) <= SMALL:
+            document.background.drop("compose")
+            self._take_scene(work())
+        else:
+            document.background.submit("compose", work, self._take_scene)
+
+    def _take_scene(self, scene: Scene) -> None:
+        self.scene = scene
+        self._document.scene_changed.emit()
+
+    def relink(self) -> None:
+        """Look up anew which nodes, tensors and lines belong together."""
+        wanted = (self.arranged, self._document.trace, self._document.current_call)
+        if not are_same(wanted, self._linked_from):
+            self._linked_from, self.links = wanted, Links(*wanted)
