@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import dedent
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +20,10 @@ from .analysis.rounds.round_words import numbers_words
 from .shares import ShareTable
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, Check, TensorId, Trace
 
+_TRACED = "in user code:\n"
+_TRACED_FRAME = re.compile(
+    r'\s*File ".*", line (?P<line>\d+), in (?P<name>\S+)(?:  (?P<mark>\*+))?\s*$'
+)
 _FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
 MAX_ELEMENTS = 10_000
 _IN_A_LINE = 4
@@ -256,9 +261,25 @@ def check_words(check: Check) -> str:
     return f"finite differences give another number: {check.error:.0%} off"
 
 
-def without_function_nodes(message: str) -> str:
-    """A message of TensorFlow's runtime without the ``{{function_node …}}`` that it begins with."""
-    return _FUNCTION_NODE.sub("", message)
+def plain_message(message: str) -> str:
+    """Take from an exception's message what TensorFlow puts around it.
+
+    The runtime begins with ``{{function_node …}}``. AutoGraph begins with "in user code:" and the
+    frames of the traced functions (``autograph/impl/api.py``, the same from 2.15 to 2.21), those of
+    the snippet marked ``*``; of these the innermost follows what was said.
+    """
+    message = _FUNCTION_NODE.sub("", message)
+    if not message.startswith(_TRACED):
+        return message.strip()
+    lines = message.removeprefix(_TRACED).strip("\n").splitlines()
+    where, place = "", 0
+    while place + 1 < len(lines) and (frame := _TRACED_FRAME.match(lines[place])):
+        if frame["mark"] == "*":
+            where = f"(line {frame['line']}, in {frame['name']}: {lines[place + 1].strip()})"
+        place += 2
+    said = dedent("\n".join(lines[place:])).strip()
+    said = re.sub(r"^[\w.]+: ", "", said)
+    return "\n".join(filter(None, (said, where))) or message.strip()
 
 
 def gradient_in_a_line(trace: Trace, finding: Finding) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tapeviz.report import elements, ending_words
+from tapeviz.report import elements, ending_words, plain_message
 from tapeviz.trace.model import Ending
 from tests.document.sample import make_trace
 
@@ -38,3 +38,17 @@ def test_where_a_run_was_stopped_and_after_how_many_steps() -> None:
     assert ending_words(late) == "stopped after the time limit of 3 s"
     assert ending_words(make_trace()) == ""
     assert ending_words(replace(stopped, ending=Ending("exit", 1.0, "2"))) == "exit: 2"
+
+
+def test_what_autograph_puts_around_a_message_goes_but_for_the_line_of_the_snippet() -> None:
+    raised = (
+        'in user code:\n\n    File "/home/a.py", line 12, in train  *\n        opt.apply(grads)\n'
+        '    File "/lib/keras/optimizer.py", line 462, in apply_gradients  **\n'
+        "        self.apply(grads, trainable_variables)\n\n"
+        "    ValueError: No gradients:\n    none at all.\n"
+    )
+    assert plain_message(raised) == (
+        "No gradients:\nnone at all.\n(line 12, in train: opt.apply(grads))"
+    )
+    assert plain_message("{{function_node __wrapped__MatMul}} Matrix size") == "Matrix size"
+    assert plain_message("in user code: no, of the user") == "in user code: no, of the user"

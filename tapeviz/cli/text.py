@@ -25,8 +25,8 @@ from ..report import (
     check_words,
     ended_well,
     number_in_a_line,
+    plain_message,
     ran_words,
-    without_function_nodes,
 )
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
@@ -69,11 +69,11 @@ def as_text(
     error = diagnosis.error
     if error is not None:
         where = f"line {error.line}: " if error.line else ""
-        blocks.append(f"{where}{error.type}: {without_function_nodes(error.message)}")
+        blocks.append(f"{where}{error.type}: {plain_message(error.message)}")
         blocks.append(_wrapped(error.explanation))
         blocks += ["\n".join(_fix(trace, fix)) for fix in error.fixes]
         blocks += [
-            f"line {later.line}: {later.type}: {without_function_nodes(later.message)}"
+            f"line {later.line}: {later.type}: {plain_message(later.message)}"
             for later in trace.later_failures
         ]
     elif not ended_well(trace):

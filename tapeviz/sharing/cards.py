@@ -11,7 +11,7 @@ from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..analysis.status import STATUS_WORDS
 from ..export.shared_page import PageCard, PageFix, PageTable
-from ..report import bridge_heading, check_words, result_in_a_line, without_function_nodes
+from ..report import bridge_heading, check_words, plain_message, result_in_a_line
 from ..scene.parts.numbers import rounded_text, scalar_text, shape_text, type_text
 from ..trace.model import Array, TensorId, Trace
 
@@ -27,7 +27,7 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
     if error is not None:
         words = (
             error.explanation,
-            f"{error.type}: {without_function_nodes(error.message).strip()[:600]}",
+            f"{error.type}: {plain_message(error.message)[:600]}",
         )
         fixes = tuple(map(_fix, error.fixes))
         title = error.type

@@ -18,7 +18,7 @@ from ...analysis.rounds.round_words import numbers_words, series_words
 from ...analysis.status import STATUS_WORDS
 from ...document import Document
 from ...explanations import explanation, kinds
-from ...report import bridge_heading, check_words, without_function_nodes
+from ...report import bridge_heading, check_words, plain_message
 from ...scene.parts.numbers import shape_text, type_text
 from ...trace.model import Array, CallId
 from ..look import Theme
@@ -301,7 +301,7 @@ class ErrorCard(Card):
     def __init__(self, document: Document, theme: Theme, error: ExplainedError, asks: Asks) -> None:
         super().__init__("trouble", theme)
         self.add_title(error.type, Badge("nonfinite", "error", theme))
-        message = without_function_nodes(error.message).strip()[:600]
+        message = plain_message(error.message)[:600]
         self.add_words(error.explanation or message)
         if error.explanation:
             self.add_words(message, "code")
