@@ -48,11 +48,12 @@ class Arranged:
 
 _ONWARD = 8.0
 
-_LEGIBLE = LEGIBLE * 1.03
-"""Rings and their words reach out beyond the layout."""
+_LEGIBLE = LEGIBLE * 1.03 * 0.95
+"""Rings and their words reach out beyond the layout; all in sight is worth text a little
+smaller."""
 _MORE = 0.25
 """How much more boxes count against text that is smaller than it should be."""
-_BUDGETS = (MOST_BOXES, 28, 20, 14, 10)
+_BUDGETS = (MOST_BOXES, 28, 20, 14, 10, 7)
 """Boxes of a first view, tried one after the other until it can be read."""
 
 
@@ -99,7 +100,7 @@ def _first_view(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) ->
         sizes.add(len(sized))
         made = Arranged(sized, placed(sized, view), most=most)
         scale = scale_in(made.layout.bounds, view.room)
-        worth = min(scale / _LEGIBLE, 1.0) ** 2 * len(sized) ** _MORE
+        worth = min(scale / _LEGIBLE, 1.0) ** 3 * len(sized) ** _MORE
         if worth > largest:
             best, largest = made, worth
         if scale >= _LEGIBLE:  # fewer boxes are worth less

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+
+from .search import Repetition
 
 SIZE = (560, 400)
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -73,8 +75,12 @@ def found(commands: list[Command], sought: str) -> list[Command]:
 class CommandPalette(QDialog):
     """Typing narrows the list down, up and down choose, Enter does it."""
 
-    def __init__(self, bar: QMenuBar, parent: QWidget) -> None:
+    def __init__(
+        self, bar: QMenuBar, parent: QWidget, named: Callable[[str], Repetition | None]
+    ) -> None:
+        """``named``: the round or turn that a text names."""
         super().__init__(parent, Qt.WindowType.Popup)
+        self._named = named
         self.setObjectName("palette")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._commands = commands_in(bar)
@@ -105,7 +111,12 @@ class CommandPalette(QDialog):
 
     def _show(self) -> None:
         self.list.clear()
-        for command in found(self._commands, self.sought.text()):
+        commands, named = found(self._commands, self.sought.text()), self._named(self.sought.text())
+        if named is not None:
+            show = QAction(f"Show {named.words}", self.parent())
+            show.triggered.connect(named.go)
+            commands.insert(0, Command(show.text(), "", show))
+        for command in commands:
             item = QTreeWidgetItem([command.words, command.keys])
             item.setData(0, Qt.ItemDataRole.UserRole, command.action)
             self.list.addTopLevelItem(item)

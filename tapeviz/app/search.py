@@ -1,10 +1,44 @@
-"""Nodes and what was typed in, the nodes that match, best first, out."""
+"""A typed text in, the nodes that match, best first, or the round or turn that it names, out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
+from ..document import Document
 from ..graph.model import Node, NodeId
+
+_REPETITION = re.compile(r"\s*(round|call|turn)\s+(\d+)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """A round of the call that is shown, or a turn of a loop. ``go`` shows it."""
+
+    words: str
+    go: Callable[[], object]
+
+
+def named_repetition(document: Document, text: str) -> Repetition | None:
+    """``round 137``, ``turn 12``: of the call and the loop that are selected, else the first drawn.
+
+    None where there is no such round or turn.
+    """
+    named = _REPETITION.fullmatch(text)
+    if named is None:
+        return None
+    noun, number = named[1].lower(), int(named[2])
+    if noun == "turn":
+        path, count = document.links.repeat_of(document.selection.nodes)
+        go = partial(document.show_turn, path, number)
+    else:
+        run = document.insides.shown
+        is_call = document.site is None and run is not None
+        noun, count = ("call" if is_call else "round"), document.rounds
+        go = partial(document.select_round, number)
+    return Repetition(f"{noun} {number} of {count}", go) if 1 <= number <= count else None
 
 
 def find_matches(nodes: Mapping[NodeId, Node], text: str) -> list[NodeId]:

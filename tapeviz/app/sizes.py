@@ -20,6 +20,8 @@ LEAST_PART = 0.36
 """The part of the width that the graph keeps in a small window, whatever the source needs."""
 MOST_BELOW = 0.45
 """The part of a low window that the docks below take at most."""
+NARROW = 1160
+"""Px of width below which source, graph and diagnosis do not stand side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,20 @@ def sizes_by_content(width: int, height: int, source: int, below: int) -> DockSi
     ``source``: px of width that the text needs; ``below``: of height that the steps need.
     """
     diagnosis = round(min(max(0.21 * width, 292), 430))
-    beside = width - diagnosis - GAPS
+    beside = width - GAPS - (0 if is_narrow(width) else diagnosis)
     widest = max(beside - width // 2, min(LEAST_SOURCE, beside - round(LEAST_PART * width)))
     at_least = round((0.28 if height >= ROOMY else 0.26) * height)
     below = min(max(below, at_least), round(MOST_BELOW * height))
     lower = width - GAPS - (diagnosis if has_tall_diagnosis(width, height) else 0)
-    return DockSizes(min(source, widest), diagnosis, below, round(0.56 * lower))
+    backprop = round(0.56 * lower)
+    if is_narrow(width):
+        diagnosis = lower - backprop
+    return DockSizes(min(source, widest), diagnosis, below, backprop)
+
+
+def is_narrow(width: int) -> bool:
+    """Whether the diagnosis stands below, beside the steps, and the tensor has a tab there."""
+    return width < NARROW
 
 
 def has_tall_diagnosis(width: int, height: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget
@@ -10,7 +12,14 @@ from shiboken6 import isValid
 from ..panels.look import Theme, colour
 from ..panels.panel import Panel
 from .cards import HEIGHT, RADIUS, DockCard, MiddleCard
-from .sizes import GAPS, DockSizes, SizesByHand, has_tall_diagnosis, sizes_by_content
+from .sizes import (
+    GAPS,
+    DockSizes,
+    SizesByHand,
+    has_tall_diagnosis,
+    is_narrow,
+    sizes_by_content,
+)
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -66,11 +75,7 @@ class Stage(QMainWindow):
         docks = self.docks
         self.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM)
         self.setCorner(Qt.Corner.BottomRightCorner, BOTTOM)
-        for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
-            self.addDockWidget(area, docks[name])
-        self.splitDockWidget(docks["backprop"], docks["tensor"], Qt.Orientation.Horizontal)
-        self.tabifyDockWidget(docks["backprop"], docks["over_time"])
-        self.tabifyDockWidget(docks["over_time"], docks["output"])
+        self._stand_by_width(is_narrow(self.width()))
         for dock in docks.values():
             dock.setFloating(False)
             dock.show()
@@ -79,11 +84,27 @@ class Stage(QMainWindow):
         self.by_hand.forget(self.width(), self.height())
         self.share_room()
 
+    def _stand_by_width(self, narrow: bool) -> None:
+        """In a narrow window the diagnosis changes places with the tensor, which gets a tab."""
+        docks = self.docks
+        lower = ["backprop", *(("tensor",) if narrow else ()), "over_time", "output"]
+        for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
+            self.addDockWidget(area, docks[name])
+        beside = docks["diagnosis" if narrow else "tensor"]
+        self.splitDockWidget(docks["backprop"], beside, Qt.Orientation.Horizontal)
+        for before, name in pairwise(lower):
+            self.tabifyDockWidget(docks[before], docks[name])
+
     def share_room(self) -> None:
         """Sizes dragged by hand in a window of this size, else those that the panels need."""
         if not self.fits_content:
             return
         width, height = self.width(), self.height()
+        narrow = is_narrow(width)
+        if narrow != (self.dockWidgetArea(self.docks["diagnosis"]) == BOTTOM):
+            front = self._in_front()
+            self._stand_by_width(narrow)
+            self.docks[front].raise_()
         is_tall = has_tall_diagnosis(width, height)
         self.setCorner(Qt.Corner.BottomRightCorner, RIGHT if is_tall else BOTTOM)
         docks = self.docks
@@ -91,10 +112,13 @@ class Stage(QMainWindow):
         below = docks["backprop"].panel.wanted_room().height() + HEIGHT + CARD_FOOT
         sizes = self.by_hand.of(width, height) or sizes_by_content(width, height, source, below)
         across = Qt.Orientation.Horizontal
-        sides = [docks["source"], docks["diagnosis"]]
-        self.resizeDocks(sides, [sizes.source, sizes.diagnosis], across)
+        if narrow:
+            self.resizeDocks([docks["source"]], [sizes.source], across)
+        else:
+            sides = [docks["source"], docks["diagnosis"]]
+            self.resizeDocks(sides, [sizes.source, sizes.diagnosis], across)
         self.resizeDocks([docks["backprop"]], [sizes.below], Qt.Orientation.Vertical)
-        lower = [docks["backprop"], docks["tensor"]]
+        lower = [docks["backprop"], docks["diagnosis" if narrow else "tensor"]]
         rest = width - GAPS - sizes.backprop - (sizes.diagnosis if is_tall else 0)
         self.resizeDocks(lower, [sizes.backprop, max(rest, 1)], across)
 
@@ -102,12 +126,15 @@ class Stage(QMainWindow):
         self._fit.start(0)
 
     def _sizes(self) -> DockSizes:
-        docks = self.docks
-        lower = next((docks[n] for n in LOWER if not docks[n].visibleRegion().isEmpty()), None)
-        shown = lower or docks["backprop"]
+        docks, shown = self.docks, self.docks[self._in_front()]
         return DockSizes(
             docks["source"].width(), docks["diagnosis"].width(), shown.height(), shown.width()
         )
+
+    def _in_front(self) -> str:
+        """The dock that is seen of those that share the place of the steps."""
+        shown = (name for name in LOWER if not self.docks[name].visibleRegion().isEmpty())
+        return next(shown, "backprop")
 
     def _note_move(self, is_floating: bool) -> None:
         """A dock was dragged out of its place: from now on the user arranges them."""

@@ -10,7 +10,7 @@ from ..document import Document
 from ..panels.icons import make_icon
 from ..panels.look import Theme
 from ..panels.widgets import Switch, plain_label
-from .search import find_matches
+from .search import find_matches, named_repetition
 
 ROOM_FOR_HINT = 1180
 SPACING = 10
@@ -45,7 +45,7 @@ class TopBar(QWidget):
         self.bridge = Switch("Across the cut", theme)
         self.bridge.setToolTip("Draw the gradient as it would be without the cut")
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Find op, name, line …")
+        self.search.setPlaceholderText("Find op, name, line, round …")
         self.search.setClearButtonEnabled(True)
         self.search.setAccessibleName("Find in the graph")
         self.search.installEventFilter(self)
@@ -78,7 +78,7 @@ class TopBar(QWidget):
     def _connect(self) -> None:
         document = self._document
         self.search.textChanged.connect(self._search)
-        self.search.returnPressed.connect(lambda: self.step_found(1))
+        self.search.returnPressed.connect(self._take)
         self.bridge.clicked.connect(document.show_bridge)
         document.view_changed.connect(self._show_bridge)
         document.run_started.connect(self._show_running)
@@ -133,7 +133,20 @@ class TopBar(QWidget):
         self._matches, self._place = [], -1
         self.found.setText("")
 
+    def _take(self) -> None:
+        """Enter: the round or turn that is named, else the next match."""
+        named = named_repetition(self._document, self.search.text())
+        if named is not None:
+            named.go()
+        else:
+            self.step_found(1)
+
     def _search(self, text: str) -> None:
+        named = named_repetition(self._document, text)
+        if named is not None:
+            self._matches = []
+            self.found.setText(f"Enter: {named.words}")
+            return
         self._matches = find_matches(self._document.links.nodes, text)
         self._place = -1
         words = f"{len(self._matches)} found" if self._matches else "nothing found"

@@ -39,6 +39,7 @@ from .help import about_window, keys_window
 from .menus import DIRECTIONS, Menus, form_words
 from .processes import trouble
 from .processes.kernels import Kernels
+from .search import named_repetition
 from .sizes import SizesByHand
 from .stage import VERSION, Stage
 from .status_bar import StatusBar
@@ -316,7 +317,8 @@ class Window(QMainWindow):
         self.run(part)
 
     def show_commands(self) -> None:
-        CommandPalette(self.menuBar(), self).show()
+        named = partial(named_repetition, self.document)
+        CommandPalette(self.menuBar(), self, named).show()
 
     def show_keys(self) -> None:
         window = keys_window(self)

@@ -48,6 +48,10 @@ class Camera:
         """Moved so that the scene follows a pointer that went ``dx, dy`` px."""
         return replace(self, x=self.x - dx / self.scale, y=self.y - dy / self.scale)
 
+    def carried(self, before: Point, after: Point) -> Camera:
+        """Moved so that the scene point ``after`` stands on the screen where ``before`` did."""
+        return replace(self, x=self.x + after[0] - before[0], y=self.y + after[1] - before[1])
+
     def zoomed(self, factor: float, at: Point | None = None) -> Camera:
         """Magnified; the scene point under the screen point ``at`` (the middle) stays there."""
         scale = min(max(self.scale * factor, LEAST_SCALE), MOST_SCALE)
@@ -60,17 +64,14 @@ class Camera:
             y=y - (at[1] - self.height / 2) / scale,
         )
 
-    def fitted(
-        self, rect: Rect, margin: float = 12.0, most: float = COMFORT, below: float = 0.0
-    ) -> Camera:
-        """All of ``rect`` in sight, centred, ``margin`` px from the border, ``below`` px more
-        from the lower one."""
+    def fitted(self, rect: Rect, margin: float = 8.0, most: float = COMFORT) -> Camera:
+        """All of ``rect`` in sight, centred, ``margin`` px from the border."""
         if rect.width <= 0 or rect.height <= 0:
             return replace(self, x=rect.x, y=rect.y, scale=most)
-        room = max(self.width - 2 * margin, 20.0), max(self.height - 2 * margin - below, 20.0)
+        room = max(self.width - 2 * margin, 20.0), max(self.height - 2 * margin, 20.0)
         scale = min(room[0] / rect.width, room[1] / rect.height, most)
         scale = max(scale, LEAST_SCALE)
-        return replace(self, x=rect.x, y=rect.y + below / 2 / scale, scale=scale)
+        return replace(self, x=rect.x, y=rect.y, scale=scale)
 
     def looking_at(self, point: Point, scale: float, bounds: Rect, margin: float = 40.0) -> Camera:
         """``point`` in the middle, but no more empty room beyond ``bounds`` than ``margin`` px."""

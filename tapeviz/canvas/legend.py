@@ -1,52 +1,81 @@
-"""A scene's legend in, a small plate that explains its lines and signs out."""
+"""A scene's legend in, a row that explains its lines and signs out."""
 
 from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ..paint.painting import paint, prepare, smooth
 from ..scene.model import LegendEntry
-from ..scene.sheet import legend_extent, legend_group
+from ..scene.primitives import PrimitiveGroup, TextRun
+from ..scene.sheet import LEGEND_SIZE, legend_row, legend_row_width
+from ..scene.text import cap_height
 from ..scene.theme import Theme
 
-_BORDER = 0.5
-"""Half of the plate's outline, px: the widget has room for all of it."""
+HEIGHT = 24
+REST = 22.0
+"""Px for the dots that stand for the entries without room."""
+TROUBLE = ("cut", "bridge")
+"""Entries that a reader looks for first: the last to go where not all have room."""
 
 
 class Legend(QWidget):
-    """The legend of an exported picture, in rows as wide as the graph has room for."""
+    """Beside the title, so that it never covers the picture. Entries without room are in the
+    tooltip, as all of them are."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._graph = parent
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
-        self._entries: tuple[LegendEntry, ...] = ()
-        self._room = 400
+        self.entries: tuple[LegendEntry, ...] = ()
+        self.shown: tuple[LegendEntry, ...] = ()
+        """Those that there is room for."""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(math.ceil(legend_row_width(self.entries)), HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, HEIGHT)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.update()
 
-    def show_entries(self, entries: tuple[LegendEntry, ...], room: int) -> None:
-        """``room``: px that it may take in width."""
-        if entries != self._entries or room != self._room:
-            self._entries, self._room = entries, room
-            self.setAccessibleName("Legend: " + ", ".join(entry.text for entry in entries))
-            width, height = legend_extent(entries, room - 2 * _BORDER)
-            self.setFixedSize(math.ceil(width + 2 * _BORDER), math.ceil(height + 2 * _BORDER))
-            self.update()
-        is_slim = 4 * self.height() <= self._graph.height()
-        self.setVisible(bool(entries) and room > 120 and is_slim)
+    def show_entries(self, entries: tuple[LegendEntry, ...]) -> None:
+        if entries == self.entries:
+            return
+        self.entries = entries
+        words = ", ".join(entry.text for entry in entries)
+        self.setAccessibleName(f"Legend: {words}")
+        self.setToolTip(f"Lines and signs: {words}" if words else "")
+        self.updateGeometry()
+        self._choose()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._choose()
+
+    def _choose(self) -> None:
+        """As many entries as there is room for; those about cuts are the last to go."""
+        kept = sorted(self.entries, key=lambda entry: entry.state not in TROUBLE)
+        rest = 0.0
+        while kept and legend_row_width(kept) + rest > self.width():
+            kept.pop()
+            rest = REST
+        self.shown = tuple(entry for entry in self.entries if entry in kept)
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         smooth(painter)
-        width = self._room - 2 * _BORDER
-        group = legend_group(self._entries, self._theme, _BORDER, _BORDER, width)
-        paint(painter, prepare(group), has_text=True)
+        made = list(legend_row(self.shown, self._theme, 0.0, HEIGHT / 2))
+        if len(self.shown) < len(self.entries):
+            x = legend_row_width(self.shown) + REST / 2 if self.shown else 0.0
+            y = HEIGHT / 2 + cap_height("sans", LEGEND_SIZE) / 2
+            tone = self._theme.text_muted
+            made.append(TextRun("legend-text", x, y, "…", "sans", LEGEND_SIZE, tone))
+        paint(painter, prepare(PrimitiveGroup("legend", "", tuple(made))), has_text=True)
         painter.end()

@@ -72,9 +72,13 @@ class Prepared:
     def wires_in(self, sight: Rect) -> Ints:
         return np.flatnonzero(_overlap(self.routes.boxes, sight, REACH))
 
+    def has_boxes(self, rect: Rect) -> bool:
+        """Whether a box reaches into a rectangle."""
+        return bool(_overlap(self.rects, rect, 0.0).any())
+
     def is_used(self, rect: Rect) -> bool:
         """Whether a box or a piece of a wire reaches into a rectangle."""
-        if bool(_overlap(self.rects, rect, 0.0).any()):
+        if self.has_boxes(rect):
             return True
         x1, y1, x2, y2 = self.routes.segments.T
         pieces = np.stack((np.minimum(x1, x2), np.minimum(y1, y2), *np.maximum((x1, y1), (x2, y2))))

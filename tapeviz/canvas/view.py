@@ -46,6 +46,8 @@ GLIDE = 260
 WHEEL_STEP = 1.0016
 KEY_STEP = 1.25
 NEAR_WIRE = 6.0
+ENOUGH = 0.95
+"""All of a picture in sight is worth so much of the least scale."""
 CLICK = 4
 
 
@@ -93,8 +95,6 @@ class GraphView(QGraphicsView):
         self._is_panning = self._is_framing = False
         self._frame = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
         self.has_glides = True
-        self.covered_below = 0.0
-        """Px at the lower border that the legend covers: a fit leaves them free."""
         self.follows_fit = True
         """The first view is kept, whatever the size of the widget, until the user moves the
         camera."""
@@ -161,14 +161,12 @@ class GraphView(QGraphicsView):
 
     def _begin(self, glides: bool) -> None:
         self.follows_fit = True
-        bounds, below = self.prepared.scene.bounds, self.covered_below
-        camera = self.camera.fitted(bounds, below=below)
-        if self._story and camera.scale < self._least:
-            below /= self._least
-            around = Rect(bounds.x, bounds.y + below / 2, bounds.width, bounds.height + below)
-            room = camera.width / self._least - 160, camera.height / self._least - 76 - below
+        bounds = self.prepared.scene.bounds
+        camera = self.camera.fitted(bounds)
+        if self._story and camera.scale < ENOUGH * self._least:
+            room = camera.width / self._least - 160, camera.height / self._least - 76
             middle = _middle(self._story, room)
-            camera = camera.looking_at(middle, self._least, around, margin=4.0)
+            camera = camera.looking_at(middle, self._least, bounds, margin=4.0)
         if glides:
             self.glide_to(camera)
         else:

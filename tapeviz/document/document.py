@@ -354,6 +354,12 @@ class Document(QObject):
             return self.insides.number
         return site.round_of(current.call.id) if current is not None else 0
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds or calls :meth:`select_round` may choose from; 0 where there are none."""
+        run = self.insides.shown
+        return len(self.site) if self.site is not None else run.count if run is not None else 0
+
     def select_round(self, number: int) -> None:
         """Shows another round (from 1) of the call site that is shown, or another call of the
         compiled function that it is in."""
@@ -400,9 +406,14 @@ class Document(QObject):
         self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
 
     def show_turn(self, path: str, turn: int) -> None:
-        """Shows a turn (from 1) of an open repeat."""
-        turns = {**dict(self.view.turns), path: max(1, turn)}
-        self.change_form(turns=tuple(sorted(turns.items())))
+        """Shows a turn (from 1) of a repeat, which opens."""
+        view, turns = self.view, {**dict(self.view.turns), path: max(1, turn)}
+        is_folded = any(node.opens == path for node in self.links.nodes.values())
+        self.change_form(
+            turns=tuple(sorted(turns.items())),
+            folded=view.folded - {path},
+            unfolded=view.unfolded | {path} if is_folded else view.unfolded,
+        )
 
     def show_bridge(self, is_shown: bool) -> None:
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))

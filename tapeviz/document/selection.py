@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ..analysis.model import CallDiagnosis, Cause, WalkStep
 from ..graph.groups.fold import path_of
+from ..graph.groups.tree import upwards
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, version_id
 from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId
@@ -174,6 +175,19 @@ class Links:
             return ""
         # A closed group's own path names itself: it stands in the one around it.
         return known.group if known.role != "group" else path_of(known).rpartition("/")[0]
+
+    def repeat_of(self, nodes: frozenset[NodeId]) -> tuple[str, int]:
+        """Path and number of turns of the repeat that one of these nodes is or stands in, else of
+        the first that is drawn; ``("", 0)`` where there is none."""
+        if self._graph is None:
+            return "", 0
+        counts = {frame.path: frame.count for frame in self._graph.graph.get("frames", ())}
+        counts.update({node.opens: node.turns for node in self.nodes.values() if node.turns})
+        counts = {path: count for path, count in counts.items() if count}
+        homes = [path_of(node) for id_, node in self.nodes.items() if id_ in nodes]
+        paths = (path for home in homes for path in upwards(home))
+        found = next((path for path in paths if path in counts), next(iter(counts), ""))
+        return found, counts.get(found, 0)
 
     def steps_of(self, nodes: frozenset[NodeId]) -> tuple[int, ...]:
         """Numbers (from 1) of the steps that run at one of these nodes."""

@@ -59,6 +59,8 @@ class Node:
     opens: str = ""
     """The path that unfolds it, if any does: that of a folded group, or of a value whose making is
     not in the picture."""
+    turns: int = 0
+    """How many turns a folded repeat has; 0: it is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _CORNER = 14.0
 _LABEL = 12.0
 """Below the title: a ring and its words may stand above a box."""
 _WORTH = 1.08
-"""Sources in two rows must make the picture so many times larger."""
+"""Sources in a row more must make the picture so many times larger."""
 _PORT = 2.0
 _ANCHOR = 60.0
 """Weight of the edges that hold ports at the border."""
@@ -93,14 +93,16 @@ def fitted(
     *,
     may_wrap: bool = True,
 ) -> Layout:
-    """The layered layout as it is largest in its room: as it comes, with its sources in two rows,
-    or in columns."""
+    """The layered layout as it is largest in its room: as it comes, with its sources in two or
+    three rows, or in columns."""
     layout = lay_out(graph, direction=direction)
     if room is None:
         return layout
     best = in_columns(layout, room) if may_wrap else layout
-    is_large = scale_in(best.bounds, room) >= READABLE
-    if not is_large and (pairs := stagger(graph, layout)):
+    plain = layout
+    for rows in (2, 3):
+        if scale_in(best.bounds, room) >= READABLE or not (pairs := stagger(graph, plain, rows)):
+            break
         held = graph.copy()
         added = [(a, b, held.add_edge(a, b, pull=0.0)) for a, b in pairs]
         layout = lay_out(held, direction=direction)

@@ -17,7 +17,7 @@ from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
 READABLE = 0.8
 """A picture that fits into its room at this scale stays as it is."""
 _MOST_COLUMNS = 6
-_GAP = 36.0
+_GAP = 28.0
 """Between two columns, and room for the edges between them:"""
 _LANE = 9.0
 _STUB = 16.0

@@ -6,12 +6,14 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
+from ..canvas.anchoring import anchor_of
 from ..canvas.camera import COMFORT
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
 from ..canvas.neighbours import Direction, neighbour
 from ..canvas.view import KEY_STEP, GraphView
 from ..document import Document
+from ..document.background import are_same
 from ..document.comparing import BEFORE
 from ..document.pipeline import ArrangedGraph
 from ..graph.model import NodeId
@@ -28,11 +30,13 @@ from .widgets import IconButton, plain_label
 
 EDGE = 12
 GAP = 4
-"""Px around legend and minimap."""
-MARGIN = 14
+"""Px around the minimap."""
+MARGIN = 10
 """Px around a picture that fills the pane."""
-GRAIN = 20
+GRAIN = 10
 """The room of the picture is given in steps of so many px."""
+CORNERS = ((True, True), (True, False), (False, False), (False, True))
+"""Where the minimap may stand: whether on the right, and whether below."""
 SETTLED = 120
 """Milliseconds without a change after which the size of the pane counts."""
 
@@ -45,7 +49,7 @@ class GraphPanel(Panel):
         super().__init__(document, theme)
         self.view = GraphView(theme, lambda error: document.failed.emit("paint", error))
         self.minimap = Minimap(theme, self.view)
-        self.legend = Legend(theme, self.view)
+        self.legend = Legend(theme)
         self.empty = EmptyGraph(document, self.view)
         self.step_label = plain_label(name="muted")
         self.buttons = [
@@ -58,6 +62,8 @@ class GraphPanel(Panel):
             lambda: self.view.zoom(KEY_STEP),
             self.view.fit,
         )
+        self.header_row.addSpacing(10)
+        self.header_row.addWidget(self.legend, 1)
         self.header_row.addWidget(self.step_label)
         self.header_row.addSpacing(6)
         for button, action in zip(self.buttons, actions, strict=True):
@@ -73,6 +79,7 @@ class GraphPanel(Panel):
         self.body.addWidget(self.rounds)
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
+        self._shown_of: tuple[object, ...] = ()
         self._is_overview = False
         self._map_at = (True, True)
         """Whether the minimap stands on the right, and whether below."""
@@ -124,46 +131,33 @@ class GraphPanel(Panel):
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
             self._place_overlays()
             self._come_closer()
-            self._free_of_legend()
             self.settling.start()
         return super().eventFilter(watched, event)
 
     def _place_overlays(self) -> None:
-        width, height = self.view.width(), self.view.height()
-        self.minimap.move(*self._map_corner())
-        room = width - 2 * EDGE
+        self.empty.setGeometry(0, 0, self.view.width(), self.view.height())
         if self.minimap.isVisibleTo(self.view):
-            room -= self.minimap.width() + EDGE
-        self.legend.show_entries(self.scene.legend, room)
-        self.legend.move(EDGE, height - self.legend.height() - EDGE)
-        self.empty.setGeometry(0, 0, width, height)
+            self._place_minimap()
 
-    def _map_corner(self) -> tuple[int, int]:
-        """Where the minimap stands: in the first corner of the first view without boxes, else
-        where it covers no target, source or cut."""
-        view, low = self.view, self.view.height() - self.minimap.height() - EDGE
+    def _place_minimap(self) -> None:
+        """In the first corner of the first view without boxes and edges, else in one without
+        boxes; nowhere where there is none."""
+        view = self.view
         right = view.width() - self.minimap.width() - EDGE
-        if not view.follows_fit:
-            return (right if self._map_at[0] else EDGE, low if self._map_at[1] else EDGE)
-        scene = view.prepared.scene
-        ringed = [box.rect for box in scene.boxes if box.ring] + [
-            Rect(mark.x, mark.y, 24.0, 24.0) for mark in scene.marks
-        ]
-        spots = [
-            self._spot(self.minimap.rect().translated(*at)) for at in self._corners(right, low)
-        ]
-        covers = [
-            (sum(_meet(rect, spot) for rect in ringed), view.prepared.is_used(spot))
-            for spot in spots
-        ]
-        best = min(range(len(spots)), key=covers.__getitem__)
-        corner = self._corners(right, low)[best]
-        self._map_at = (corner[0] == right, corner[1] == low)
-        return corner
-
-    @staticmethod
-    def _corners(right: int, low: int) -> tuple[tuple[int, int], ...]:
-        return (right, low), (right, EDGE), (EDGE, EDGE)
+        low = view.height() - self.minimap.height() - EDGE
+        if view.follows_fit:
+            found: list[tuple[bool, bool]] = []
+            for is_right, is_low in CORNERS:
+                corner = (right if is_right else EDGE, low if is_low else EDGE)
+                spot = self._spot(self.minimap.rect().translated(*corner))
+                found.append((view.prepared.has_boxes(spot), view.prepared.is_used(spot)))
+            best = min(range(len(CORNERS)), key=found.__getitem__)
+            self._map_at = CORNERS[best]
+            self.minimap.setVisible(not found[best][0])
+        self.minimap.move(
+            right if self._map_at[0] else EDGE,
+            low if self._map_at[1] else EDGE,
+        )
 
     def _spot(self, rect: QRect) -> Rect:
         """The part of the scene under a rectangle of the view, and a little around it."""
@@ -185,17 +179,6 @@ class GraphPanel(Panel):
         across, along = (max(GRAIN, side // GRAIN * GRAIN) for side in sides)
         self.document.change_form(room=(float(across), float(along)))
 
-    def _free_of_legend(self) -> None:
-        """Keep the first view free of the legend where that would cover boxes or edges."""
-        view, legend = self.view, self.legend
-        if not view.follows_fit:
-            return
-        view.covered_below = 0
-        view.refit()
-        if legend.isVisibleTo(view) and view.prepared.is_used(self._spot(legend.geometry())):
-            view.covered_below = legend.height() + EDGE // 3
-            view.refit()
-
     @property
     def scene(self) -> Scene:
         """The scene that is drawn: the run's own, or that of two runs side by side."""
@@ -214,7 +197,10 @@ class GraphPanel(Panel):
         is_new = layout is not self._shown_layout and not kept
         self._shown_layout = layout
         had_boxes = bool(self.view.prepared.scene.boxes)
+        if is_new and self._stays_near(scene):
+            is_new = False
         self.view.set_scene(scene)
+        self.legend.show_entries(scene.legend)
         self.empty.setVisible(not scene.boxes)
         self._place_overlays()
         is_growing = self.document.is_running and had_boxes
@@ -225,8 +211,20 @@ class GraphPanel(Panel):
             self._is_overview = True
             self.settling.start()
         self._come_closer()
-        self._free_of_legend()
         self._describe()
+
+    def _stays_near(self, scene: Scene) -> bool:
+        """A group of the same picture opened or closed: what was clicked stays under the pointer,
+        at the same scale. False: it is another picture."""
+        document = self.document
+        shown, self._shown_of = self._shown_of, (document.trace, document.view.overlay.call)
+        if not are_same(shown, self._shown_of) or document.comparing.both is not None:
+            return False
+        members = {name: node.members for name, node in document.links.nodes.items()}
+        anchor = anchor_of(self.view.prepared.scene, scene, members)
+        if anchor is not None:
+            self.view.move_camera(self.view.camera.carried(*anchor))
+        return anchor is not None
 
     def _come_closer(self) -> None:
         """A picture too large to be read as a whole begins where its story is: at the cut and the

@@ -35,10 +35,13 @@ def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
 
 
 class ShortLabel(QLabel):
-    """One line of plain text that loses its end where there is no room; the tooltip has it all."""
+    """One line of plain text that is shortened where there is no room; the tooltip has it all."""
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(
+        self, name: str = "", elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+    ) -> None:
         super().__init__()
+        self._elide = elide
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -55,7 +58,7 @@ class ShortLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         metrics = self.fontMetrics()
-        text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        text = metrics.elidedText(self.text(), self._elide, self.width())
         painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
 

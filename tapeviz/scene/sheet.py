@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..layout.model import Rect
@@ -76,7 +76,7 @@ def legend_extent(entries: Sequence[LegendEntry], width: float) -> tuple[float, 
     rows = _rows(entries, width)
     if not rows:
         return 0.0, 0.0
-    widest = max(_row_width(row) for row in rows)
+    widest = max(legend_row_width(row) for row in rows)
     return widest + 2 * _PADDING, LEGEND_HEIGHT + (len(rows) - 1) * (LEGEND_HEIGHT - 8)
 
 
@@ -90,25 +90,19 @@ def legend_group(
     made: list[Primitive] = [Path("legend", rounded(ground, LEGEND_HEIGHT / 2), style)]
     y = top + LEGEND_HEIGHT / 2
     for row in _rows(entries, width):
-        x = left + _PADDING
-        for entry in row:
-            made += legend_sample(entry.state, x, y, theme)
-            baseline = y + cap_height("sans", LEGEND_SIZE) / 2
-            start = x + SAMPLE + _SAMPLE_GAP
-            made.append(
-                TextRun(
-                    "legend-text",
-                    start,
-                    baseline,
-                    entry.text,
-                    "sans",
-                    LEGEND_SIZE,
-                    theme.text_muted,
-                )
-            )
-            x += _entry_width(entry) + _ENTRY_GAP
+        made += legend_row(row, theme, left + _PADDING, y)
         y += LEGEND_HEIGHT - 8
     return PrimitiveGroup("legend", "", tuple(made))
+
+
+def legend_row(row: Sequence[LegendEntry], theme: Theme, x: float, y: float) -> Iterator[Primitive]:
+    """Entries side by side from ``x`` on, their middle at ``y``."""
+    baseline, tone = y + cap_height("sans", LEGEND_SIZE) / 2, theme.text_muted
+    for entry in row:
+        yield from legend_sample(entry.state, x, y, theme)
+        start = x + SAMPLE + _SAMPLE_GAP
+        yield TextRun("legend-text", start, baseline, entry.text, "sans", LEGEND_SIZE, tone)
+        x += _entry_width(entry) + _ENTRY_GAP
 
 
 def legend_sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
@@ -132,14 +126,15 @@ def _entry_width(entry: LegendEntry) -> float:
     return SAMPLE + _SAMPLE_GAP + text_width(entry.text, "sans", LEGEND_SIZE)
 
 
-def _row_width(row: Sequence[LegendEntry]) -> float:
+def legend_row_width(row: Sequence[LegendEntry]) -> float:
+    """Px that entries side by side take."""
     return sum(_entry_width(entry) for entry in row) + _ENTRY_GAP * (len(row) - 1)
 
 
 def _rows(entries: Sequence[LegendEntry], width: float) -> list[list[LegendEntry]]:
     rows: list[list[LegendEntry]] = []
     for entry in entries:
-        if rows and _row_width([*rows[-1], entry]) + 2 * _PADDING <= width:
+        if rows and legend_row_width([*rows[-1], entry]) + 2 * _PADDING <= width:
             rows[-1].append(entry)
         else:
             rows.append([entry])

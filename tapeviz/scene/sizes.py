@@ -8,23 +8,23 @@ from ..trace.model import Trace
 from .content import Content, content_of
 from .text import text_width
 
-TITLE_SIZE = 14.0
+TITLE_SIZE = 15.0
 LEGIBLE = 10.0 / TITLE_SIZE
 """The scale at which the titles of boxes are 10 px high: no first view is smaller."""
-SUBTITLE_SIZE = 12.0
+SUBTITLE_SIZE = 13.0
 VALUE_SIZE = 13.0
 CHIP_SIZE = 12.0
 BOX_HEIGHT = 46.0
 CHIP_HEIGHT = 24.0
 LEAST_WIDTH = 80.0
-GAP = 13.0
+GAP = 10.0
 """Between the words and the value."""
 _PLUS = 8.0
 """The width of a folded group's plus on the right, px."""
 PICTURE_HEIGHT = 34.0
-PICTURE_WIDTH = 52.0
+PICTURE_WIDTH = 44.0
 CELL = 12.0
-PADDING = {"rounded": 11.0, "capsule": 17.0, "chip": 8.0, "stack": 11.0}
+PADDING = {"rounded": 9.0, "capsule": 14.0, "chip": 7.0, "stack": 9.0}
 
 
 def with_sizes(graph: nx.MultiDiGraph, trace: Trace) -> nx.MultiDiGraph:

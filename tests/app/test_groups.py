@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.live import live_stages
+from tapeviz.app.search import named_repetition
 from tapeviz.app.window import Window
 from tapeviz.scene.parts.boxes import plus_rect
 from tapeviz.scene.parts.frames import FrameButton, frame_buttons
@@ -150,3 +151,27 @@ def test_the_picker_on_a_frame_shows_another_turn_and_the_minus_folds_it(
     x, y = view.camera.to_screen((plus.x, plus.y))
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
     qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
+    minus = frame_buttons(document.scene.frames[0])["fold"]
+    assert view.camera.to_screen((minus.x, minus.y)) == pytest.approx((x, y), abs=1.0)
+
+
+def test_the_search_goes_to_a_turn_of_a_loop_that_stands_open_or_closed(
+    qtbot: QtBot, window: Window
+) -> None:
+    document, search = window.document, window.top_bar.search
+    document.stages = live_stages()
+    document.open_trace(recurrent(50))
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+    qtbot.keyClicks(search, "turn 12")
+    assert window.top_bar.found.text() == "Enter: turn 12 of 50"
+    qtbot.keyClick(search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: is_drawn(window) and document.scene.frames[0].turn == 12)
+    document.fold_group(document.scene.frames[0].path)
+    qtbot.waitUntil(lambda: is_drawn(window) and not document.scene.frames)
+    named = named_repetition(document, "Turn 7")
+    assert named is not None
+    named.go()
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
+    assert document.scene.frames[0].turn == 7
+    for text in ("turn 51", "turn 0", "round 1", "turn", "12"):
+        assert named_repetition(document, text) is None

@@ -172,14 +172,17 @@ def test_the_minimap_is_there_when_it_helps(qtbot: QtBot, view: GraphView) -> No
     assert heard.args == pytest.approx([bounds.x, bounds.y], rel=0.1)
 
 
-def test_the_legend_breaks_where_there_is_no_room(qtbot: QtBot, view: GraphView) -> None:
-    legend = Legend(THEMES["light"], view)
+def test_the_legend_keeps_cuts_where_there_is_no_room_for_all(qtbot: QtBot) -> None:
+    legend = Legend(THEMES["light"])
+    qtbot.addWidget(legend)
     entries = tuple(LegendEntry(s, s) for s in ("gradient", "recorded", "cut", "bridge"))
-    legend.show_entries(entries, 600)
-    one = legend.height()
-    legend.show_entries(entries, 200)
-    assert legend.height() > one
-    assert legend.width() <= 200
+    legend.resize(600, 24)
+    legend.show()
+    legend.show_entries(entries)
+    assert legend.shown == entries
+    legend.resize(170, 24)
+    assert [entry.state for entry in legend.shown] == ["cut", "bridge"]
+    assert all(entry.text in legend.toolTip() for entry in entries)
     legend.grab()
-    legend.show_entries((), 600)
-    assert legend.isHidden()
+    legend.show_entries(())
+    assert legend.shown == ()

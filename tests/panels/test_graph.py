@@ -71,9 +71,9 @@ def test_showing_the_cut_zooms_to_it(panel: GraphPanel) -> None:
     assert panel.view.camera.scale > 1
 
 
-def test_the_fit_leaves_room_for_the_legend(panel: GraphPanel) -> None:
-    assert panel.legend.isVisible()
-    assert at(panel, "op5").y() + 26 * panel.view.camera.scale < panel.legend.y() + 2
+def test_the_legend_stands_beside_the_title(panel: GraphPanel) -> None:
+    assert panel.legend.entries == panel.document.scene.legend
+    assert panel.legend.parent() is panel.header
 
 
 def test_an_empty_graph_says_how_to_begin(qtbot: QtBot, document: Document, theme: Theme) -> None:

@@ -15,6 +15,7 @@ from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.app.processes.live import live_stages
+from tapeviz.app.search import named_repetition
 from tapeviz.document import Document
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.backprop.panel import BackpropPanel
@@ -209,3 +210,13 @@ def test_diagnosing_twice_gives_the_same_rounds(trace: Trace) -> None:
     first, second = diagnose(trace).rounds.sites, diagnose(trace).rounds.sites
     assert [site.shapes for site in first] == [site.shapes for site in second]
     assert [site.calls for site in first] == [site.calls for site in second]
+
+
+def test_a_round_is_found_by_its_number(loop: Document) -> None:
+    count = len(site_of(loop))
+    named = named_repetition(loop, "round 2")
+    assert named is not None
+    assert named.words == f"round 2 of {count}"
+    named.go()
+    assert loop.round == 2
+    assert named_repetition(loop, f"round {count + 1}") is None

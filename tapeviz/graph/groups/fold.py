@@ -82,7 +82,7 @@ class _Folding:
                 node = _group_node(graph, path, [graph.nodes[n]["node"] for n in own], entry)
                 node = replace(node, members=tuple(names))
                 if count := tree.groups[path].count:
-                    node = replace(node, subtitle=f"× {count} turns")
+                    node = replace(node, subtitle=f"× {count} turns", turns=count)
                 home = tree.groups[path].parent
             else:
                 node = graph.nodes[shown]["node"]

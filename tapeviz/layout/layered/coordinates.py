@@ -16,7 +16,7 @@ from tapeviz.layout.arrays import Floats, GraphArrays, Ints
 from tapeviz.layout.layered.balance import Fences, Springs, balance, within_fences
 from tapeviz.layout.layered.layers import Layers
 
-BOX_GAP = 22.0
+BOX_GAP = 18.0
 WIRE_GAP = 14.0
 """Between two long edges side by side, px."""
 BOX_TO_WIRE = 18.0

@@ -22,7 +22,9 @@ LEAVE = 8.0
 """Straight piece below a row before an edge may turn, px."""
 ARRIVE = 13.0
 """Straight piece above a row: room for the arrowhead."""
-ROW_GAP = 36.0
+ROW_GAP = 34.0
+STRAIGHT_GAP = 28.0
+"""Between two rows whose edges all run straight down, px."""
 STEEPNESS = 0.09
 """An edge that goes far aside gets a band higher by this part of the distance."""
 HIGHEST_BAND = 44.0
@@ -75,7 +77,8 @@ def stack_rows(
 
 
 def _band(aside: Floats) -> Floats:
-    band: Floats = np.clip(aside * STEEPNESS, ROW_GAP - LEAVE - ARRIVE, HIGHEST_BAND)
+    turning: Floats = np.clip(aside * STEEPNESS, ROW_GAP - LEAVE - ARRIVE, HIGHEST_BAND)
+    band: Floats = np.where(aside > SAME, turning, STRAIGHT_GAP - LEAVE - ARRIVE)
     return band
 
 

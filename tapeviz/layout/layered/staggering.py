@@ -1,8 +1,8 @@
-"""A layered layout that is too wide in, sources that should stand in two rows out."""
+"""A layered layout that is too wide in, sources that should stand in several rows out."""
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import networkx as nx
 
@@ -14,10 +14,10 @@ WIDE = 0.7
 """A row wider than this part of the picture makes it wide."""
 
 
-def stagger(graph: nx.MultiDiGraph, layout: Layout) -> list[tuple[str, str]]:
+def stagger(graph: nx.MultiDiGraph, layout: Layout, rows: int) -> list[tuple[str, str]]:
     """Pairs (upper, lower) of nodes that begin side by side in a row that makes the picture wide.
 
-    Every second one may stand a row higher; its edges pass between the others.
+    They may stand in so many ``rows`` instead; the edges of the upper ones pass between the others.
     """
     if layout.direction != "down":
         return []
@@ -27,6 +27,7 @@ def stagger(graph: nx.MultiDiGraph, layout: Layout) -> list[tuple[str, str]]:
         boxes = list(row)
         width = boxes[-1][1].right - boxes[0][1].left
         sources = [name for name, _ in boxes if not graph.in_degree(name)]
-        if width > WIDE * layout.bounds.width and len(sources) >= LEAST:
-            pairs += zip(sources[::2], sources[1::2], strict=False)
+        if width > WIDE * layout.bounds.width and len(sources) >= max(LEAST, 2 * rows - 1):
+            starts = range(0, len(sources), rows)
+            pairs += (pair for start in starts for pair in pairwise(sources[start : start + rows]))
     return pairs

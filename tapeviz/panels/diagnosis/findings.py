@@ -24,7 +24,7 @@ from ...trace.model import Array, CallId
 from ..look import Theme
 from ..rounds.sparkline import Sparkline
 from ..tensor.values import MOST_CELLS, ValueTable
-from ..widgets import Badge, link_button, plain_label
+from ..widgets import Badge, ShortLabel, link_button, plain_label
 from .cards import Asks, Card, rule
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
@@ -244,8 +244,12 @@ class FindingCard(Card):
         rows.setVerticalSpacing(3)
         rows.setColumnStretch(1, 1)
         for row, (name, number) in enumerate(alike[:MOST_ALIKE]):
-            rows.addWidget(plain_label(name, "code"), row, 0)
-            rows.addWidget(plain_label(number, "muted"), row, 1)
+            called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
+            called.setText(name)
+            told = ShortLabel("muted")
+            told.setText(number)
+            rows.addWidget(called, row, 0)
+            rows.addWidget(told, row, 1)
         self.column.addLayout(rows)
         if spread is not None:
             more = len(alike) - MOST_ALIKE
