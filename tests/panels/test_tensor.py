@@ -231,6 +231,8 @@ def test_tables_and_shades() -> None:
     assert np.isnan(shades(np.array([[np.nan, 1.0]]))[0, 0])
     assert short_number(np.float32(-0.0358666), 7) == "-0.0359"
     assert short_number(np.float32(2709.0), 7) == "2709.0"
+    assert short_number(np.float32(-6.12345e-7), 6) == "-6e-7"
+    assert short_number(np.float32(3.2e12), 6) == "3.2e12"
 
 
 def test_values_that_were_let_go_of_are_not_waited_for(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ...scene.parts.numbers import scalar_text
 from ...trace.model import Array
 from ..look import Theme, colour, contrast, font, mix
 
+_EXPONENT = re.compile(r"e(-?)\+?0*(?=\d)")
+"""The sign and the zeros of an exponent that say nothing."""
 MOST_CELLS = 400
 """More elements are shown as an image, not as numbers."""
 
@@ -38,12 +41,13 @@ def shades(table: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def short_number(value: Any, longest: int) -> str:
-    """As TensorFlow prints it, else with as many digits as fit into ``longest`` characters."""
+    """As TensorFlow prints it, else with as many digits as fit into ``longest`` characters: at
+    least one, with its exponent (``-6e-7``)."""
     text = scalar_text(value, longest)
     for digits in (5, 4, 3, 2, 1):
         if len(text) <= longest or not isinstance(value, float | np.floating):
             break
-        text = f"{value:.{digits}g}"
+        text = _EXPONENT.sub(r"e\1", f"{value:.{digits}g}")
     return text
 
 
@@ -122,7 +126,7 @@ class ValueTable(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width, height = self._cell_size()
-        size = max(9.0, min(13.0, height * 0.5, width / 3.4))
+        size = max(9.0, min(13.0, height * 0.5, width / 3.6))
         painter.setFont(font("mono", size))
         has_text = height >= 13 and width >= 26
         for i, row in enumerate(self._texts):
@@ -151,10 +155,10 @@ class ValueTable(QWidget):
             tone = theme.text if contrast(fill, theme.text) >= 4.5 else on_fill
             painter.setPen(colour(tone if is_finite else theme.trouble_text))
             metrics = painter.fontMetrics()
-            room = int((rect.width() - 5) / max(metrics.horizontalAdvance("0"), 1))
+            room = int((rect.width() - 3) / max(metrics.horizontalAdvance("0"), 1))
             if len(text) > room:
                 text = short_number(self._table[at], max(room, 2))
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(rect.width()) - 4)
+            shown = text if len(text) <= room else "…"  # the beginning of a number is another one
             painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, shown)
 
     def cell_at(self, at: QPoint) -> tuple[int, int] | None:
