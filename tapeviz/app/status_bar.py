@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
@@ -12,6 +14,8 @@ from ..trace.model import EMPTY_TRACE
 
 PATIENCE = 500
 """Milliseconds that something may last before the bar says so."""
+MOST_FORMER = 32
+"""Characters of the line that names a text."""
 WORDS = {
     "arrange": "Drawing the graph",
     "compare": "Running it to compare",
@@ -44,10 +48,15 @@ class StatusBar(QWidget):
         self.cancel_button = link_button("Cancel")
         self.cancel_button.clicked.connect(self.cancel)
         self.state = plain_label()
+        self._bring_back: Callable[[], object] | None = None
+        self.former = link_button("", "It is unsaved; also under File, Open recent")
+        self.former.clicked.connect(self._take_former)
+        self.former.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 4)
         row.setSpacing(12)
         row.addWidget(self.facts)
+        row.addWidget(self.former)
         row.addWidget(self.trouble, 1)
         for widget in (self.busy_words, self.bar, self.cancel_button, self.state):
             row.addWidget(widget)
@@ -67,6 +76,19 @@ class StatusBar(QWidget):
         document.mending.progressed.connect(self._note_progress)
         self._hide_bar()
         self._show()
+
+    def offer_former(self, first: str, bring_back: Callable[[], object] | None) -> None:
+        """A link to the text that was replaced, by its first own line; None: nothing was lost."""
+        self._bring_back = bring_back
+        shown = first if len(first) <= MOST_FORMER else f"{first[: MOST_FORMER - 1]}…"
+        self.former.setText(f"Back to “{shown}”".replace("&", "&&"))
+        self.former.setVisible(bring_back is not None)
+
+    def _take_former(self) -> None:
+        bring_back, self._bring_back = self._bring_back, None
+        self.former.hide()
+        if bring_back is not None:
+            bring_back()
 
     def show_kernel(self, words: str) -> None:
         self.kernel_words = words

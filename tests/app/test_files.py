@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
@@ -279,6 +280,24 @@ def test_a_text_opened_over_an_unsaved_one_does_not_lose_it(
     again.files.open_draft(draft)
     assert again.document.text.source == "precious = 5\n"
     assert again.draft.set_aside() == []
+
+
+def test_a_link_leads_back_to_the_text_that_was_replaced(
+    qtbot: QtBot, window: Window, tmp_path: Path
+) -> None:
+    former = window.status.former
+    window.files.new()
+    assert not former.isVisible()
+    edit(window, "import os\nprecious = 5\n")
+    window.files.new()
+    assert former.isVisible()
+    assert former.text() == "Back to “precious = 5”"
+    qtbot.mouseClick(former, Qt.MouseButton.LeftButton)
+    assert window.document.text.source == "import os\nprecious = 5\n"
+    assert not former.isVisible()
+    assert window.draft.set_aside() == []
+    window.files.open(tmp_path / "missing.py")
+    assert not former.isVisible()
 
 
 def test_only_some_texts_are_set_aside(

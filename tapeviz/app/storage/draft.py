@@ -146,13 +146,17 @@ class DraftKeeper(QObject):
             self._lock = None
             self._file.with_suffix(_LOCK).unlink(missing_ok=True)
 
-    def turn_over(self) -> None:
-        """Another text comes: an unsaved one is set aside, and the oldest of these go."""
-        if self.keep():
-            with contextlib.suppress(OSError):
-                self._file.rename(self._folder / f"{secrets.token_hex(8)}{_ASIDE}")
-            for draft in self.set_aside()[MOST_ASIDE:]:
-                draft.file.unlink(missing_ok=True)
+    def turn_over(self) -> Draft | None:
+        """Another text comes: an unsaved one is set aside and returned; the oldest of these go."""
+        if not self.keep():
+            return None
+        aside = self._folder / f"{secrets.token_hex(8)}{_ASIDE}"
+        with contextlib.suppress(OSError):
+            self._file.rename(aside)
+        drafts = self.set_aside()
+        for draft in drafts[MOST_ASIDE:]:
+            draft.file.unlink(missing_ok=True)
+        return next((draft for draft in drafts if draft.file == aside), None)
 
     def set_aside(self) -> list[Draft]:
         """Unsaved texts that come back when they are asked for, the last first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +40,11 @@ class Files:
         self._settings.forget_recent()
 
     def _begin(self) -> None:
-        """Before another text takes the place of this one: unsaved, it is set aside."""
-        self._window.draft.turn_over()
+        """Before another text takes the place of this one: unsaved, it is set aside, and a link
+        in the status line brings it back."""
+        draft = self._window.draft.turn_over()
+        back = partial(self.open_draft, draft) if draft is not None else None
+        self._window.status.offer_former(draft.first_line if draft is not None else "", back)
 
     def open_draft(self, draft: Draft) -> None:
         """Brings back a text that was set aside."""
@@ -72,6 +76,7 @@ class Files:
             self._begin()
             self._read(path)
         except (TapevizError, OSError) as error:
+            self._window.status.offer_former("", None)
             self._document.complain(str(error))
             return False
         self._settings.add_recent(path)
