@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..canvas.view import KEY_STEP
+from ..export.writing import WRITERS, Writer
 from .action import Act, Action
 from .editing_actions import EDITING
 
@@ -32,13 +33,13 @@ def _has_selection(window: Window) -> bool:
     return bool(window.document.selection.nodes)
 
 
-def _export(suffix: str, text: str, tip: str) -> Action:
+def _export(suffix: str, writer: Writer) -> Action:
     return Action(
         f"export-{suffix}",
         "&File/&Export",
-        text,
+        f"{writer.entry} …",
         (),
-        tip,
+        writer.tip,
         lambda w: w.pictures.ask(suffix),
         is_there=_has_scene,
     )
@@ -101,14 +102,7 @@ ACTIONS: tuple[Action, ...] = (
         lambda w: w.side_by_side.ask_file(),
         is_there=_has_trace,
     ),
-    _export("png", "&PNG …", "The picture in pixels, twice as sharp as the screen"),
-    _export("svg", "&SVG …", "The picture as vectors, text stays text"),
-    _export("pdf", "P&DF …", "The picture as a page"),
-    _export("dot", "D&OT …", "The graph for Graphviz"),
-    _export("json", "&JSON …", "The graph with its places, as networkx node-link data"),
-    _export("graphml", "Graph&ML …", "The graph for yEd, Gephi or Cytoscape"),
-    _export("html", "&HTML …", "A page to share: source, picture, diagnosis, and the steps"),
-    _export("gif", "&GIF …", "A film of the backward pass, a second for each step"),
+    *(_export(suffix, writer) for suffix, writer in WRITERS.items()),
     Action(
         "export-rounds",
         "&File/&Export",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,17 +18,21 @@ from .shared_page import SharedPage
 
 MOST_FRAMES = 240
 """A film of more takes too long to look at, and its file is too large to send."""
-Writer = Callable[[Drawing, Options], bytes]
 
 
-def _in(module: str) -> Writer:
-    """``write`` of a module that is loaded when it is first needed: only PNG and PDF need Qt."""
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """``module``: of this room, with ``write(drawing, options) -> bytes``; ``entry``, ``tip``: its
+    line in the menu, with a mnemonic."""
 
-    def write(drawing: Drawing, options: Options) -> bytes:
-        made: bytes = _loaded(module).write(drawing, options)
+    module: str
+    entry: str
+    tip: str
+
+    def write(self, drawing: Drawing, options: Options) -> bytes:
+        """The module is loaded when it is first needed: only PNG and PDF need Qt."""
+        made: bytes = _loaded(self.module).write(drawing, options)
         return made
-
-    return write
 
 
 def _loaded(module: str) -> Any:
@@ -40,14 +45,14 @@ def _loaded(module: str) -> Any:
 
 
 WRITERS: Mapping[str, Writer] = {
-    "svg": _in("svg"),
-    "png": _in("png"),
-    "pdf": _in("pdf"),
-    "dot": _in("dot"),
-    "json": _in("node_link"),
-    "graphml": _in("graphml"),
-    "html": _in("html"),
-    "gif": _in("gif"),
+    "png": Writer("png", "&PNG", "The picture in pixels, twice as sharp as the screen"),
+    "svg": Writer("svg", "&SVG", "The picture as vectors, text stays text"),
+    "pdf": Writer("pdf", "P&DF", "The picture as a page"),
+    "dot": Writer("dot", "D&OT", "The graph for Graphviz"),
+    "json": Writer("node_link", "&JSON", "The graph with its places, as networkx node-link data"),
+    "graphml": Writer("graphml", "Graph&ML", "The graph for yEd, Gephi or Cytoscape"),
+    "html": Writer("html", "&HTML", "A page to share: source, picture, diagnosis, and the steps"),
+    "gif": Writer("gif", "&GIF", "A film of the backward pass, a second for each step"),
 }
 
 
@@ -67,7 +72,7 @@ def render(
     """
     writer = WRITERS[check_suffix(suffix)]
     _check_scale(scale)
-    return writer(drawing, Options(scale, transparent, title, legend))
+    return writer.write(drawing, Options(scale, transparent, title, legend))
 
 
 def write_picture(
