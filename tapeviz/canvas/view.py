@@ -32,8 +32,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QRubberBand, QToolTip
 
 from ..layout.model import Point, Rect
-from ..scene.model import Box, Scene
-from ..scene.parts.boxes import plus_rect
+from ..scene.model import Scene
+from ..scene.parts.boxes import minus_rect, plus_rect
 from ..scene.parts.frames import button_at
 from ..scene.theme import Theme
 from .camera import Camera
@@ -58,6 +58,8 @@ class GraphView(QGraphicsView):
     node_activated = Signal(str)
     node_hovered = Signal(str)
     """The node under the pointer, empty where there is none."""
+    node_folded = Signal(str)
+    """The − of a node: the group that it stands in shall close."""
     frame_clicked = Signal(str, str)
     """The path of a frame, and which of its buttons: ``back``, ``forward`` or ``fold``."""
     left = Signal()
@@ -95,6 +97,8 @@ class GraphView(QGraphicsView):
         self._is_panning = self._is_framing = False
         self._frame = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
         self.has_glides = True
+        self.can_fold: Callable[[str], bool] = lambda node: False
+        """Whether a node stands in an open group: pointed at, it shows a −."""
         self.follows_fit = True
         """The first view is kept, whatever the size of the widget, until the user moves the
         camera."""
@@ -263,7 +267,11 @@ class GraphView(QGraphicsView):
                 self._is_panning = self._is_framing = False
                 self.frame_clicked.emit(button[0].path, button[1])
                 return
-            if box is not None and box.opens and _is_on_plus(box, point):
+            if box is not None and self.can_fold(box.node) and _is_on(minus_rect(box), point):
+                self._is_panning = self._is_framing = False
+                self.node_folded.emit(box.node)
+                return
+            if box is not None and box.opens and _is_on(plus_rect(box), point):
                 self._is_panning = self._is_framing = False
                 self.node_activated.emit(box.node)
                 return
@@ -311,6 +319,7 @@ class GraphView(QGraphicsView):
         if node != self._hovered:
             self._hovered = node
             self.node_hovered.emit(node)
+            self.viewport().update()
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hover("")
@@ -334,6 +343,20 @@ class GraphView(QGraphicsView):
                 x, y = self.camera.to_screen((box.left, box.top))
                 frame = QRectF(x, y, box.width * scale, box.height * scale)
                 painter.drawRoundedRect(frame.adjusted(-4, -4, 4, 4), 9, 9)
+        if self._hovered in self.prepared.indices and self.can_fold(self._hovered):
+            self._draw_minus(painter)
+
+    def _draw_minus(self, painter: QPainter) -> None:
+        box = self.prepared.scene.boxes[self.prepared.indices[self._hovered]]
+        rect, scale = minus_rect(box), self.camera.scale
+        middle = QPointF(*self.camera.to_screen((rect.x, rect.y)))
+        radius = rect.width / 2 * scale
+        painter.setPen(QPen(QColor(self._theme.group_stroke), 1.2))
+        painter.setBrush(QColor(self._theme.panel))
+        painter.drawEllipse(middle, radius, radius)
+        reach = QPointF(0.55 * radius, 0)
+        painter.setPen(QPen(QColor(self._theme.text), 1.6))
+        painter.drawLine(middle - reach, middle + reach)
 
     # Keys
 
@@ -396,8 +419,7 @@ class GraphView(QGraphicsView):
         return wire.tooltip if wire is not None else ""
 
 
-def _is_on_plus(box: Box, point: Point) -> bool:
-    rect = plus_rect(box)
+def _is_on(rect: Rect, point: Point) -> bool:
     return abs(point[0] - rect.x) <= rect.width / 2 and abs(point[1] - rect.y) <= rect.height / 2
 
 

@@ -98,6 +98,8 @@ class GraphPanel(Panel):
         view.node_activated.connect(self._activate)
         view.node_hovered.connect(self._hover)
         document.hover_changed.connect(self._light_up)
+        view.can_fold = self._can_fold
+        view.node_folded.connect(document.fold)
         view.frame_clicked.connect(self._click_frame)
         view.left.connect(document.comparing.leave)
         view.menu_requested.connect(self._offer)
@@ -309,6 +311,10 @@ class GraphPanel(Panel):
         first = node or next(iter(nodes), "")
         if not self.document.unfold(first) and nodes:
             self.view.reveal(nodes)
+
+    def _can_fold(self, node: str) -> bool:
+        is_one = self.document.comparing.both is None
+        return is_one and bool(self.document.links.open_path(node))
 
     def _offer(self, node: str, at: QPoint) -> None:
         """Open a menu of what can be done with a node, at the pointer."""

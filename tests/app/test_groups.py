@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.app.processes.live import live_stages
 from tapeviz.app.search import named_repetition
 from tapeviz.app.window import Window
-from tapeviz.scene.parts.boxes import plus_rect
+from tapeviz.scene.parts.boxes import minus_rect, plus_rect
 from tapeviz.scene.parts.frames import FrameButton, frame_buttons
 from tests.graph.test_fold import recurrent
 
@@ -175,3 +175,19 @@ def test_the_search_goes_to_a_turn_of_a_loop_that_stands_open_or_closed(
     assert document.scene.frames[0].turn == 7
     for text in ("turn 51", "turn 0", "round 1", "turn", "12"):
         assert named_repetition(document, text) is None
+
+
+def test_the_minus_of_a_box_folds_the_loop_that_it_stands_in(qtbot: QtBot, window: Window) -> None:
+    document, view = window.document, window.graph.view
+    document.stages = live_stages()
+    document.open_trace(recurrent(50))
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+    inside = [box for box in document.scene.boxes if document.links.open_path(box.node)]
+    assert inside
+    rect = minus_rect(inside[0])
+    x, y = view.camera.to_screen((rect.x, rect.y))
+    QTest.mouseMove(view.viewport(), QPoint(round(x), round(y)))
+    view.grab()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
+    qtbot.waitUntil(lambda: is_drawn(window) and not document.scene.frames)
+    assert any(node.turns == 50 for node in document.links.nodes.values())

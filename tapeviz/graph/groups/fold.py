@@ -89,12 +89,17 @@ class _Folding:
                 home = self._stands_in(shown)
                 node = self._in_turn(node, home)
                 others = tuple(n for n in names if n != shown)
-                node = replace(node, group=home, members=others) if home or others else node
+                around = tree.groups[home].parent if self._is_turn(home) else home
+                node = replace(node, group=around, members=others) if home or others else node
             frame = next((path for path in upwards(home) if path in self._framed), "")
             result.add_node(shown, node=node, frame=frame)
         self._carry_edges(result)
         result.graph["frames"] = tuple(self._frames(result))
         return result
+
+    def _is_turn(self, path: str) -> bool:
+        """A turn does not fold by itself: the repeat that it is one of does."""
+        return bool(path) and self._tree.groups[path].kind == "turn"
 
     def _stands_in(self, name: NodeId) -> str:
         """Path of the innermost open group around a node that is drawn by itself."""
