@@ -25,6 +25,14 @@ AGREEING = {
             y = v * v
         t.gradient(y, w)
         """,
+    "a draw in the shape of what depends on the source": """
+        mean, z = tf.Variable([1.0, 2.0]), tf.Variable(tf.zeros(2))
+        with tf.GradientTape() as t:
+            m = mean * 2.0
+            z.assign(tf.random.normal(tf.shape(m)) + m)
+            y = tf.reduce_sum(z * z)
+        t.gradient(y, mean)
+        """,
     "meta-learning through a layer": """
         tf.random.set_seed(1)
         layer = tf.keras.layers.Dense(2)

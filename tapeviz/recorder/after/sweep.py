@@ -31,6 +31,8 @@ _DRAWING = frozenset(
     | {"ParameterizedTruncatedNormal", "StatefulRandomBinomial", "RandomShuffle"}
 )
 _DRAWING_WHOLE = frozenset({"Multinomial", "StatelessMultinomial", "RandomUniformInt"})
+# Ops that ask for the shape of what they take, and not for its elements.
+_OF_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
 
 
 class CannotSweep(Exception):
@@ -127,7 +129,7 @@ class Sweep:
             ever |= states
         self.states = frozenset(ever)
         for step in steps:
-            if self.source in step.op.outputs:
+            if self.source in step.op.outputs or step.op.type in _OF_SHAPES:
                 continue
             if not moved.isdisjoint(step.op.inputs) or not ever.isdisjoint(step.op.inputs):
                 yield step
@@ -135,7 +137,9 @@ class Sweep:
     def _leads_on(self, op: KeptOp, moved: set[int], states: set[int]) -> bool:
         if moved.isdisjoint(op.inputs) and states.isdisjoint(op.inputs):
             return False
-        return not (op.type in _DRAWING_WHOLE or self.source in op.outputs)
+        if op.type in _DRAWING_WHOLE or op.type in _OF_SHAPES:
+            return False
+        return self.source not in op.outputs
 
 
 class _Step(NamedTuple):
