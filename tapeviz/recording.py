@@ -329,10 +329,10 @@ class LiveRecording:
 
     def _note_own_interrupt(self) -> None:
         """A KeyboardInterrupt in a run that nobody stopped is an exception of the snippet."""
-        told = self._ended
-        if told is not None and told.error is not None:
-            self._add(told.error)
-            self._add(Ended("raised", told.seconds))
+        ended = self._ended
+        if ended is not None and ended.error is not None:
+            self._add(ended.error)
+            self._add(Ended("raised", ended.seconds))
 
     def _broken_off(self, end: RunEnd) -> None:
         """The process was stopped or died: its end is an error of the snippet, with its line."""

@@ -82,13 +82,13 @@ def _line(asked: Asked) -> str:
 
 
 def _ops(sign: str, trace: Trace, ops: Iterable[OpId]) -> Iterator[str]:
-    told = list(ops)
-    if told:
+    listed = list(ops)
+    if listed:
         yield "Ops only before" if sign == "-" else "Ops only after"
-    for op in told[:_MOST_OPS]:
+    for op in listed[:_MOST_OPS]:
         yield f"  {sign} {_op(trace, op)}"
-    if len(told) > _MOST_OPS:
-        yield f"  {sign} … and {len(told) - _MOST_OPS:,} more"
+    if len(listed) > _MOST_OPS:
+        yield f"  {sign} … and {len(listed) - _MOST_OPS:,} more"
 
 
 def _op(trace: Trace, op: OpId) -> str:
@@ -99,10 +99,10 @@ def _op(trace: Trace, op: OpId) -> str:
 
 def _turned(first: Trace, second: Trace, comparison: Comparison) -> Iterator[str]:
     for words, is_now in (("Recorded by a tape only after", True), ("… only before", False)):
-        told = [pair for pair in comparison.turned if bool(second.ops[pair[1]].tapes) == is_now]
-        if told:
+        listed = [pair for pair in comparison.turned if bool(second.ops[pair[1]].tapes) == is_now]
+        if listed:
             yield words if is_now else "Recorded by a tape only before"
-        for op, other in told[:_MOST_OPS]:
+        for op, other in listed[:_MOST_OPS]:
             yield f"  {_op(second, other) if is_now else _op(first, op)}"
 
 

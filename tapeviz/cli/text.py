@@ -227,8 +227,8 @@ def _numbers(
     shown = list(zip(group, values, strict=True))[:most]
     width = max(len(finding.source) for finding, _ in shown)
     for finding, value in shown:
-        told = "" if value is None else number_in_a_line(trace, value)
-        yield f"    {finding.source.ljust(width)}  {told}".rstrip()
+        number = "" if value is None else number_in_a_line(trace, value)
+        yield f"    {finding.source.ljust(width)}  {number}".rstrip()
     if len(shown) < len(group):
         yield f"    … and {len(group) - len(shown)} more"
 

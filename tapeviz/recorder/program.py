@@ -49,12 +49,12 @@ def run_as_main(
     argv: Sequence[str],
     provide: Sequence[str],
     compiled: Sequence[CodeType],
-    tell_error: Callable[[Exception], None],
+    report_error: Callable[[Exception], None],
 ) -> None:
     """Execute the compiled snippet as a script of its own.
 
     The blocks of a page run one after the other in the same namespace. An error in one of them is
-    told, and the next one runs; an error in the last is raised.
+    reported, and the next one runs; an error in the last is raised.
     """
     module = types.ModuleType("__main__")
     space = module.__dict__
@@ -78,7 +78,7 @@ def run_as_main(
             try:
                 exec(block, space)
             except Exception as error:
-                tell_error(error)
+                report_error(error)
         exec(compiled[-1], space)
 
 

@@ -116,7 +116,7 @@ class Session:
     def inside(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The events of a call's inside: ``op`` is the number of the eager op that was the call.
 
-        ``turns``: of loops, those (from 0) whose values are added to what was told before.
+        ``turns``: of loops, those (from 0) whose values are added to those emitted before.
         """
         call = self._kept_calls.ran_by(int(request["op"]))
         if call is None:

@@ -15,7 +15,7 @@ from .questions import Unwatched
 @dataclass(frozen=True, slots=True)
 class NotWatched(Evidence):
     """``how``: watched too ``late``, a variable that is ``non-trainable``, one of a ``tape`` that
-    was told to watch none by itself (``made``: the line of the variable), one ``unread`` while the
+    was made to watch none by itself (``made``: the line of the variable), one ``unread`` while the
     tape recorded, or a plain ``tensor``."""
 
     kind: ClassVar[str] = "not-watched"

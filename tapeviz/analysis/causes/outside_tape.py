@@ -83,7 +83,7 @@ def where_outside(tape: Tape, when: int, asked: int) -> Where | None:
 
 
 def _border_of(tape: Tape, where: Where, when: int) -> Site:
-    """Where the tape was opened, where it was told to pause, or where it was reset."""
+    """Where the tape was opened, where it was paused, or where it was reset."""
     resets = [i.start_site for i in tape.intervals if i.why_start == "reset" and i.start > when]
     if where == "reset":
         return resets[0] if resets else tape.site

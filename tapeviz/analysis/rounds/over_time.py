@@ -78,7 +78,7 @@ def stories(
 ) -> tuple[str, ...]:
     """Sentences about the most important facts of the plots, with their numbers.
 
-    ``number``: the round (from 1) that the shares are of; without a call site nothing is told of
+    ``number``: the round (from 1) that the shares are of; without a call site nothing is said of
     rounds and layers.
     """
     turns = tuple(_turns(shares))

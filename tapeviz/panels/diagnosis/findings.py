@@ -246,10 +246,10 @@ class FindingCard(Card):
         for row, (name, number) in enumerate(alike[:MOST_ALIKE]):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
             called.setText(name)
-            told = ShortLabel("muted")
-            told.setText(number)
+            label = ShortLabel("muted")
+            label.setText(number)
             rows.addWidget(called, row, 0)
-            rows.addWidget(told, row, 1)
+            rows.addWidget(label, row, 1)
         self.column.addLayout(rows)
         if spread is not None:
             more = len(alike) - MOST_ALIKE

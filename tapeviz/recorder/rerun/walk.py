@@ -40,7 +40,7 @@ class InsideReport:
     """Something on the way from the arguments to the results is none of the ops."""
 
     def keep_turns(self, turns: Collection[int]) -> None:
-        """Leave only the values of these turns of loops: the others were told before."""
+        """Leave only the values of these turns of loops: the others were emitted before."""
         rows = [row for row in self.event["values"] if not set(turns).isdisjoint(row[0][1::2])]
         names = {name for _, _, name, _ in rows}
         self.event |= {"values": rows, "branches": [], "turns": [], "adds": True}
