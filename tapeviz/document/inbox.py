@@ -19,6 +19,8 @@ comes above is counted and not kept."""
 
 MOST_PIECES = 400
 """Pieces of output in one batch: the streams in turns, line by line, come in very many."""
+LONGEST_PIECE = 50_000
+"""Characters up to which what one stream wrote several times in a row is one piece."""
 PAUSE = 5
 """Milliseconds between a batch that had no room for all that waits and the next."""
 
@@ -58,6 +60,8 @@ class Inbox(QObject):
         self._ops = 0
         self._trace: Trace | None = None
         self._printed: list[tuple[str, list[str]]] = []
+        self._size = 0
+        """Characters of the last piece."""
         self._characters = 0
         self._dropped = 0
         self._pictures: list[bytes] = []
@@ -89,10 +93,13 @@ class Inbox(QObject):
                 self._dropped += len(text)
             else:
                 self._characters += len(text)
-                if self._printed and self._printed[-1][0] == stream:
+                is_next = bool(self._printed) and self._printed[-1][0] == stream
+                if is_next and self._size + len(text) <= LONGEST_PIECE:
                     self._printed[-1][1].append(text)
+                    self._size += len(text)
                 else:
                     self._printed.append((stream, [text]))
+                    self._size = len(text)
         self._announce()
 
     def pictured(self, png: bytes) -> None:

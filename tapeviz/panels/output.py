@@ -39,6 +39,8 @@ _START_UP = re.compile(
     re.MULTILINE,
 )
 """Lines that TensorFlow prints while it looks for processors and graphics cards (2.15 to 2.21)."""
+_SIGNS_OF_START_UP = (".cc:", ".h:", "absl::", "To enable the following")
+"""One of these is in each of them: a flood is not searched line by line."""
 
 
 def break_lines(text: str, longest: int = LONGEST_LINE) -> str:
@@ -122,7 +124,8 @@ class OutputPanel(Panel):
 
         Of ``link`` the text is a number of a line of the snippet, to which it leads.
         """
-        text = _START_UP.sub("", text) if stream == "stderr" else text
+        if stream == "stderr" and any(sign in text for sign in _SIGNS_OF_START_UP):
+            text = _START_UP.sub("", text)
         if not text:
             return
         self._waiting.append((stream, text))

@@ -73,7 +73,8 @@ def main(names: list[str]) -> None:
         if not ended:
             window.document.stop()
             turn_until(lambda: is_quiet(window), 10)
-        if gaps.longest > MOST_GAP or not ended:
+        # By the thread's CPU time: by the clock a busy machine makes gaps of its own.
+        if gaps.busiest > MOST_GAP or not ended:
             failed += 1
             note(f"{name}: {gaps.longest:.3f} s, {gaps.busiest:.3f} s of CPU, ran {took:.1f} s")
         busiest = max(busiest, gaps.busiest)
