@@ -178,7 +178,7 @@ def repeats(trace: Trace, view: View, call: int | None = None) -> dict[str, int]
     """The paths of what repeats, those with the most ops first, each with its number of turns."""
     tree = grow(built_graph(trace, view, call), trace, view.grouping)
     found = sorted(tree.groups.values(), key=lambda group: -group.ops)
-    return {group.path: len(group.turns) for group in found if group.turns}
+    return {group.path: group.count for group in found if group.count}
 
 
 def built_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:

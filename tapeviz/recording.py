@@ -74,6 +74,8 @@ class Snippet:
     timeout: float | None = None
     round: int | None = None
     """Which call of a compiled function to look into, from 1; None: the last one."""
+    turns: tuple[int, ...] = ()
+    """Turns (from 1) of compiled loops whose values are wanted besides those of the ends."""
     options: Mapping[str, Any] = field(default_factory=dict)
     shows_figures: bool = False
     """Figures that the snippet shows come to the listener."""
@@ -395,6 +397,11 @@ class LiveRecording:
                 break
             self._reread()
             trace = self._reader.trace(self._values_so_far())
+        if self.snippet.turns:
+            asked_turns = [turn - 1 for turn in self.snippet.turns]
+            for op in list(self._insides):
+                self._ask("inside", {"op": op, "turns": asked_turns})
+            self._reread()
         again = [self._insides[op] for op in standing if op in self._insides]
         if again and self._lines[-len(again) :] != again:
             self._lines += again  # the latest one says what the function's gradient calls gave

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import __version__
 from .analysis.alike import SourceResult
+from .analysis.flow.turn_values import TurnValues, turn_values
 from .analysis.inside_words import words_about_values
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
 from .analysis.rounds.round_words import numbers_words
@@ -40,11 +41,15 @@ def report(
     shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
     skipped: SkippedParts = (),
     number: int | None = None,
+    turn: int | None = None,
 ) -> dict[str, Any]:
     """Everything that happened to the gradients of one snippet, as JSON values.
 
-    ``number``: of call sites with several rounds only this one (from 1) is listed.
+    ``number``: of call sites with several rounds only this one (from 1) is listed. ``turn``: also
+    what the names in compiled loops held in this turn (from 1).
     """
+    found = turn_values(trace, turn) if turn is not None else ()
+    turns = {} if turn is None else {"turns": [_turn(trace, loop) for loop in found]}
     return {
         "tapeviz": __version__,
         "tensorflow": trace.tensorflow,
@@ -63,6 +68,21 @@ def report(
         "calls": [
             _call(trace, call) | _shares(shares.get(call.call.id)) | omitted
             for call, omitted in _listed(diagnosis, number)
+        ],
+        **turns,
+    }
+
+
+def _turn(trace: Trace, loop: TurnValues) -> dict[str, Any]:
+    return {
+        "line": loop.line,
+        "function": loop.call.function,
+        "call": loop.call.round,
+        "turn": loop.turn,
+        "of": loop.count,
+        "values": [
+            {"name": name, "line": line, **_value(trace, tensor)}
+            for name, line, tensor in loop.values
         ],
     }
 

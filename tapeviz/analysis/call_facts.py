@@ -113,7 +113,8 @@ class CallFacts:
         frame = op.site.frames[0]
         if frame.column >= 0:
             return self.text.words_at(frame.span)
-        return words_on_line(self.text, frame.line, op.type)
+        path = op.name or op.scope  # only ops of graphs have names
+        return words_on_line(self.text, frame.line, op.type, path)
 
     @cached_property
     def tape(self) -> Tape | None:

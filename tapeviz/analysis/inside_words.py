@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal
 
@@ -94,6 +95,23 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
 
 
 def words_about_values(trace: Trace, call: Call) -> str:
-    """:func:`inside_words` for the run whose values a gradient call has."""
+    """:func:`inside_words` for the run whose values a gradient call has; for one that ran eagerly,
+    for the latest opened call under its tape whose second run differs."""
     shown = trace.ops.get(call.within) if call.within is not None else None
+    if shown is None and not call.traced:
+        shown = max(_differing(trace, call), key=lambda op: op.when, default=None)
     return inside_words(trace, shown) if shown is not None else ""
+
+
+def _differing(trace: Trace, call: Call) -> Iterator[Op]:
+    """Opened calls under the tape of an eager gradient call that gave other results again."""
+    tape = trace.tapes.get(call.tape) if call.tape is not None else None
+    if tape is None:
+        return
+    for function in trace.functions.values():
+        end = bisect_left(function.calls, call.when, key=lambda op: trace.ops[op].when)
+        for op in (trace.ops[number] for number in reversed(function.calls[:end])):
+            if op.when < tape.when:
+                break
+            if call.tape in op.tapes and op.inside is not None and op.inside.state == "differs":
+                yield op

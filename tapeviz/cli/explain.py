@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..bugs import told_in_a_line
 from ..errors import TapevizError
-from .options import add_kernel_options, add_round_option, check_round
+from .options import add_kernel_options, add_round_option, check_round, count_from_one
 
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
@@ -27,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="do not look for edits that mend it (each is run, which takes a second or so)",
     )
     add_round_option(parser, "of gradient calls that ran in a loop show their N-th round in full")
+    turn = "of compiled loops also print what the names in them held in turn N; from 1"
+    parser.add_argument("--turn", type=count_from_one, metavar="N", help=turn)
     add_kernel_options(parser)
 
 
@@ -87,6 +89,7 @@ def _explain_json(
             explained.shares,
             recording.skipped,
             options.round,
+            options.turn,
         )
         status = exit_status(explained.trace, explained.diagnosis)
     except TapevizError as error:
@@ -104,7 +107,7 @@ def _explain_text(
     opened: Inputs, name: str, options: argparse.Namespace, *, is_one_of_many: bool
 ) -> int:
     from ..report import skipped_words
-    from .text import as_text
+    from .text import as_text, turn_lines
 
     if is_one_of_many:
         print(f"== {name}")
@@ -121,4 +124,6 @@ def _explain_text(
         print(fill(left_out, 88, subsequent_indent="  ") + "\n")
     trace, diagnosis = explained.trace, explained.diagnosis
     print(as_text(trace, diagnosis, recording.repairs, explained.shares, options.round))
+    if options.turn is not None:
+        print("\n" + "\n".join(turn_lines(trace, options.turn)))
     return exit_status(explained.trace, explained.diagnosis)

@@ -28,6 +28,7 @@ from ..shares import ShareTable, share_tables
 from ..source_files import read_text
 from ..trace.file import Recording, load
 from ..trace.model import CallId, Trace
+from .options import wanted_turns
 
 
 class TimedOut(TapevizError):
@@ -229,5 +230,11 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         filename, directory = str(path), path.absolute().parent
     arguments = tuple(options.args)
     return Snippet(
-        text, filename, arguments, directory, options.timeout, getattr(options, "round", None)
+        text,
+        filename,
+        arguments,
+        directory,
+        options.timeout,
+        getattr(options, "round", None),
+        wanted_turns(options),
     )

@@ -39,7 +39,14 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
 
 def add_round_option(parser: argparse.ArgumentParser, does: str) -> None:
     """``--round N``: which call of a place that asks for gradients several times (a loop)."""
-    parser.add_argument("--round", type=_count, metavar="N", help=f"{does}; from 1")
+    parser.add_argument("--round", type=count_from_one, metavar="N", help=f"{does}; from 1")
+
+
+def wanted_turns(options: argparse.Namespace) -> tuple[int, ...]:
+    """The turns (from 1) that ``--turn`` names: ``N``, or ``PATH=N`` and several in ``export``."""
+    named = getattr(options, "turn", None) or []
+    words = [named] if isinstance(named, int) else [word.rpartition("=")[2] for word in named]
+    return tuple(int(word) for word in words if str(word).isdecimal() and int(word) > 0)
 
 
 def check_round(diagnosis: Diagnosis, number: int | None) -> None:
@@ -51,7 +58,8 @@ def check_round(diagnosis: Diagnosis, number: int | None) -> None:
         raise TapevizError(f"--round {number}: {ran} from one place")
 
 
-def _count(text: str) -> int:
+def count_from_one(text: str) -> int:
+    """A number from 1 on, as ``argparse`` takes it."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)

@@ -9,7 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from ..analysis.alike import MOST_NAMED, alike_findings, alike_series, same_words, shared_title
-from ..analysis.inside_words import words_about_values
+from ..analysis.flow.turn_values import turn_values
+from ..analysis.inside_words import call_words, words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import (
@@ -133,6 +134,18 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
     words = words_about_values(trace, diagnosed.call)
     if words:
         yield _wrapped(words)
+
+
+def turn_lines(trace: Trace, turn: int) -> Iterator[str]:
+    """What the names in compiled loops held in a turn (from 1)."""
+    found = list(turn_values(trace, turn))
+    if not found:
+        yield f"No compiled loop has values of a turn {turn}."
+    for loop in found:
+        where = f"turn {turn} of {loop.count} of the loop on line {loop.line}"
+        yield f"{where}, {call_words(trace, loop.call)}:"
+        for name, line, tensor in loop.values:
+            yield f"    {name} = {number_in_a_line(trace, tensor)}   (line {line})"
 
 
 def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:

@@ -82,5 +82,6 @@ def _frame_is_ours(traceback: TracebackType) -> bool:
 
 
 def is_ours(name: str) -> bool:
-    """Whether ``name`` is the recorder's package, or a package or module in it."""
-    return f"{name}.".startswith(f"{__package__}.")
+    """Whether ``name`` is the recorder's package, or a package or module in it; or in the one that
+    a kernel gets together with it, whose ``input()`` stands in for Python's."""
+    return f"{name}.".startswith((f"{__package__}.", "_tapeviz_inside."))

@@ -52,15 +52,22 @@ _LONGEST = 30
 
 
 @lru_cache(maxsize=1024)
-def words_on_line(text: SourceText, line: int, op_type: str) -> str:
+def words_on_line(text: SourceText, line: int, op_type: str, path: str = "") -> str:
     """``tf.argmax`` of an ``ArgMax``, ``x > 2.0`` of a ``Greater``.
 
-    Empty unless the expressions on the line that may have made such an op all read alike.
+    ``path``: the op's name with its scopes. Functions of several ops open a scope by their name:
+    ``clip_by_value/Minimum``, and ``clip_by_value`` for the ``Maximum`` that is its last op
+    (TensorFlow 2.15 to 2.21). Empty unless the expressions on the line that may have made such an
+    op all read alike.
     """
     kind = re.sub(r"V\d+$", "", op_type).lower()
-    found = {text.segment(node) for node in _expressions(text, line) if _may_make(node, kind)}
-    words = found.pop() if len(found) == 1 else ""
-    return words if len(words) <= _LONGEST else ""
+    scopes = (re.sub(r"_\d+$", "", part).replace("_", "").lower() for part in path.split("/"))
+    for name in (*scopes, kind):
+        found = {text.segment(node) for node in _expressions(text, line) if _may_make(node, name)}
+        if found:
+            words = found.pop() if len(found) == 1 else ""
+            return words if len(words) <= _LONGEST else ""
+    return ""
 
 
 def _expressions(text: SourceText, line: int) -> Iterator[ast.expr]:

@@ -65,3 +65,22 @@ def test_calls_beyond_the_budget_are_forgotten_in_the_middle(record: Record) -> 
         """
     seen = record(text, call_budget=40_000)
     assert [run.call for run in seen.of(e.BodiesRun)] == list(range(1, 41))
+
+
+def test_threads_that_call_one_function_at_once_are_all_kept(record: Record) -> None:
+    seen = record(
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        f = tf.function(lambda x: tf.reduce_sum(x ** 2))
+        def call(number):
+            x = tf.Variable([float(number), 1.0])
+            with tf.GradientTape() as tape:
+                y = f(x)
+            return tape.gradient(y, x)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(call, range(64)))
+        """
+    )
+    assert not seen.of(e.Noted)
+    forward = [run.call for run in seen.of(e.BodiesRun) if not run.into and run.call]
+    assert set(forward) == set(range(1, 65))

@@ -29,6 +29,7 @@ _NOTEBOOK_NAMES = (
     *("__IPYTHON__", "execfile", "runfile"),
 )
 _SCRIPT_NAMES = ("input", "exit", "quit")
+_PROMPTS = ("ps1", "ps2", "ps3")
 
 
 @contextlib.contextmanager
@@ -93,10 +94,12 @@ def _streams(outlet: Outlet, others: Set[int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
-    """Builtins without those that IPython adds, and with those that it takes away."""
+    """Builtins without those that IPython adds, and with those that it takes away; ``sys`` without
+    the prompts of an interactive session."""
     space = vars(builtins)
     before = {name: space[name] for name in (*_NOTEBOOK_NAMES, *_SCRIPT_NAMES) if name in space}
     asking = getpass.getpass
+    prompts = {name: vars(sys).pop(name) for name in _PROMPTS if name in vars(sys)}
     for name in _NOTEBOOK_NAMES:
         space.pop(name, None)
     space["input"] = _input_from(ask, is_secret=False)
@@ -111,6 +114,7 @@ def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]
             space.pop(name, None)
         space.update(before)
         getpass.getpass = asking
+        vars(sys).update(prompts)
 
 
 def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Callable[..., str]:
@@ -126,7 +130,7 @@ def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Call
             return line.removesuffix("\n")
         line = ask(str(prompt), is_secret)
         if line is None:
-            raise EOFError("input() found nothing to read: a snippet runs without a keyboard here")
+            raise EOFError(*(() if is_secret else ("EOF when reading a line",)))
         return line
 
     read.__name__ = read.__qualname__ = "getpass" if is_secret else "input"

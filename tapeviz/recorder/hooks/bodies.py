@@ -91,6 +91,8 @@ def _running(
         where = recording.symbols.graph(into) if into is not None else 0
         call = None
         if into is None:
+            if not all(isinstance(tensor, private.EagerTensor) for tensor in inputs):
+                return None  # a graph's tensor that leaked: TensorFlow refuses it
             with recording.log.hiding():
                 call = kept.begin(graph, function, inputs)
         recording.append((recording.encoder.runs, [number], where, call))

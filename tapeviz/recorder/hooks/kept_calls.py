@@ -10,6 +10,7 @@ known which.
 
 from __future__ import annotations
 
+import threading
 import time
 from array import array
 from collections import deque
@@ -109,9 +110,14 @@ class KeptCalls:
         self._pause = _SECONDS_BETWEEN
         self._began = time.monotonic()
         self._reading = 0.0
+        self._lock = threading.RLock()
 
     def begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
         """Keep the arguments of a call that is about to run, and the state if it is time to."""
+        with self._lock:  # threads may call functions at once
+            return self._begin(graph, function, arguments)
+
+    def _begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
         traced = self._traced.get(graph)
         if traced is None:
             traced = self._traced[graph] = _Traced(captured=private.captured_ids(graph))
@@ -140,7 +146,8 @@ class KeptCalls:
         held = call.outputs = tuple(map(_held, outputs))
         call.given = tuple([output._id or FIRST_ID for output in outputs])
         call.sources = tuple(map(_held, sources))
-        self._grow(call, sum(map(_size, held)) + sum(map(_size, call.sources)))
+        with self._lock:
+            self._grow(call, sum(map(_size, held)) + sum(map(_size, call.sources)))
 
     def count(self, graph: Any) -> int:
         """How many calls a graph had."""
