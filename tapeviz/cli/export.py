@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
 
     _tell_trouble(explained)
     view = _view(options, explained.diagnosis)
-    view = replace(view, turns=_turns(options.turn, explained, view))
+    turns = _turns(options.turn, explained, view)
+    view = replace(view, turns=turns, unfolded=view.unfolded | {path for path, _ in turns})
     _check_groups(explained, view)
     if is_page:
         _write_page(explained, view, output, options)

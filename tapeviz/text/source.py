@@ -85,6 +85,17 @@ class SourceText:
         ]
         return min(covering, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
 
+    def condition_on(self, line: int) -> str:
+        """The text of the only condition on a line: of an ``if``, or of ``tf.cond``; else empty."""
+        statement = self.statement(line)
+        found = [
+            self.segment(condition)
+            for node in (ast.walk(statement) if statement is not None else ())
+            if getattr(node, "lineno", 0) == line
+            for condition in _conditions(node)
+        ]
+        return found[0] if len(found) == 1 else ""
+
     def call_at(self, span: TextSpan, method: str) -> ast.Call | None:
         """The call that ran there: by its columns, else the line's only call of that name."""
         name = method.rsplit(".", 1)[-1]
@@ -187,3 +198,12 @@ def is_plain_path(text: str) -> bool:
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def _conditions(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, (ast.If, ast.IfExp)):
+        return [node.test]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        named = [keyword.value for keyword in node.keywords if keyword.arg == "pred"]
+        return (node.args[:1] or named) if node.func.attr == "cond" else []
+    return []

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from ..text.source import TextSpan
-from .compiled.model import Loop, RerunOutcome, TracedFunction, Word
+from .compiled.model import Conditional, Loop, RerunOutcome, TracedFunction, Word
 from .ids import CallId as CallId
 from .ids import OpId as OpId
 from .ids import SiteId as SiteId
@@ -396,6 +396,8 @@ class Trace:
     """Compiled functions that the snippet called, by the numbers of their graphs."""
     loops: Mapping[OpId, Loop] = field(default_factory=dict)
     """Compiled loops inside of opened calls, by their ops."""
+    conditionals: Mapping[OpId, Conditional] = field(default_factory=dict)
+    """Conditionals inside of opened calls of which one branch ran, by their ops."""
     words: Mapping[TensorId, Word] = field(default_factory=dict)
     """How values inside of opened calls are known, where they are not exact."""
     notes: tuple[str, ...] = ()

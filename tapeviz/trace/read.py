@@ -168,6 +168,7 @@ class Reader:
             fetched={**self._functions.values(), **self._fetched},
             functions=self._functions.functions(),
             loops=dict(self._functions.loops),
+            conditionals=dict(self._functions.conditionals),
             words=dict(self._functions.words),
             notes=tuple(self._notes),
             printed=tuple(self._printed),

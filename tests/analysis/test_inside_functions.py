@@ -63,6 +63,23 @@ SNIPPET = dedent(
         return tape.gradient(y, w)
 
     @tf.function
+    def skipped(flag):
+        with tf.GradientTape() as tape:
+            if flag > 0.0:  # cut skipped
+                y = v[0] * 2.0
+            else:
+                y = v[0] * w
+        return tape.gradient(y, w)
+
+    @tf.function
+    def clipped():
+        with tf.GradientTape() as tape:
+            y = tf.constant(0.0)
+            for _ in tf.range(2):
+                y += tf.clip_by_value(w, 2.0, 3.0)  # cut clipped
+        return tape.gradient(y, w)
+
+    @tf.function
     def norms(x):
         total = 0.0
         for _ in tf.range(2):
@@ -77,6 +94,7 @@ SNIPPET = dedent(
 
     unwatched(tf.constant(3.0)), positions(), turns(), loop()
     rebound(tf.constant([1.0, 2.0])), branch(tf.constant(True))
+    skipped(tf.constant(1.0)), clipped()
     zeros = tf.Variable([0.0, 0.0])
     with tf.GradientTape() as tape:
         y = norms(zeros)
@@ -93,6 +111,8 @@ FOUND = {
     "loop": ("zero", "not-differentiable", "leads through tf.floor on line {line}"),
     "rebound": ("none", "replaced-source", "Line {line} gives the name x to another tensor"),
     "branch": ("none", "stop-gradient", "Line {line} calls tf.stop_gradient"),
+    "skipped": ("zero", "not-connected", "flag > 0.0 on line {line} was True"),
+    "clipped": ("zero", "saturated", "tf.clip_by_value on line {line}"),
     "norms": ("nonfinite", "nonfinite", "probably from tf.sqrt on line {line}"),
     "later": ("flows", "", ""),
 }

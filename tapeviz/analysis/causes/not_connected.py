@@ -30,15 +30,37 @@ _HOW = {
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedBranch:
+    """``predicate``: its words, empty if not known; ``was``: its value; ``line``: where the branch
+    that did not run uses the source, 0 elsewhere than in the snippet."""
+
+    predicate: str
+    was: bool
+    line: int
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        predicate = self.predicate or "the condition"
+        where = f" (line {self.line})" if self.line else ""
+        return (
+            f"{predicate} on line {cause.line} was {self.was}, and {source} is used only in the "
+            f"branch that did not run{where}. So {target} does not depend on {source} in this "
+            f"call. Use {source} in both branches if it should count each time."
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class NotConnected(Evidence):
     """``how``: why it cannot depend on it, where that is plain; ``ends``: else where both ways
-    end."""
+    end; ``branch``: it is only used in a branch of a compiled conditional that did not run."""
 
     kind: ClassVar[str] = "not-connected"
     how: Literal["constant", "swapped", "statistics"] | None
     ends: Ends | None = None
+    branch: SkippedBranch | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.branch is not None:
+            return self.branch.sentence(cause, target, source)
         if self.how is not None:
             return _HOW[self.how].format(target=target, source=source)
         words = _two_ends(self.ends or Ends(), target, source)
@@ -65,6 +87,30 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
         f"{source} reaches {reaches} (line {ends.reaches_line}) and nothing after it; "
         f"{other}. Use {reaches} on the way to {target}, if that was meant."
     )
+
+
+def in_skipped_branch(asked: Unlinked) -> Cause | None:
+    """A conditional on the way to the target, whose other branch takes the source.
+
+    TensorFlow gives zeros for what the branch that ran does not take (``_IfGrad`` in cond_v2.py,
+    2.15-2.21).
+    """
+    facts, trace = asked.facts, asked.facts.trace
+    for conditional in trace.conditionals.values():
+        op = trace.ops[conditional.op]
+        if op.when > facts.call.when or asked.used_tensors.isdisjoint(op.outputs):
+            continue
+        for tensor, line in conditional.skipped.items():
+            if tensor == asked.tensor or _leads_to(asked, tensor):
+                words = facts.text.condition_on(op.line)
+                branch = SkippedBranch(words, conditional.taken == 0, line)
+                return facts.cause_at(NotConnected(None, branch=branch), op)
+    return None
+
+
+def _leads_to(asked: Unlinked, tensor: TensorId) -> bool:
+    made_from = asked.facts.flow.ancestry([tensor])
+    return tensor in made_from.leads_from(asked.starts)
 
 
 def not_connected(asked: Unlinked) -> Cause:

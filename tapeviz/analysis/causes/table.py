@@ -57,6 +57,7 @@ CAUSES = _Causes(
         not_differentiable.gave_none,
     ),
     unlinked=(
+        not_connected.in_skipped_branch,  # the graph of the other branch proves it
         # Names and ops of the recording prove it, before what only equal numbers betray.
         replaced_source.replaced,
         stateful.dropped_write,

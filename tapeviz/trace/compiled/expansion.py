@@ -34,6 +34,7 @@ class LocatedEvent(NamedTuple):
     """An event to be read now. ``within``: the eager op that runs it inside of a compiled function
     (0: none does); ``traced``: of an op in there its number, and ``graph``: the graph, that it was
     traced with; ``body``: of an op that runs graphs the ids of their ops; ``loop``: of a loop;
+    ``skipped``: of a conditional which branch ran, and what only the other one takes;
     ``run``: of an eager call."""
 
     event: e.Event
@@ -43,6 +44,14 @@ class LocatedEvent(NamedTuple):
     body: tuple[int, ...] = ()
     loop: Loop | None = None
     run: EagerRun | None = None
+    skipped: Skipped | None = None
+
+
+class Skipped(NamedTuple):
+    """``taken``: the branch that ran; ``lines``: of each tensor that only the other takes."""
+
+    taken: int
+    lines: Mapping[TensorId, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,11 @@ class InlinedSites:
             frames = (*inside[: len(inside) - len(outer)], *self._frames(call))
             self._sites[number] = Site(SiteId(number), frames)
         return self._called[key]
+
+    def line(self, site: int) -> int:
+        """The line of a place, 0 where it is none of the snippet's."""
+        frames = self._frames(site)
+        return frames[0].line if frames else 0
 
     def _frames(self, site: int) -> tuple[StackFrame, ...]:
         return self._sites[site].frames if site in self._sites else ()
@@ -213,7 +227,9 @@ class Expansion:
             yield self._alone(op, around)
             return
         branch = self._values.branches.get(path) if path is not None else None
-        if op.type in CONDITIONALS and branch is not None:
+        skipped = None
+        if op.type in CONDITIONALS and branch is not None and around is not None:
+            skipped = self._skipped(numbers, branch, around)
             numbers = numbers[branch : branch + 1]
         scopes = [self._begin(op, number, around, turn) for number in numbers]
         inside: list[int] = []
@@ -224,13 +240,32 @@ class Expansion:
                 yield located
             self._note_turns(scope)
         if op.type in CONDITIONALS:
-            yield from self._joined(op, scopes, around)
+            for joined in self._joined(op, scopes, around):
+                yield joined._replace(skipped=skipped)
             return
         located = self._alone(op, around)
         loop = None
         if scopes[0].loop is not None and op.type in LOOPS:
             loop = self._loop(located.event, op, scopes[0], inside, path)
         yield located._replace(body=tuple(inside), loop=loop)
+
+    def _skipped(self, numbers: Sequence[int], taken: int, around: _Scope) -> Skipped:
+        """What comes from outside of a conditional and only the branch that did not run takes."""
+        used = {
+            tensor
+            for event in self._graphs[numbers[taken]].events
+            if isinstance(event, e.OpRan)
+            for tensor in event.inputs
+        }
+        lines: dict[TensorId, int] = {}
+        for number in (*numbers[:taken], *numbers[taken + 1 :]):
+            ops = [event for event in self._graphs[number].events if isinstance(event, e.OpRan)]
+            made = {tensor for op in ops for tensor in op.outputs}
+            for op in ops:
+                for tensor in set(op.inputs) - made - used:
+                    line = self._places.line(op.site)
+                    lines.setdefault(TensorId(around.tensor(tensor)), line)
+        return Skipped(taken, lines)
 
     def _alone(self, op: e.OpRan, around: _Scope | None) -> LocatedEvent:
         """An op that runs graphs, after what they did."""

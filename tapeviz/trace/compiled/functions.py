@@ -14,7 +14,7 @@ from ..model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
 from ..state import VersionTracker
 from .bodies import Bodies
 from .expansion import EagerRun, LocatedEvent
-from .model import Agreement, Loop, RerunOutcome, TracedFunction, Word
+from .model import Agreement, Conditional, Loop, RerunOutcome, TracedFunction, Word
 
 _Known = TypeVar("_Known")
 
@@ -36,6 +36,7 @@ class Functions:
         self.traced_when: dict[int, int] = {}
         """For each graph the position in the order of events at which its tracing was complete."""
         self.loops: dict[OpId, Loop] = {}
+        self.conditionals: dict[OpId, Conditional] = {}
         self._ops = ops
         self._producers = producers
         self._states = states
@@ -52,6 +53,9 @@ class Functions:
         """The op with what is known of it as one of a function's inside."""
         if located.loop is not None:
             self.loops[op.id] = located.loop
+        if located.skipped is not None:
+            taken, lines = located.skipped
+            self.conditionals[op.id] = Conditional(op.id, taken, lines)
         self._traced.setdefault(located.traced, []).append(op.id)
         return replace(
             op,

@@ -46,6 +46,20 @@ class TracedFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class Conditional:
+    """A conditional (``If``) inside of an opened call, of which one branch ran.
+
+    ``taken``: 0 for the branch where the predicate is true, 1 for the other. ``skipped``: tensors
+    from outside, for variables their handles, that only the other branch takes, each with the line
+    of the op that does.
+    """
+
+    op: OpId
+    taken: int
+    skipped: Mapping[TensorId, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """A compiled loop (``While``) inside of an opened call, which is drawn as one turn.
 
