@@ -118,6 +118,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     if known is None and status in ("none", "zero"):
         repeated.remember(call, index, status, causes)
     bridged, is_estimated = _bridged(facts, index, status)
+    is_cut = bridged is None and status in ("none", "zero")
     return Finding(
         target=target,
         source=source.text,
@@ -130,6 +131,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         others=causes[1:],
         bridged=bridged,
         bridged_value=_bridged_jacobian(facts, index),
+        no_bridge=_why_no_bridge(trace, causes) if is_cut else "",
         is_estimated=is_estimated,
         check=None if is_estimated else call.checks.get(source.tensor or TensorId(0)),
     )
@@ -152,6 +154,18 @@ def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | N
     exact = call.replay.results.get(key) if call.replay is not None else None
     exact = exact or call.beyond.get(key)
     return (exact, False) if exact is not None else (estimated, estimated is not None)
+
+
+def _why_no_bridge(trace: Trace, causes: Sequence[Cause]) -> str:
+    """Of a compiled loop a recording has the ops of one turn only: none to go back through."""
+    op = causes[0].op_id if causes and causes[0].links else None
+    loop = next((loop for loop in trace.loops.values() if op in loop.body), None)
+    if loop is None:
+        return ""
+    return (
+        f"the cut is inside of a compiled loop (line {trace.ops[loop.op].line}), of which one turn "
+        f"is recorded; with tf.config.run_functions_eagerly(True) every turn is"
+    )
 
 
 def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:

@@ -21,6 +21,7 @@ from ..analysis.causes.zeros import Cancelled, FlatOp, MultipliedByZero, Saturat
 from ..analysis.model import Evidence
 from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
+from .smooth.branches import weigh_both
 from .smooth.counts import soft_counts
 from .smooth.indices import interpolate
 from .smooth.zeros import (
@@ -104,7 +105,14 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         rebind_attribute,
     ),
     NewVariable: (keep_tensor,),
-    LeftTensorFlow: (call_model, interpolate, soft_counts, stay_in_tensorflow, call_directly),
+    LeftTensorFlow: (
+        call_model,
+        interpolate,
+        soft_counts,
+        weigh_both,
+        stay_in_tensorflow,
+        call_directly,
+    ),
     NotWatched: (
         watch_first,
         watch_values,
@@ -151,7 +159,14 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         ask_for_original,
         compute_anew,
     ),
-    NotConnected: (swap, compute_target_inside, use_the_unused, ask_for_called, ask_for_used),
+    NotConnected: (
+        swap,
+        compute_target_inside,
+        weigh_both,
+        use_the_unused,
+        ask_for_called,
+        ask_for_used,
+    ),
     CustomGradient: (return_computed, differentiate_itself, pass_upstream),
     StatefulObject: (keep_written, compute_beside_metric, unstack_values),
     Saturated: (

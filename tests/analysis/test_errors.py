@@ -51,6 +51,11 @@ RAISING = {
         "with tf.GradientTape() as tape:\n    tape.watch(model.weights)",
         ["model.weights", "Keras", ".value"],
     ),
+    "raised in a compiled function": (
+        "import tensorflow as tf\n@tf.function\ndef f(x):\n    y = x * 2.0\n"
+        "    return tf.linalg.cholesky(y - 3.0 * tf.eye(2))\nf(tf.eye(2))",
+        ["Cholesky on line 5", "line 6 calls", "not known"],
+    ),
     "no such file": (
         "import os, pathlib\npathlib.Path('inner').mkdir()\nos.chdir('inner')\nopen('data.csv')",
         ["Line 4", "data.csv", "looked for in /", "/inner."],

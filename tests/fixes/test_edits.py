@@ -22,6 +22,44 @@ from .fix_cases import evidence_of, fix_case
 
 BEFORE_AND_AFTER = [
     (
+        "left-tensorflow",
+        3,
+        """
+        w = tf.Variable(0.7)
+        with tf.GradientTape() as tape:
+            if w > 0.5:
+                y = tf.constant(1.0)
+            else:
+                y = tf.constant(0.0)
+            loss = y * 2.0
+        tape.gradient(loss, w)
+        """,
+        """
+        w = tf.Variable(0.7)
+        with tf.GradientTape() as tape:
+            weight = tf.sigmoid(w - (0.5))
+            y = weight * (tf.constant(1.0)) + (1 - weight) * (tf.constant(0.0))
+            loss = y * 2.0
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        3,
+        """
+        w = tf.Variable(0.7)
+        with tf.GradientTape() as tape:
+            y = 1.0 if 0.5 <= w else w * 2.0
+        tape.gradient(y, w)
+        """,
+        """
+        w = tf.Variable(0.7)
+        with tf.GradientTape() as tape:
+            y = (tf.sigmoid(w - (0.5)) * (1.0) + (1 - tf.sigmoid(w - (0.5))) * (w * 2.0))
+        tape.gradient(y, w)
+        """,
+    ),
+    (
         "assign",
         4,
         """

@@ -33,6 +33,20 @@ BROKEN = {
         "loss = tf.reduce_sum(state_new ** 2)",
         30.0,
     ),
+    "an if that compares a tensor": (
+        """
+        w = tf.Variable(0.7)
+        with tf.GradientTape() as t:
+            if w > 0.5:
+                y = tf.constant(1.0)
+            else:
+                y = tf.constant(0.0)
+            loss = y * 2.0
+        t.gradient(loss, w)
+        """,
+        "weight = tf.sigmoid(w - (0.5))",
+        0.49503,
+    ),
     "elements of a list": (
         """
         params, k = [tf.Variable(1.0), tf.Variable(2.0)], tf.Variable(0.5)

@@ -357,6 +357,7 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         r"has not yet been built|has never been called|has no defined (?:input|output)",
         training.no_source,
     ),
+    (r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_", tensors.raised_in_function),
     (r"", tapes.inside_gradient),
 )
 """In the order in which they are asked; the first that has words is taken."""

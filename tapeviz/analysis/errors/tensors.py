@@ -68,3 +68,26 @@ def joined(case: Case) -> str:
 
 def _spaced(shape: str) -> str:
     return shape.replace(",", ", ").replace("  ", " ")
+
+
+def raised_in_function(case: Case) -> str:
+    """An op raised while a compiled function ran. TensorFlow 2.15 to 2.21 names it in the message:
+    ``Detected at node 'Reshape' defined at``, then the stack that it was traced in."""
+    message = case.failure.message
+    name = _node_name(message)
+    if not name:
+        return ""
+    own = re.escape(case.trace.filename.rpartition("/")[2])
+    lines = re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', message)
+    where = f" on line {lines[-1]}" if lines else ""
+    return (
+        f"The op {name}{where} raised inside of the compiled function that line {case.line} calls. "
+        f"TensorFlow gives nothing back of a call that raised, so the values inside of this call "
+        f"are not known. tf.config.run_functions_eagerly(True) at the top runs the function op by "
+        f"op: then they are, and the error names its own line."
+    )
+
+
+def _node_name(message: str) -> str:
+    found = re.search(r"Detected at node '?([^'\s]+)'? defined at|\{\{node ([^}]+)\}\}", message)
+    return (found[1] or found[2]) if found else ""
