@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tapeviz.analysis.flow.turn_values import turn_values
 from tapeviz.trace import events as e
+from tapeviz.trace.read import read
 
-from .conftest import Recorded
+from .conftest import FILENAME, Recorded
 from .rerun_constructs import CONSTRUCTS, SETUP, UNKNOWN
 
 Record = Callable[..., Recorded]
@@ -108,6 +110,35 @@ def test_values_are_those_of_the_body_run_by_python(record: Record) -> None:
                 np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-6, err_msg=f"{path}")
                 compared += 1
     assert compared > 4 * len(bodies)
+
+
+def test_any_turn_of_a_loop_is_known_when_it_is_asked_for(record: Record) -> None:
+    seen = record(
+        """
+        w = tf.Variable(0.9)
+        @tf.function
+        def f():
+            a = tf.constant(1.0)
+            for _ in tf.range(40):
+                a = a * w + 0.3
+            return a
+        y = f()
+        """
+    )
+    ((_, op),) = calls_of(seen)
+    look(seen, op.id)
+    assert not list(turn_values(read(seen.events, seen.blob, "", FILENAME), 21))
+    more = look(seen, op.id, turns=[20])
+    assert more.adds
+    assert all(20 in path[1::2] for path, *_ in more.values)
+    trace = read(seen.events, seen.blob, "", FILENAME)
+    (turn,) = turn_values(trace, 21)
+    assert (turn.turn, turn.count) == (21, 40)
+    expected = [1.0]
+    for _ in range(21):
+        expected.append(expected[-1] * 0.9 + 0.3)
+    held = sorted(trace.value(tensor) for name, _, tensor in turn.values if name in ("a", "y"))
+    np.testing.assert_allclose(held, sorted(expected[-2:]), rtol=1e-5)
 
 
 TAPPED = """
