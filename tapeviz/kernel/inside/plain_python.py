@@ -140,6 +140,8 @@ def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Call
 class _TypedLines(io.RawIOBase):
     """The bytes of descriptor 0: each line is asked for when the snippet reads it."""
 
+    name = "<stdin>"
+
     def __init__(self, ask: Callable[[str, bool], str | None]) -> None:
         super().__init__()
         self._ask = ask
@@ -171,6 +173,7 @@ def _standard_input(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
     before = sys.stdin, sys.__stdin__
     lines = io.BufferedReader(_TypedLines(ask))
     typed = io.TextIOWrapper(lines, encoding="utf-8", errors="surrogateescape", line_buffering=True)
+    vars(typed)["mode"] = "r"  # as Python does it
     sys.stdin = sys.__stdin__ = typed  # type: ignore[misc]
     try:
         yield
