@@ -54,7 +54,6 @@ from .tapes.sources import (
     ask_for_called,
     ask_for_original,
     ask_for_whole,
-    ask_for_whole_once,
     keep_first,
     keep_variable,
     rename_second,
@@ -152,7 +151,6 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     ReplacedSource: (
         ask_for_whole,
-        ask_for_whole_once,
         use_copy_inside,
         rename_second,
         keep_first,

@@ -52,9 +52,9 @@ RAISING = {
         ["model.weights", "Keras", ".value"],
     ),
     "raised in a compiled function": (
-        "import tensorflow as tf\n@tf.function\ndef f(x):\n    y = x * 2.0\n"
-        "    return tf.linalg.cholesky(y - 3.0 * tf.eye(2))\nf(tf.eye(2))",
-        ["Cholesky on line 5", "line 6 calls", "not known"],
+        "import tensorflow as tf\n@tf.function\ndef f(s):\n    n = tf.strings.to_number(s)\n"
+        "    return n * 2.0\nf(tf.constant('abc'))",
+        ["StringToNumber on line 4", "line 6 calls", "not known"],
     ),
     "no such file": (
         "import os, pathlib\npathlib.Path('inner').mkdir()\nos.chdir('inner')\nopen('data.csv')",

@@ -47,16 +47,6 @@ BROKEN = {
         "weight = tf.sigmoid(w - (0.5))",
         0.49503,
     ),
-    "a list of slices": (
-        """
-        w = tf.Variable([1.0, 2.0, 3.0])
-        with tf.GradientTape() as t:
-            y = tf.reduce_sum(w ** 2)
-        g0, g1 = t.gradient(y, [w[0], w[1:]])
-        """,
-        "g0, g1 = [whole[0], whole[1:]]",
-        2.0,
-    ),
     "elements of a list": (
         """
         params, k = [tf.Variable(1.0), tf.Variable(2.0)], tf.Variable(0.5)

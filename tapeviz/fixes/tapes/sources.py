@@ -33,44 +33,6 @@ def ask_for_whole(case: FixCase) -> Iterator[Edit]:
         yield Edit(f"Ask for the gradient of {whole}, and slice the result", plan.text(), part=part)
 
 
-def ask_for_whole_once(case: FixCase) -> Iterator[Edit]:
-    """``tape.gradient(y, [x[0], x[1:]])`` → the gradient of ``x``, and the same slices of that."""
-    source = case.source
-    call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
-    statement = source.statement_of(call) if call is not None else None
-    if call is None or asked is None or statement is None:
-        return
-    slices = _slices(asked.value)
-    wholes = {source.code(part.value) for part in slices}
-    if case.cause.evidence != ReplacedSource("copy") or len(wholes) != 1:
-        return
-    (whole,) = wholes
-    if not is_plain_path(whole):
-        return
-    name = source.free_name("whole")
-    first, _, last = source.code(call).rpartition(source.code(asked.value))
-    plan = Plan(source)
-    plan.before(statement, f"{name} = {first}{whole}{last}")
-    for part in slices:
-        plan.replace(part.value, name)
-    plan.replace(call, lambda old: next(arg.value for arg in old.args if _slices(arg.value)))
-    title = f"Ask for the gradient of {whole} once, and slice the result"
-    known = case.finding.source.removeprefix(whole)
-    is_known = isinstance(asked.value, (cst.List, cst.Tuple)) and known.startswith("[")
-    yield Edit(title, plan.text(), part=known if is_known else "", has_other_shape=not is_known)
-
-
-def _slices(sources: cst.BaseExpression) -> list[cst.Subscript]:
-    """The subscripts that a list of sources is made of; none if it is made of something else."""
-    if isinstance(sources, (cst.List, cst.Tuple)):
-        elements = [element.value for element in sources.elements]
-    else:
-        elements = [sources.elt] if isinstance(sources, cst.ListComp) else []
-    parts = [element for element in elements if isinstance(element, cst.Subscript)]
-    return parts if len(parts) == len(elements) else []
-
-
 def ask_for_original(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(y, copy)`` → the gradient of what it is a copy, or a slice, of."""
     source = case.source
