@@ -157,7 +157,7 @@ def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | N
 
 
 def _why_no_bridge(trace: Trace, causes: Sequence[Cause]) -> str:
-    """Of a compiled loop a recording has the ops of one turn only: none to go back through."""
+    """Say that a cut is inside of a compiled loop, of which one turn is recorded; else empty."""
     op = causes[0].op_id if causes and causes[0].links else None
     loop = next((loop for loop in trace.loops.values() if op in loop.body), None)
     if loop is None:

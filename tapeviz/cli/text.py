@@ -137,7 +137,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
 
 
 def turn_lines(trace: Trace, turn: int) -> Iterator[str]:
-    """What the names in compiled loops held in a turn (from 1)."""
+    """Lines about the values that names in compiled loops held in a turn (from 1)."""
     found = list(turn_values(trace, turn))
     if not found:
         yield f"No compiled loop has values of a turn {turn}."

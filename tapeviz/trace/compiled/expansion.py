@@ -44,10 +44,10 @@ class LocatedEvent(NamedTuple):
     body: tuple[int, ...] = ()
     loop: Loop | None = None
     run: EagerRun | None = None
-    skipped: Skipped | None = None
+    skipped: UntakenInputs | None = None
 
 
-class Skipped(NamedTuple):
+class UntakenInputs(NamedTuple):
     """``taken``: the branch that ran; ``lines``: of each tensor that only the other takes."""
 
     taken: int
@@ -249,8 +249,8 @@ class Expansion:
             loop = self._loop(located.event, op, scopes[0], inside, path)
         yield located._replace(body=tuple(inside), loop=loop)
 
-    def _skipped(self, numbers: Sequence[int], taken: int, around: _Scope) -> Skipped:
-        """What comes from outside of a conditional and only the branch that did not run takes."""
+    def _skipped(self, numbers: Sequence[int], taken: int, around: _Scope) -> UntakenInputs:
+        """The tensors from outside of a conditional that only the branch which did not run takes."""
         used = {
             tensor
             for event in self._graphs[numbers[taken]].events
@@ -265,7 +265,7 @@ class Expansion:
                 for tensor in set(op.inputs) - made - used:
                     line = self._places.line(op.site)
                     lines.setdefault(TensorId(around.tensor(tensor)), line)
-        return Skipped(taken, lines)
+        return UntakenInputs(taken, lines)
 
     def _alone(self, op: e.OpRan, around: _Scope | None) -> LocatedEvent:
         """An op that runs graphs, after what they did."""
