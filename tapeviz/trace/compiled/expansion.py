@@ -250,7 +250,7 @@ class Expansion:
         yield located._replace(body=tuple(inside), loop=loop)
 
     def _skipped(self, numbers: Sequence[int], taken: int, around: _Scope) -> UntakenInputs:
-        """The tensors from outside of a conditional that only the branch which did not run takes."""
+        """The tensors from outside that only the branch which did not run takes."""
         used = {
             tensor
             for event in self._graphs[numbers[taken]].events
