@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.alike import SourceResult
 from tapeviz.document import Document
 from tapeviz.panels.diagnosis.cards import Asks
 from tapeviz.panels.diagnosis.findings import FindingCard
@@ -23,7 +24,8 @@ def card(qtbot: QtBot, document: Document, theme: Theme, **changes: Any) -> str:
     call = document.diagnosis.calls[0]
     finding = replace(call.findings[0], **changes)
     ignored = Asks(lambda *_: None, lambda *_: None, lambda *_: None)
-    shown = FindingCard(document, theme, call, finding, ignored)
+    call = replace(call, findings=(finding, *call.findings[1:]))
+    shown = FindingCard(document, theme, SourceResult(call, finding), ignored)
     qtbot.addWidget(shown)
     return words(shown)
 
