@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from tapeviz.layout.layered.routing import ARRIVE, LEAVE
+from tapeviz.layout.layered.routing import LEAVE
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
 
 READABLE = 0.8
@@ -132,7 +132,7 @@ class _Columns:
         homes = {name: bisect_left(self._cuts, rect.y) for name, rect in layout.rects.items()}
         takers: dict[str, list[str]] = {}
         taking = set()
-        lower: dict[str, float] = {}
+        cuts: dict[str, float] = {}
         for source, target, _ in layout.routes:
             takers.setdefault(source, []).append(target)
             taking.add(target)
@@ -142,8 +142,8 @@ class _Columns:
                 cut = self._cuts[first - 1]
                 if homes[name] == first - 1 and self._is_free_below(name, cut):
                     homes[name] = first
-                    lower[name] = max(0.0, cut - _RISE - layout.rects[name].bottom)
-        self._lower(lower)
+                    cuts[name] = cut
+        self._lower(cuts)
         return homes
 
     def _is_free_below(self, name: str, cut: float) -> bool:
@@ -157,13 +157,14 @@ class _Columns:
             for rect in self._layout.rects.values()
         )
 
-    def _lower(self, by: dict[str, float]) -> None:
-        """Move sources down, right above the cut and to what takes them, and their edges with
-        them."""
+    def _lower(self, cuts: dict[str, float]) -> None:
+        """Move sources down, right above their cut and to what takes them. Their edges turn above
+        the cut; below it they stay where they are clear of the boxes."""
         rects, routes = dict(self._layout.rects), dict(self._layout.routes)
         reach: dict[float, float] = {}
-        for name, down in by.items():
+        for name, cut in cuts.items():
             rect = rects[name]
+            down = max(0.0, cut - _RISE - rect.bottom)
             leaving = [key for key in routes if key[0] == name]
             x, y = rect.x, rect.y + down
             if len(leaving) == 1:
@@ -172,12 +173,12 @@ class _Columns:
                 reach[y] = x + rect.width / 2 + _STUB
             rects[name] = moved = Rect(x, y, rect.width, rect.height)
             for key in leaving:
-                (start, _), *_, (end, top) = routes[key]
-                start += x - rect.x
-                routes[key] = (
-                    *((start, moved.bottom), (start, moved.bottom + LEAVE)),
-                    *((end, top - ARRIVE), (end, top)),
-                )
+                start = routes[key][0][0] + x - rect.x
+                above = [point for point in routes[key] if point[1] <= cut]
+                below = [point for point in routes[key] if point[1] > cut]
+                if above[-1][0] == below[0][0]:  # it runs straight down over the cut
+                    below.insert(0, (below[0][0], cut))
+                routes[key] = ((start, moved.bottom), (start, moved.bottom + LEAVE), *below)
         self._layout = replace(self._layout, rects=rects, routes=routes)
 
     def _parts(self, key: EdgeKey, homes: dict[str, int]) -> tuple[list[Point], list[Point]]:
