@@ -17,6 +17,7 @@ import os
 import pickle
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -222,6 +223,7 @@ def _in_child(order: Order, folder: str, tf: Any, private: Private) -> None:
     sys.stdout = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", closefd=False, errors="backslashreplace")  # noqa: SIM115
     sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" ignores it
     random.seed()
     os.makedirs(f"{folder}/here")
     os.chdir(order["folder"] or f"{folder}/here")

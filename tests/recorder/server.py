@@ -6,9 +6,11 @@ A child connects back to the tests, runs one snippet (recorded or plain) and ans
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import io
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -18,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from loading import NAME, load_recorder
+
+_PR_SET_PDEATHSIG = 1
 
 
 class Without(types.ModuleType):
@@ -75,6 +79,8 @@ def main(address: str, folder: str) -> None:
             pass
         if os.fork() == 0:
             orders.close()
+            _end_with_the_server()
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" ignores it
             status = 1
             try:
                 if order["lacking"]:
@@ -86,6 +92,12 @@ def main(address: str, folder: str) -> None:
             finally:
                 sys.stderr.flush()
                 os._exit(status)
+
+
+def _end_with_the_server() -> None:
+    """A snippet that never ends must not outlive the tests."""
+    with contextlib.suppress(OSError, AttributeError):  # Linux alone has it
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _reap() -> bool:
