@@ -7,11 +7,15 @@ libraries it imports, and runs none of it; the first question about a large libr
 
 from __future__ import annotations
 
+import contextlib
 import json
+import pickle
 import re
 import sys
 from collections.abc import Iterable
 from typing import TextIO
+
+from platformdirs import user_cache_path
 
 MOST = 200
 _IMPORTED = re.compile(r"^\s*import\s+tensorflow(?:\s+as\s+(\w+))?\s*$", re.MULTILINE)
@@ -22,14 +26,31 @@ _NOT_IMPORTED = ("import tensorflow as tf", "import numpy as np", "import keras"
 
 def names_at(text: str, line: int, column: int) -> list[str]:
     """The names that may stand at a place of a text, the likeliest first; empty when unknown."""
+    text, column = _with_keras(text, line, column)
+    text = "\n".join(_NOT_IMPORTED) + "\n" + text
+    try:
+        return _completed(text, line + len(_NOT_IMPORTED), column)
+    except (EOFError, pickle.UnpicklingError):  # a file that a killed process had begun to write
+        _forget_parsed_files()
+        return _completed(text, line + len(_NOT_IMPORTED), column)
+
+
+def _completed(text: str, line: int, column: int) -> list[str]:
     import jedi
 
-    text, column = _with_keras(text, line, column)
-    head = "\n".join(_NOT_IMPORTED) + "\n"
+    jedi.settings.cache_directory = str(user_cache_path("tapeviz", appauthor=False) / "jedi")
     project = jedi.Project(sys.prefix, smart_sys_path=False)
-    script = jedi.Script(head + text, project=project)
-    found = script.complete(line + len(_NOT_IMPORTED), column)
+    found = jedi.Script(text, project=project).complete(line, column)
     return [name.name for name in found[:MOST]]
+
+
+def _forget_parsed_files() -> None:
+    import jedi
+    import parso.cache
+
+    with contextlib.suppress(OSError):
+        parso.cache.clear_cache(jedi.settings.cache_directory)
+    parso.cache.parser_cache.clear()
 
 
 def _with_keras(text: str, line: int, column: int) -> tuple[str, int]:

@@ -6,7 +6,9 @@ import gc
 import io
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
+import parso.cache
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
@@ -250,6 +252,20 @@ def test_a_dot_asks_enter_breaks_the_line_and_tab_takes(qtbot: QtBot, panel: Sou
 def test_libraries_are_read(text: str, begin: str, wanted: str) -> None:
     line = text.split("\n").index(begin) + 1
     assert wanted in names_at(text, line, len(begin))
+
+
+def test_a_parsed_file_that_was_never_written_to_its_end_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    parso.cache.parser_cache.clear()
+    assert "keyword" in names_at("import keyword\nkeyw", 2, 4)
+    parsed = list(tmp_path.rglob("*.pkl"))
+    assert parsed
+    for file in parsed:
+        file.write_bytes(b"")
+    parso.cache.parser_cache.clear()
+    assert "keyword" in names_at("import keyword\nkeyw", 2, 4)
 
 
 def test_a_question_that_cannot_be_answered_gives_no_names() -> None:
