@@ -31,7 +31,7 @@ class Legend(QWidget):
         self._theme = theme
         self.entries: tuple[LegendEntry, ...] = ()
         self.shown: tuple[LegendEntry, ...] = ()
-        """Those that there is room for."""
+        """The entries that are drawn: as many as the widget has room for, in the order of all."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:

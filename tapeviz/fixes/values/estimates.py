@@ -220,7 +220,7 @@ def _answers(
 
 def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.Call) -> bool:
     """Whether an expression holds the call, or is the name that its result is bound to."""
-    if isinstance(node, cst.Name) and source.bound_to(node.value) is call:
+    if _is_name_of(source, node, call):
         return True
     return any(found is call for found in all_of(node, cst.Call))
 
