@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import libcst as cst
+
 from ..analysis.model import Cause, Finding
 from ..trace.model import Call, Trace
 from .source import ParsedSource
@@ -43,6 +45,11 @@ class FixCase:
         wanted = kinds or (self.cause.kind,)
         causes = (self.cause, *self.finding.others)
         return tuple(dict.fromkeys(cause.line for cause in causes if cause.kind in wanted))
+
+    def calls(self, *names: str) -> Iterator[cst.Call]:
+        """The calls of functions or methods of these names on the lines of the cause."""
+        for line in self.lines():
+            yield from self.source.calls(line, *names)
 
 
 FixFunction = Callable[[FixCase], Iterator[Edit]]

@@ -22,15 +22,15 @@ from ..analysis.model import Evidence
 from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.branches import weigh_both
-from .smooth.counts import soft_counts
+from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import interpolate
 from .smooth.zeros import (
+    GENTLER_SIGMOID,
+    SMOOTH_EXTREME,
     ask_for_element,
     blend,
-    gentler_sigmoid,
     leave_factor_out,
     one_unit,
-    smooth_extreme,
     smooth_hinge,
     sum_of_squares,
 )
@@ -68,25 +68,25 @@ from .tapes.watching import (
     watch_values,
 )
 from .values.estimates import (
+    SMOOTH_MAXIMUM,
+    STRAIGHT_THROUGH,
     divide_exactly,
     smooth_activation,
-    smooth_maximum,
     soften_argmax,
     soften_comparison,
-    straight_through,
 )
 from .values.infinities import (
+    SAFE_DEVIATION,
+    SAFE_NORM,
+    STABLE_LOG,
     away_from_edge,
-    safe_deviation,
     safe_division,
-    safe_norm,
     safe_where,
     shifted_exponential,
-    stable_log,
     wider_floats,
 )
 from .values.integers import make_float, take_cast_away, write_floats
-from .values.leaving import call_directly, call_model, stay_in_tensorflow
+from .values.leaving import CALL_MODEL, call_directly, stay_in_tensorflow
 from .values.metrics import compute_beside_metric, unstack_values
 from .values.positions import soft_accuracy, take_values
 from .values.stopping import take_away
@@ -106,9 +106,9 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     NewVariable: (keep_tensor,),
     LeftTensorFlow: (
-        call_model,
+        CALL_MODEL,
         interpolate,
-        soft_counts,
+        *SOFT_COUNTS,
         weigh_both,
         stay_in_tensorflow,
         call_directly,
@@ -130,8 +130,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     StopGradient: (take_away,),
     NotDifferentiable: (
-        soft_counts,
-        straight_through,
+        *SOFT_COUNTS,
+        STRAIGHT_THROUGH,
         divide_exactly,
         soft_accuracy,
         soften_comparison,
@@ -142,7 +142,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     IntegerValue: (
         interpolate,
-        soft_counts,
+        *SOFT_COUNTS,
         take_cast_away,
         write_floats,
         make_float,
@@ -170,21 +170,21 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     CustomGradient: (return_computed, differentiate_itself, pass_upstream),
     StatefulObject: (keep_written, compute_beside_metric, unstack_values),
     Saturated: (
-        smooth_extreme,
+        SMOOTH_EXTREME,
         smooth_hinge,
-        straight_through,
+        STRAIGHT_THROUGH,
         smooth_activation,
-        smooth_maximum,
-        gentler_sigmoid,
+        *SMOOTH_MAXIMUM,
+        GENTLER_SIGMOID,
     ),
-    FlatOp: (smooth_activation, smooth_maximum, straight_through),
+    FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, STRAIGHT_THROUGH),
     MultipliedByZero: (start_random, blend, leave_factor_out),
     Cancelled: (one_unit, ask_for_element, start_random, blend, sum_of_squares),
     Nonfinite: (
-        stable_log,
-        safe_norm,
+        STABLE_LOG,
+        SAFE_NORM,
         safe_where,
-        safe_deviation,
+        SAFE_DEVIATION,
         shifted_exponential,
         safe_division,
         away_from_edge,
@@ -209,7 +209,7 @@ def edits_for(case: FixCase) -> Iterator[Edit]:
         try:
             yield from fix(case)
         except Exception:  # an odd text must cost a fix, not the diagnosis
-            _log.exception("the fix %s failed", fix.__name__)
+            _log.exception("the fix %r failed", fix)
 
 
 def edits_for_error(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -217,4 +217,4 @@ def edits_for_error(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         try:
             yield from fix(trace, source)
         except Exception:
-            _log.exception("the fix %s failed", fix.__name__)
+            _log.exception("the fix %r failed", fix)

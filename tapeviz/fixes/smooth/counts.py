@@ -6,32 +6,12 @@ An element counts for the whole number next to it by a triangle of width 2: 1 at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import libcst as cst
 
-from ..model import Edit, FixCase
-from ..plan import Plan, enclosed
+from ..model import FixCase
+from ..plan import enclosed
+from ..rewrites import CallRewrite, Code
 from ..source import ParsedSource, argument, called_name, dotted
-
-Rewrite = Callable[[FixCase, cst.Call], str]
-"""A call in, the code in its place out; empty where the call has another form."""
-
-
-def soft_counts(case: FixCase) -> Iterator[Edit]:
-    """``tf.histogram_fixed_width(x, r)`` → a soft histogram, and so for each row of the table."""
-    source = case.source
-    for name, (rewrite, what) in _REWRITES.items():
-        plan = Plan(source)
-        count = 0
-        for line in case.lines():
-            for call in source.calls(line, name):
-                text = rewrite(case, call)
-                if text:
-                    plan.replace(call, text)
-                    count += 1
-        if count:
-            yield Edit(f"Estimate: {what}", plan.text(), is_estimate=True)
 
 
 def _triangle(source: ParsedSource, distance: str) -> str:
@@ -135,10 +115,10 @@ def _one_hot(case: FixCase, call: cst.Call) -> str:
     return _triangle(source, f"{x} - {source.tf}.range({depth}, dtype={source.tf}.float32)")
 
 
-def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Rewrite:
+def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Code:
     """Each edge counts by a sigmoid of how far it was passed."""
 
-    def rewrite(case: FixCase, call: cst.Call) -> str:
+    def code(case: FixCase, call: cst.Call) -> str:
         source = case.source
         x, sorted_edges = _code(source, call, *values), _code(source, call, *edges)
         if not x or not sorted_edges:
@@ -147,7 +127,7 @@ def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Rewrite:
         passed = f"{tf}.sigmoid({tf}.expand_dims({x}, -1) - {sorted_edges})"
         return f"{tf}.reduce_sum({passed}, axis=-1)"
 
-    return rewrite
+    return code
 
 
 def _absolute(case: FixCase, call: cst.Call) -> str:
@@ -161,43 +141,45 @@ def _absolute(case: FixCase, call: cst.Call) -> str:
     return f"{source.tf}.reduce_sum({source.tf}.abs({x}){along})"
 
 
-def _cross_entropy(loss: str) -> Rewrite:
-    def rewrite(case: FixCase, call: cst.Call) -> str:
-        given = [case.source.code(arg.value) for arg in call.args if arg.keyword is None]
-        name = f"{case.source.tf}.keras.losses.{loss}"
-        return f"{name}({', '.join(given[:2])})" if len(given) >= 2 else ""
-
-    return rewrite
+def _cross_entropy(case: FixCase, call: cst.Call) -> str:
+    given = [case.source.code(arg.value) for arg in call.args if arg.keyword is None]
+    name = f"{case.source.tf}.keras.losses.{_ACCURACIES[called_name(call)]}"
+    return f"{name}({', '.join(given[:2])})" if len(given) >= 2 else ""
 
 
-_REWRITES: dict[str, tuple[Rewrite, str]] = {
-    "histogram_fixed_width": (_histogram, "a histogram into which elements count by distance"),
-    "histogram": (_numpy_histogram, "a histogram into which elements count by distance"),
-    "histogram_fixed_width_bins": (_histogram_bins, "the place among the bins, not rounded down"),
-    "bincount": (_bincount, "counts into which elements count by distance"),
-    "one_hot": (_one_hot, "a one-hot vector that goes over from one place to the next"),
-    "searchsorted": (
-        _edges_passed((1, "values"), (0, "sorted_sequence")),
-        "count each edge by a sigmoid",
-    ),
-    "Bucketize": (
-        _edges_passed((0, "input"), (1, "boundaries")),
-        "count each boundary by a sigmoid",
-    ),
-    "count_nonzero": (_absolute, "the sum of absolute values in place of the count"),
-    "binary_accuracy": (
-        _cross_entropy("binary_crossentropy"),
-        "the cross-entropy in place of the accuracy",
-    ),
-    "categorical_accuracy": (
-        _cross_entropy("categorical_crossentropy"),
-        "the cross-entropy in place of the accuracy",
-    ),
-    "sparse_categorical_accuracy": (
-        _cross_entropy("sparse_categorical_crossentropy"),
-        "the cross-entropy in place of the accuracy",
-    ),
+_ACCURACIES = {
+    "binary_accuracy": "binary_crossentropy",
+    "categorical_accuracy": "categorical_crossentropy",
+    "sparse_categorical_accuracy": "sparse_categorical_crossentropy",
 }
+
+
+def _row(what: str, code: Code, *names: str) -> CallRewrite:
+    return CallRewrite(names, code, f"Estimate: {what}", is_estimate=True)
+
+
+SOFT_COUNTS = (
+    _row("a histogram into which elements count by distance", _histogram, "histogram_fixed_width"),
+    _row("a histogram into which elements count by distance", _numpy_histogram, "histogram"),
+    _row(
+        "the place among the bins, not rounded down", _histogram_bins, "histogram_fixed_width_bins"
+    ),
+    _row("counts into which elements count by distance", _bincount, "bincount"),
+    _row("a one-hot vector that goes over from one place to the next", _one_hot, "one_hot"),
+    _row(
+        "count each edge by a sigmoid",
+        _edges_passed((1, "values"), (0, "sorted_sequence")),
+        "searchsorted",
+    ),
+    _row(
+        "count each boundary by a sigmoid",
+        _edges_passed((0, "input"), (1, "boundaries")),
+        "Bucketize",
+    ),
+    _row("the sum of absolute values in place of the count", _absolute, "count_nonzero"),
+    _row("the cross-entropy in place of the accuracy", _cross_entropy, *_ACCURACIES),
+)
+"""The rows of the table :data:`tapeviz.fixes.table.FIXES` that make counts smooth."""
 
 
 def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:

@@ -23,7 +23,6 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
     """
     source = case.source
     plan = Plan(source)
-    count = 0
     for call in all_of(source.module, cst.Call):
         params, indices = argument(call, 0, "params"), argument(call, 1, "indices")
         name = called_name(call)
@@ -34,7 +33,6 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             text = _between_corners(case, params, indices, x)
             if x and text and _is_at_cause(case, indices):
                 _put(plan, call, text)
-                count += 1
             continue
         if x and argument(call, 2, "axis", "batch_dims") is None and _is_at_cause(case, indices):
             code, tf = source.code, source.tf
@@ -43,7 +41,6 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             following = f"{tf}.gather({p}, {tf}.minimum({i} + 1, {tf}.shape({p})[0] - 1))"
             part = f"({x} - {tf}.cast({i}, {tf}.float32))" + _widened(case, p)
             _put(plan, call, f"{here} + {part} * ({following} - {here})")
-            count += 1
     for node in all_of(source.module, cst.Subscript):
         part_of = node.slice[0].slice
         if len(node.slice) != 1 or not isinstance(part_of, cst.Index):
@@ -53,8 +50,7 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             p, i = source.code(node.value), source.code(enclosed(part_of.value))
             following = f"{p}[min({i} + 1, len({p}) - 1)]"
             _put(plan, node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
-            count += 1
-    if count:
+    if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
 
 

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed, fitting
+from ..rewrites import CallRewrite, template
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
 from ..tapes.blocks import gradient_call
 
@@ -22,35 +23,24 @@ _HINGES = {
 }
 
 
-def smooth_extreme(case: FixCase) -> Iterator[Edit]:
+def _soft_extreme(case: FixCase, call: cst.Call) -> str:
     """``tf.maximum(0.0, e)`` → ``tf.nn.softplus(e)``; so for any two, and for ``tf.minimum``."""
-    source = case.source
-    plan = Plan(source)
-    names: list[str] = []
-    for line in case.lines():
-        for call in source.calls(line, "maximum", "minimum"):
-            given = [arg.value for arg in call.args if arg.keyword is None]
-            if len(given) != 2 or dotted(call.func).partition(".")[0] != source.tf:
-                continue
-            zero = next((node for node in given if _is_zero(node)), None)
-            a, b = given if zero is None else sorted(given, key=lambda operand: operand is zero)
-            plan.replace(call, fitting(source, call, _soft_extreme(source, call, a, b)))
-            names.append(called_name(call))
-    if names:
-        title = f"Estimate: a smooth {names[0]}, by softplus"
-        yield Edit(title, plan.text(), is_estimate=True)
-
-
-def _soft_extreme(
-    source: ParsedSource, call: cst.Call, a: cst.BaseExpression, b: cst.BaseExpression
-) -> cst.BaseExpression:
-    """Take ``a`` and ``b``, where only ``b`` may be a literal 0."""
-    x, y, tf = source.code(enclosed(a)), source.code(enclosed(b)), source.tf
+    source, tf = case.source, case.source.tf
+    given = [arg.value for arg in call.args if arg.keyword is None]
+    if len(given) != 2 or dotted(call.func).partition(".")[0] != tf:
+        return ""
+    zero = next((node for node in given if _is_zero(node)), None)
+    a, b = given if zero is None else sorted(given, key=lambda operand: operand is zero)
+    x, y = source.code(enclosed(a)), source.code(enclosed(b))
     if called_name(call) == "maximum":
-        text = f"{tf}.nn.softplus({source.code(a)})" if _is_zero(b) else ""
-        return cst.parse_expression(text or f"{y} + {tf}.nn.softplus({x} - {y})")
-    text = f"-{tf}.nn.softplus(-{x})" if _is_zero(b) else ""
-    return cst.parse_expression(text or f"{y} - {tf}.nn.softplus({y} - {x})")
+        plain = f"{tf}.nn.softplus({source.code(a)})"
+        return plain if zero is not None else f"{y} + {tf}.nn.softplus({x} - {y})"
+    return f"-{tf}.nn.softplus(-{x})" if zero is not None else f"{y} - {tf}.nn.softplus({y} - {x})"
+
+
+SMOOTH_EXTREME = CallRewrite(
+    ("maximum", "minimum"), _soft_extreme, "Estimate: a smooth {name}, by softplus", True
+)
 
 
 def smooth_hinge(case: FixCase) -> Iterator[Edit]:
@@ -78,43 +68,39 @@ def _made_by(source: ParsedSource, function: cst.BaseExpression) -> str:
     return dotted(function).rsplit(".", 1)[-1]
 
 
-def gentler_sigmoid(case: FixCase) -> Iterator[Edit]:
+def _softsign(case: FixCase, call: cst.Call) -> str:
     """``tf.sigmoid(x)`` → softsign between 0 and 1, ``tf.tanh(x)`` → softsign: flat much later."""
-    source = case.source
-    plan = Plan(source)
-    count = 0
-    for line in case.lines():
-        for call in source.calls(line, "sigmoid", "tanh"):
-            if call.args:
-                soft = f"{source.tf}.nn.softsign({source.code(call.args[0].value)})"
-                text = soft if called_name(call) == "tanh" else f"0.5 + 0.5 * {soft}"
-                plan.replace(call, fitting(source, call, cst.parse_expression(text)))
-                count += 1
-    if count:
-        title = "Estimate: softsign in its place, which is not flat so soon"
-        yield Edit(title, plan.text(), is_estimate=True)
+    form = "{tf}.nn.softsign({arg})"
+    return template(form if called_name(call) == "tanh" else f"0.5 + 0.5 * {form}")(case, call)
+
+
+GENTLER_SIGMOID = CallRewrite(
+    ("sigmoid", "tanh"),
+    _softsign,
+    "Estimate: softsign in its place, which is not flat so soon",
+    is_estimate=True,
+)
 
 
 def blend(case: FixCase) -> Iterator[Edit]:
     """``tf.where(a > b, p, q)`` → both, weighted by ``tf.sigmoid(a - b)``; so ``boolean_mask``."""
     source = case.source
-    for line in case.lines():
-        for call in source.calls(line, "where", "boolean_mask"):
-            is_where = called_name(call) == "where"
-            condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
-            given = [arg.value for arg in call.args if arg is not condition]
-            margin = _margin(source, condition.value) if condition is not None else ""
-            if not margin or len(given) != (2 if is_where else 1):
-                continue
-            weight = f"{source.tf}.sigmoid({margin})"
-            p = source.code(enclosed(given[0]))
-            text = f"{weight} * {p}"
-            if is_where:
-                text += f" + (1.0 - {weight}) * {source.code(enclosed(given[1]))}"
-            plan = Plan(source)
-            plan.replace(call, fitting(source, call, cst.parse_expression(text)))
-            title = f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}"
-            yield Edit(title, plan.text(), is_estimate=True)
+    for call in case.calls("where", "boolean_mask"):
+        is_where = called_name(call) == "where"
+        condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
+        given = [arg.value for arg in call.args if arg is not condition]
+        margin = _margin(source, condition.value) if condition is not None else ""
+        if not margin or len(given) != (2 if is_where else 1):
+            continue
+        weight = f"{source.tf}.sigmoid({margin})"
+        p = source.code(enclosed(given[0]))
+        text = f"{weight} * {p}"
+        if is_where:
+            text += f" + (1.0 - {weight}) * {source.code(enclosed(given[1]))}"
+        plan = Plan(source)
+        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+        title = f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}"
+        yield Edit(title, plan.text(), is_estimate=True)
 
 
 def _margin(source: ParsedSource, condition: cst.BaseExpression) -> str:
@@ -188,16 +174,12 @@ def one_unit(case: FixCase) -> Iterator[Edit]:
     if op is None or "Softmax" not in op.type or known is None or (known.shape or (0,))[-1] != 1:
         return
     plan = Plan(source)
-    count = 0
     for text in all_of(source.module, cst.SimpleString):
         if text.evaluated_value == "softmax":
             plan.replace(text, f"{text.quote}sigmoid{text.quote}")
-            count += 1
-    for line in case.lines():
-        for call in source.calls(line, "softmax"):
-            plan.replace(call, f"{source.tf}.sigmoid({source.code(call.args[0].value)})")
-            count += 1
-    if count:
+    for call in case.calls("softmax"):
+        plan.replace(call, f"{source.tf}.sigmoid({source.code(call.args[0].value)})")
+    if plan.changes:
         yield Edit("Use a sigmoid: a softmax of one unit is always 1", plan.text(), True)
 
 

@@ -17,14 +17,12 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
     """``tf.Variable(e)`` → ``e``, converted where ``e`` may be a list or a number."""
     source = case.source
     plan = Plan(source)
-    count = 0
     for line in case.lines("new-variable"):
         for call in source.calls(line, "Variable"):
             initial = argument(call, 0, "initial_value", "initializer", "value")
             if initial is not None:
                 plan.replace(call, _tensor(source, call, initial.value))
-                count += 1
-    if count:
+    if plan.changes:
         yield Edit("Keep the computed value a tensor, without tf.Variable", plan.text())
 
 

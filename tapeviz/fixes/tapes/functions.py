@@ -68,7 +68,6 @@ def pass_upstream(case: FixCase) -> Iterator[Edit]:
         return
     upstream = function.params.params[0].name.value
     plan = Plan(source)
-    count = 0
     given = (
         [element.value for element in small.value.elements]
         if isinstance(small.value, (cst.Tuple, cst.List))
@@ -77,8 +76,7 @@ def pass_upstream(case: FixCase) -> Iterator[Edit]:
     for value in given:
         if isinstance(value, cst.Name) and value.value == "None":
             plan.replace(value, upstream)
-            count += 1
-    if count:
+    if plan.changes:
         title = f"Estimate: return the upstream gradient {upstream} where None is returned"
         yield Edit(title, plan.text(), is_estimate=True)
 
@@ -104,19 +102,16 @@ def keep_written(case: FixCase) -> Iterator[Edit]:
     """``array.write(i, v)`` → ``array = array.write(i, v)``."""
     source: ParsedSource = case.source
     plan = Plan(source)
-    count = 0
-    for line in case.lines():
-        for call in source.calls(line, "write", "unstack", "scatter", "split"):
-            statement = source.statement_of(call)
-            small = sole(statement)
-            if not isinstance(small, cst.Expr) or small.value is not call:
-                continue
-            name = dotted(call.func).rsplit(".", 1)[0]
-            target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
-            assert called_name(call)
-            plan.replace(small, lambda old, t=target: cst.Assign([t], old.value))  # type: ignore[misc]
-            count += 1
-    if count:
+    for call in case.calls("write", "unstack", "scatter", "split"):
+        statement = source.statement_of(call)
+        small = sole(statement)
+        if not isinstance(small, cst.Expr) or small.value is not call:
+            continue
+        name = dotted(call.func).rsplit(".", 1)[0]
+        target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
+        assert called_name(call)
+        plan.replace(small, lambda old, t=target: cst.Assign([t], old.value))  # type: ignore[misc]
+    if plan.changes:
         title = "Keep what write returns: the array with the value in it"
         yield Edit(title, plan.text(), has_other_value=True)
 
@@ -125,7 +120,6 @@ def start_random(case: FixCase) -> Iterator[Edit]:
     """Weights that start as zeros → small random numbers."""
     source = case.source
     plan = Plan(source)
-    count = 0
     for call in all_of(source.module, cst.Call):
         if called_name(call) != "Variable" or not call.args:
             continue
@@ -133,15 +127,13 @@ def start_random(case: FixCase) -> Iterator[Edit]:
         shape = _shape_of_zeros(source, initial)
         if shape:
             plan.replace(initial, f"{source.tf}.random.normal({shape}, stddev=0.1)")
-            count += 1
     for text in all_of(source.module, cst.SimpleString):
         parent = source.parent(text)
         keyword = parent.keyword if isinstance(parent, cst.Arg) else None
         is_kernel = keyword is not None and keyword.value in ("kernel_initializer", "initializer")
         if text.evaluated_value == "zeros" and is_kernel:
             plan.replace(text, f"{text.quote}glorot_uniform{text.quote}")
-            count += 1
-    if count:
+    if plan.changes:
         title = "Start the weights from small random numbers in place of zeros"
         yield Edit(title, plan.text(), is_estimate=True)
 

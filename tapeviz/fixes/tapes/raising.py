@@ -80,17 +80,14 @@ def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     if failure is None or not re.search(r"numpy|ndarray|'float'|_id|float object", failure.message):
         return
     plan = Plan(source)
-    count = 0
     for call in all_of(source.module, cst.Call):
         statement = source.statement_of(call)
         if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute) and statement:
             if isinstance(source.parent(call), (cst.Assign, cst.AssignTarget)):
                 plan.replace(call, fitting(source, call, bare(call.func.value)))
-                count += 1
         elif called_name(call) == "float" and isinstance(source.parent(call), cst.Assign):
             plan.replace(call, call.args[0].value)
-            count += 1
-    if count:
+    if plan.changes:
         yield Edit("Keep the tensor: take its number only to show it", plan.text())
 
 

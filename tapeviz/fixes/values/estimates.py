@@ -3,64 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 
 import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
+from ..rewrites import CallRewrite, template
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
 
-_STEPS = ("round", "rint", "floor", "ceil", "sign", "clip_by_value", "fake_quant_with_min_max_args")
 _COMPARED = {cst.GreaterThan: "{a} - {b}", cst.GreaterThanEqual: "{a} - {b}"}
 _COMPARED |= {cst.LessThan: "{b} - {a}", cst.LessThanEqual: "{b} - {a}"}
 _COMPARE_CALLS = {"greater": "{a} - {b}", "greater_equal": "{a} - {b}"}
 _COMPARE_CALLS |= {"less": "{b} - {a}", "less_equal": "{b} - {a}"}
 
 
-def straight_through(case: FixCase) -> Iterator[Edit]:
+def _with_slope(case: FixCase, call: cst.Call) -> str:
     """``tf.round(x)`` → ``x + tf.stop_gradient(tf.round(x) - x)``: its value, the slope of x."""
-    source = case.source
-    plan = Plan(source)
-    names: list[str] = []
-    for line in case.lines():
-        for call in source.calls(line, *_STEPS):
-            given = argument(call, 0, "x", "t", "input", "inputs")
-            if given is not None and dotted(call.func) != called_name(call):
-                plan.replace(call, partial(_estimated, source, call))
-                names.append(called_name(call))
-    if names:
-        title = f"Estimate: let the gradient pass {names[0]} as if it were not there"
-        yield Edit(title, plan.text(), is_estimate=True)
+    given = argument(call, 0, "x", "t", "input", "inputs")
+    if given is None or dotted(call.func) == called_name(call):
+        return ""
+    code = case.source.code(call.with_changes(lpar=[], rpar=[]))
+    x = case.source.code(enclosed(call.args[0].value))
+    return f"{x} + {case.source.tf}.stop_gradient({code} - {x})"
 
 
-def _estimated(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
-    code = source.code(call.with_changes(lpar=[], rpar=[]))
-    x = source.code(enclosed(call.args[0].value))
-    estimate = cst.parse_expression(f"{x} + {source.tf}.stop_gradient({code} - {x})")
-    return fitting(source, place, estimate)
+STRAIGHT_THROUGH = CallRewrite(
+    ("round", "rint", "floor", "ceil", "sign", "clip_by_value", "fake_quant_with_min_max_args"),
+    _with_slope,
+    "Estimate: let the gradient pass {name} as if it were not there",
+    is_estimate=True,
+)
 
 
 def divide_exactly(case: FixCase) -> Iterator[Edit]:
     """``x // 2`` → ``x / 2``."""
     source = case.source
     plan = Plan(source)
-    count = 0
     for line in case.lines():
         statement = source.statement(line)
         for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
             if isinstance(node.operator, cst.FloorDivide):
                 divide = cst.Divide(node.operator.whitespace_before, node.operator.whitespace_after)
                 plan.replace(node.operator, divide)
-                count += 1
         for step in header_nodes(statement, cst.AugAssign) if statement else ():
             if isinstance(step.operator, cst.FloorDivideAssign):
                 plan.replace(step.operator, cst.DivideAssign())
-                count += 1
         for call in source.calls(line, "floordiv", "floor_divide"):
             plan.replace(call.func, f"{source.tf}.divide")
-            count += 1
-    if count:
+    if plan.changes:
         yield Edit("Estimate: divide without rounding down", plan.text(), is_estimate=True)
 
 
@@ -138,14 +128,13 @@ def soften_argmax(case: FixCase) -> Iterator[Edit]:
     """The largest's position → an average by softmax: of what it picks, or of positions."""
     source = case.source
     plan = Plan(source)
-    for line in case.lines():
-        for call in source.calls(line, "argmax", "argmin", "categorical"):
-            if _soften_argmax(case, plan, call):
-                name = called_name(call)
-                what = "the draw" if name == "categorical" else f"the {name}"
-                title = f"Estimate: a softmax average in place of {what}"
-                yield Edit(title, plan.text(), is_estimate=True)
-                return
+    for call in case.calls("argmax", "argmin", "categorical"):
+        if _soften_argmax(case, plan, call):
+            name = called_name(call)
+            what = "the draw" if name == "categorical" else f"the {name}"
+            title = f"Estimate: a softmax average in place of {what}"
+            yield Edit(title, plan.text(), is_estimate=True)
+            return
 
 
 def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
@@ -280,13 +269,12 @@ def _activation(source: ParsedSource, lines: Iterable[int] | None, new: str) -> 
     return Edit(title, plan.text(), is_estimate=True) if count else None
 
 
-def smooth_maximum(case: FixCase) -> Iterator[Edit]:
-    """``tf.reduce_max`` → ``tf.reduce_logsumexp``; ``tf.sign`` → ``tf.tanh``."""
-    source = case.source
-    for old, new in (("reduce_max", "reduce_logsumexp"), ("sign", "tanh")):
-        plan = Plan(source)
-        calls = [call for line in case.lines() for call in source.calls(line, old)]
-        for call in calls:
-            plan.replace(call.func, f"{source.tf}.{new}")
-        if calls:
-            yield Edit(f"Estimate: {new} in place of {old}", plan.text(), is_estimate=True)
+SMOOTH_MAXIMUM = tuple(
+    CallRewrite(
+        (old,),
+        template(f"{{tf}}.{new}({{args}})"),
+        f"Estimate: {new} in place of {old}",
+        is_estimate=True,
+    )
+    for old, new in (("reduce_max", "reduce_logsumexp"), ("sign", "tanh"))
+)

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
+from ..rewrites import CallRewrite, template
 from ..source import ParsedSource, all_of, argument, called_name, header_nodes, read_names
 
 _TINY = "1e-12"
@@ -48,56 +49,46 @@ def _guard(
     return count
 
 
-def safe_norm(case: FixCase) -> Iterator[Edit]:
-    """``tf.norm(x)`` → ``tf.sqrt(tf.reduce_sum(tf.square(x)) + 1e-12)``."""
+def _smooth_norm(case: FixCase, call: cst.Call) -> str:
     source = case.source
-    plan = Plan(source)
-    count = 0
-    for call in source.calls(case.cause.line, "norm"):
-        given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
-        if given is None or order is not None:
-            continue
-        kept = [arg for arg in call.args if arg is not given]
-        more = "".join(f", {source.code(arg).rstrip(', ')}" for arg in kept)
-        square = f"{source.tf}.square({source.code(given.value)})"
-        plan.replace(call, f"{source.tf}.sqrt({source.tf}.reduce_sum({square}{more}) + {_TINY})")
-        count += 1
-    if count:
-        yield Edit("A norm that is smooth at zero", plan.text())
+    given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
+    if given is None or order is not None:
+        return ""
+    kept = [arg for arg in call.args if arg is not given]
+    more = "".join(f", {source.code(arg).rstrip(', ')}" for arg in kept)
+    square = f"{source.tf}.square({source.code(given.value)})"
+    return f"{source.tf}.sqrt({source.tf}.reduce_sum({square}{more}) + {_TINY})"
 
 
-def safe_deviation(case: FixCase) -> Iterator[Edit]:
-    """``tf.math.reduce_std(x)`` → ``tf.sqrt(tf.math.reduce_variance(x) + 1e-12)``."""
-    source = case.source
-    plan = Plan(source)
-    calls = source.calls(case.cause.line, "reduce_std")
-    for call in calls:
-        given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
-        variance = f"{source.tf}.math.reduce_variance({given})"
-        plan.replace(call, f"{source.tf}.sqrt({variance} + {_TINY})")
-    if calls:
-        yield Edit("A deviation that is smooth at zero", plan.text())
+SAFE_NORM = CallRewrite(("norm",), _smooth_norm, "A norm that is smooth at zero")
 
 
-def stable_log(case: FixCase) -> Iterator[Edit]:
+SAFE_DEVIATION = CallRewrite(
+    ("reduce_std",),
+    template(f"{{tf}}.sqrt({{tf}}.math.reduce_variance({{args}}) + {_TINY})"),
+    "A deviation that is smooth at zero",
+)
+
+
+def _in_one_step(case: FixCase, call: cst.Call) -> str:
     """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``."""
     source = case.source
-    plan = Plan(source)
-    count = 0
-    for call in source.calls(case.cause.line, "log", "log1p"):
-        raised = _of_one_and_exp(source, call)
-        if raised:
-            plan.replace(call, f"{source.tf}.math.softplus({raised})")
-            count += 1
-    for call in source.calls(case.cause.line, "log"):
-        given = _meant(source, call.args[0].value) if call.args else None
-        if isinstance(given, cst.Call) and called_name(given) in ("softmax", "sigmoid"):
-            name = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}[called_name(given)]
-            inside = ", ".join(source.code(arg).rstrip(", ") for arg in given.args)
-            plan.replace(call, f"{source.tf}.{name}({inside})")
-            count += 1
-    if count:
-        yield Edit("Take the logarithm and what is inside it in one step", plan.text())
+    raised = _of_one_and_exp(source, call)
+    if raised:
+        return f"{source.tf}.math.softplus({raised})"
+    given = _meant(source, call.args[0].value) if call.args else None
+    name = called_name(given) if isinstance(given, cst.Call) else ""
+    form = _LOGARITHMS.get(name) if called_name(call) == "log" else None
+    if form is None or not isinstance(given, cst.Call):
+        return ""
+    inside = ", ".join(source.code(arg).rstrip(", ") for arg in given.args)
+    return f"{source.tf}.{form}({inside})"
+
+
+_LOGARITHMS = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}
+STABLE_LOG = CallRewrite(
+    ("log", "log1p"), _in_one_step, "Take the logarithm and what is inside it in one step"
+)
 
 
 def _of_one_and_exp(source: ParsedSource, call: cst.Call) -> str:
@@ -199,12 +190,10 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
     """``a / b`` → ``tf.math.divide_no_nan(a, b)``."""
     source = case.source
     plan = Plan(source)
-    count = 0
     statement = source.statement(case.cause.line)
     for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
         if isinstance(node.operator, cst.Divide):
             plan.replace(node, lambda old: _divided(source, old))
-            count += 1
     for call in source.calls(case.cause.line, "divide", "truediv", "reciprocal"):
         if called_name(call) == "reciprocal" and call.args:
             plan.replace(
@@ -212,8 +201,7 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
             )
         else:
             plan.replace(call.func, f"{source.tf}.math.divide_no_nan")
-        count += 1
-    if count:
+    if plan.changes:
         yield Edit("Divide so that a division by zero gives 0", plan.text(), is_estimate=True)
 
 
@@ -228,14 +216,11 @@ def wider_floats(case: FixCase) -> Iterator[Edit]:
     """``tf.float16`` → ``tf.float32``."""
     source = case.source
     plan = Plan(source)
-    count = 0
     for node in all_of(source.module, cst.Attribute):
         if node.attr.value == "float16":
             plan.replace(node, f"{source.code(node.value)}.float32")
-            count += 1
     for text in all_of(source.module, cst.SimpleString):
         if text.evaluated_value == "float16":
             plan.replace(text, f"{text.quote}float32{text.quote}")
-            count += 1
-    if count:
+    if plan.changes:
         yield Edit("Compute in float32, which overflows much later", plan.text())

@@ -57,14 +57,12 @@ def take_cast_away(case: FixCase) -> Iterator[Edit]:
     """``tf.cast(x, tf.int32)`` → ``x``."""
     source = case.source
     plan = Plan(source)
-    count = 0
     for line in case.lines("integer"):
         for call in source.calls(line, "cast", "to_int32", "to_int64", "saturate_cast"):
             dtype = argument(call, 1, "dtype")
             if dtype is None or _is_integer(dtype.value):
                 plan.replace(call, partial(inner, source, call))
-                count += 1
-    if count:
+    if plan.changes:
         yield Edit("Stay with floats: take the cast away", plan.text(), is_estimate=True)
 
 

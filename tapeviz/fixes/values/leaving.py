@@ -9,6 +9,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed, fitting
+from ..rewrites import CallRewrite
 from ..source import (
     ParsedSource,
     all_of,
@@ -36,20 +37,15 @@ from .numpy_words import (
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
 
 
-def call_model(case: FixCase) -> Iterator[Edit]:
+def _called_model(case: FixCase, call: cst.Call) -> str:
     """``model.predict(x)`` → ``model(x)``."""
-    source = case.source
-    plan = Plan(source)
-    count = 0
-    for line in case.lines():
-        for call in source.calls(line, *PREDICTING):
-            if isinstance(call.func, cst.Attribute):
-                model, given = source.code(call.func.value), argument(call, 0, "x")
-                if given is not None:
-                    plan.replace(call, f"{model}({source.code(given.value)})")
-                    count += 1
-    if count:
-        yield Edit("Call the model itself in place of predict", plan.text())
+    given = argument(call, 0, "x")
+    if given is None or not isinstance(call.func, cst.Attribute):
+        return ""
+    return f"{case.source.code(call.func.value)}({case.source.code(given.value)})"
+
+
+CALL_MODEL = CallRewrite(PREDICTING, _called_model, "Call the model itself in place of predict")
 
 
 def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
@@ -66,24 +62,21 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
 def call_directly(case: FixCase) -> Iterator[Edit]:
     """``tf.numpy_function(f, [x], T)`` → ``f(x)``, with ``f`` said in TensorFlow."""
     source = case.source
-    for line in case.lines():
-        for call in source.calls(line, "numpy_function", "py_function", "py_func"):
-            function, given = argument(call, 0, "func"), argument(call, 1, "inp")
-            if function is None or given is None:
-                continue
-            if not isinstance(given.value, (cst.List, cst.Tuple)):
-                continue
-            inside: cst.CSTNode | None = function.value
-            if not isinstance(inside, cst.Lambda):
-                inside = _function_named(source, source.code(function.value))
-            translated = _Translated(case, set(nodes_in(inside)) if inside else set())
-            names = [cst.Arg(element.value) for element in given.value.elements]
-            name = source.code(function.value) if inside is not function.value else "the lambda"
-            place = 0 if call.args[0] is function else list(call.args).index(function)
-            translated.plan.replace(call, partial(_called, place, names))
-            yield Edit(
-                f"Call {name} directly, and let it compute with TensorFlow", translated.text()
-            )
+    for call in case.calls("numpy_function", "py_function", "py_func"):
+        function, given = argument(call, 0, "func"), argument(call, 1, "inp")
+        if function is None or given is None:
+            continue
+        if not isinstance(given.value, (cst.List, cst.Tuple)):
+            continue
+        inside: cst.CSTNode | None = function.value
+        if not isinstance(inside, cst.Lambda):
+            inside = _function_named(source, source.code(function.value))
+        translated = _Translated(case, set(nodes_in(inside)) if inside else set())
+        names = [cst.Arg(element.value) for element in given.value.elements]
+        name = source.code(function.value) if inside is not function.value else "the lambda"
+        place = 0 if call.args[0] is function else list(call.args).index(function)
+        translated.plan.replace(call, partial(_called, place, names))
+        yield Edit(f"Call {name} directly, and let it compute with TensorFlow", translated.text())
 
 
 def _called(place: int, given: list[cst.Arg], call: cst.Call) -> cst.Call:

@@ -108,12 +108,11 @@ def _is_same(bound: str, name: str) -> bool:
 def unstack_values(case: FixCase) -> Iterator[Edit]:
     """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``."""
     source = case.source
-    for line in case.lines():
-        for call in source.calls(line, "from_tensor_slices", "from_tensors"):
-            if len(call.args) != 1:
-                continue
-            value = source.code(call.args[0].value)
-            is_whole = called_name(call) == "from_tensors"
-            plan = Plan(source)
-            plan.replace(call, f"[{value}]" if is_whole else f"{source.tf}.unstack({value})")
-            yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
+    for call in case.calls("from_tensor_slices", "from_tensors"):
+        if len(call.args) != 1:
+            continue
+        value = source.code(call.args[0].value)
+        is_whole = called_name(call) == "from_tensors"
+        plan = Plan(source)
+        plan.replace(call, f"[{value}]" if is_whole else f"{source.tf}.unstack({value})")
+        yield Edit("Walk through the tensor itself in place of a dataset", plan.text())

@@ -90,18 +90,17 @@ def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
 def soft_accuracy(case: FixCase) -> Iterator[Edit]:
     """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``."""
     source = case.source
-    for line in case.lines():
-        for call in source.calls(line, "equal"):
-            around = source.enclosing(call, cst.Call)
-            if around is None or dotted(around.func) != f"{source.tf}.cast":
-                continue
-            given = [_unrounded(arg.value) for arg in call.args[:2]]
-            if len(given) == 2 and any(node is not two.value for node, two in _pairs(given, call)):
-                p, y = (source.code(node) for node in given)
-                plan = Plan(source)
-                plan.replace(around, f"1.0 - {source.tf}.abs({p} - {y})")
-                title = "Estimate: count how near it is in place of whether it is equal"
-                yield Edit(title, plan.text(), is_estimate=True)
+    for call in case.calls("equal"):
+        around = source.enclosing(call, cst.Call)
+        if around is None or dotted(around.func) != f"{source.tf}.cast":
+            continue
+        given = [_unrounded(arg.value) for arg in call.args[:2]]
+        if len(given) == 2 and any(node is not two.value for node, two in _pairs(given, call)):
+            p, y = (source.code(node) for node in given)
+            plan = Plan(source)
+            plan.replace(around, f"1.0 - {source.tf}.abs({p} - {y})")
+            title = "Estimate: count how near it is in place of whether it is equal"
+            yield Edit(title, plan.text(), is_estimate=True)
 
 
 def _pairs(

@@ -18,14 +18,12 @@ def take_away(case: FixCase) -> Iterator[Edit]:
     lines = case.lines("stop-gradient")
     for chosen in dict.fromkeys((lines[:1], lines)):
         plan = Plan(source)
-        count = 0
         for line in chosen:
             for call in source.calls(line, "stop_gradient"):
                 given = argument(call, 0, "input", "variables", "variable")
                 if given is not None:
                     plan.replace(call, partial(inner, source, call))
-                    count += 1
-        if count:
+        if plan.changes:
             yield Edit("Let the gradient through: take tf.stop_gradient away", plan.text())
 
 

@@ -1,0 +1,70 @@
+"""Calls on the lines of a cause in, other code in the place of each out: the fixes that are rows.
+
+``safe_norm = CallRewrite(("norm",), code, title)`` is such a row. A fix that moves statements,
+writes new ones or follows names through the text is a function of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import libcst as cst
+
+from .model import Edit, FixCase
+from .plan import Plan, enclosed, fitting
+from .source import called_name
+
+Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"
+"""A call in, the code in its place out; empty where the call has another form."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRewrite:
+    """A fix function: calls of these functions or methods become what ``code`` makes of them.
+
+    ``{name}`` in the title stands for the first function that was replaced.
+    """
+
+    names: Collection[str]
+    code: Code
+    title: str
+    is_estimate: bool = False
+
+    def __call__(self, case: FixCase) -> Iterator[Edit]:
+        plan = Plan(case.source)
+        found = [call for call in case.calls(*self.names) if self.code(case, call)]
+        for call in found:
+            plan.replace(call, partial(self._rewritten, case, call))
+        if found:
+            title = self.title.format(name=called_name(found[0]))
+            yield Edit(title, plan.text(), self.is_estimate)
+
+    def _rewritten(self, case: FixCase, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
+        """The new expression at ``place``, of the call as it is after changes inside it."""
+        code = self.code(case, call)
+        return fitting(case.source, place, cst.parse_expression(code)) if code else call
+
+
+def template(text: str) -> Code:
+    """The code of a template, for calls that have an argument.
+
+    It may hold ``{tf}`` (the text's name for TensorFlow), ``{args}`` (all arguments), ``{arg}``
+    (the first) and ``{x}`` (the first as an operand, in parentheses where it needs them).
+    """
+
+    def code(case: FixCase, call: cst.Call) -> str:
+        source = case.source
+        if not call.args:
+            return ""
+        first = call.args[0].value
+        return text.format(
+            tf=source.tf,
+            args="".join(map(source.code, call.args)),
+            arg=source.code(first),
+            x=source.code(enclosed(first)),
+        )
+
+    return code
