@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
     QDialog,
@@ -23,35 +22,40 @@ from PySide6.QtWidgets import (
 )
 
 from ..analysis.model import Fix
+from ..document import Document
 from ..errors import TapevizError
 from ..panels.look import Theme, colour, font
 from ..panels.source.highlighter import Highlighter
 from ..panels.widgets import plain_label
-from .storage.files import OPENED, load_kept, read_source
-
-if TYPE_CHECKING:
-    from .window import Window
+from .storage.files import OPENED, Files, load_kept, read_source
 
 
-class SideBySide:
-    """The run of the window beside that of a fix, or of a file."""
+class SideBySide(QObject):
+    """The run of the window beside that of a fix, or of a file.
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
-        self._document = window.document
-        self._comparing = window.document.comparing
+    ``parent``: the window that dialogs stand above; ``apply_requested``: the fix compared with
+    shall be taken.
+    """
+
+    apply_requested = Signal(object)
+
+    def __init__(self, document: Document, files: Files, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._comparing = document.comparing
+        self._files = files
+        self._parent = parent
 
     def show_fix(self, trouble: str, fix: Fix) -> None:
         """Runs the mended text apart; ``trouble``: the gradient that it mends."""
         self._comparing.compare_text(fix.text, fix.title, fix)
 
     def ask_file(self) -> None:
-        files = self._window.files
         name, _ = QFileDialog.getOpenFileName(
-            self._window, "Compare with", str(files.folder), OPENED
+            self._parent, "Compare with", str(self._files.folder), OPENED
         )
         if name:
-            files.keep_folder(Path(name))
+            self._files.keep_folder(Path(name))
             self.show_file(Path(name))
 
     def show_file(self, path: Path) -> None:
@@ -64,18 +68,18 @@ class SideBySide:
         except (TapevizError, OSError) as error:
             self._document.complain(str(error))
 
-    def show_texts(self) -> None:
+    def show_texts(self, theme: Theme) -> None:
         """Both texts of what is compared; a fix can be taken from there."""
         both = self._comparing.both
         if both is None:
             return
         texts = [(run.name, run.trace.source) for run in (both.before, both.after)]
-        dialog = CompareDialog(texts[0], texts[1], self._window.theme, self._window)
+        dialog = CompareDialog(texts[0], texts[1], theme, self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         fix = both.fix
         dialog.apply.setVisible(fix is not None)
         if fix is not None:
-            dialog.accepted.connect(lambda: self._window.apply_fix(fix))
+            dialog.accepted.connect(lambda: self.apply_requested.emit(fix))
         dialog.open()
 
 

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, NoReturn
 
 from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier
+from PySide6.QtWidgets import QWidget
 from shiboken6 import delete, isValid
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class SignalCloser(QObject):
     Qt waits: a byte on a socket wakes it.
     """
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
         self._near, self._far = socket.socketpair()

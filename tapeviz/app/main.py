@@ -151,5 +151,5 @@ def open_first(window: Window, paths: Sequence[Path]) -> None:
             window.run()
         if has_drafts:
             window.document.say("An unsaved text of last time is under Open recent")
-    elif window.restore_draft() is None:
+    elif window.files.restore_draft() is None:
         window.files.open_example(default_example())

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QCloseEvent,
-    QDragEnterEvent,
-    QDropEvent,
     QGuiApplication,
     QIcon,
     QKeySequence,
@@ -35,6 +32,7 @@ from ..resource_files import resource
 from .action import EditVerb
 from .command_palette import CommandPalette
 from .compare import SideBySide
+from .dropping import FileDrops
 from .help import about_window, keys_window
 from .menus import DIRECTIONS, Menus, form_words
 from .processes import trouble
@@ -43,7 +41,7 @@ from .search import named_repetition
 from .sizes import SizesByHand
 from .stage import VERSION, Stage
 from .status_bar import StatusBar
-from .storage.draft import Draft, DraftKeeper
+from .storage.draft import DraftKeeper
 from .storage.files import Files
 from .storage.pictures import Pictures
 from .storage.settings import Settings
@@ -89,17 +87,18 @@ class Window(QMainWindow):
         document.setParent(self)
         self.theme_choice = settings.text("theme", "system")
         self.theme: Theme = self._chosen_theme()
-        self.kernels = Kernels(self, pipeline.pools if pipeline is not None else None)
         self.draft = DraftKeeper(document, settings.state)
-        self.files = Files(self)
-        self.pictures = Pictures(self)
-        self.side_by_side = SideBySide(self)
+        self.files = Files(document, settings, self.draft, self)
+        self.pictures = Pictures(document, settings, self.files, self)
+        self.side_by_side = SideBySide(document, self.files, self)
         self._make_panels()
         self.stage = Stage(self.graph, self.panels, self.theme)
         self.menus = Menus(self, self.menuBar())
         actions = self.menus.actions
         self.top_bar = TopBar(document, self.theme, actions["run"], actions["stop"])
         self.status = StatusBar(document)
+        pools = pipeline.pools if pipeline is not None else None
+        self.kernels = Kernels(document, pools, self.top_bar, self.status, self)
         self._fill_bar()
         self._stack_parts()
         self._connect()
@@ -107,7 +106,6 @@ class Window(QMainWindow):
         self._is_first_show = True
         self._restore()
         self.apply_theme()
-        self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(str(resource("icons", "tapeviz.svg"))))
         self._show_title()
 
@@ -161,7 +159,11 @@ class Window(QMainWindow):
         self.source.editor.menu_requested.connect(self._fill_context_menu)
         self.diagnosis.compare_requested.connect(self.side_by_side.show_fix)
         self.graph.strip.apply_requested.connect(self.apply_fix)
-        self.graph.strip.texts_requested.connect(self.side_by_side.show_texts)
+        self.graph.strip.texts_requested.connect(lambda: self.side_by_side.show_texts(self.theme))
+        self.side_by_side.apply_requested.connect(self.apply_fix)
+        self.files.set_aside.connect(self.status.offer_former)
+        self.files.began_anew.connect(self.source.editor.setFocus)
+        self.files.run_requested.connect(lambda: self.run())
         self.diagnosis.example_requested.connect(self.files.open_text)
         for signal in (
             document.run_started,
@@ -173,8 +175,9 @@ class Window(QMainWindow):
             signal.connect(self.menus.refresh)
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._follow_system)
-        self.source.editor.installEventFilter(self)
-        self.source.editor.viewport().installEventFilter(self)
+        editor = self.source.editor
+        drops = FileDrops(self, editor, editor.viewport(), parent=self)
+        drops.dropped.connect(self.files.open)
 
     def _add_panel_keys(self) -> None:
         names = ["source", "graph", *(name for name in self.panels if name != "source")]
@@ -330,27 +333,6 @@ class Window(QMainWindow):
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.open()
 
-    # Files dropped anywhere, the editor too
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if isinstance(event, QDragEnterEvent) and dropped_files(event):
-            self.dragEnterEvent(event)
-            return True
-        is_drop = isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop
-        if is_drop and isinstance(event, QDropEvent) and dropped_files(event):
-            self.dropEvent(event)
-            return True
-        return super().eventFilter(watched, event)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if dropped_files(event):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        for path in dropped_files(event)[:1]:
-            event.acceptProposedAction()
-            self.files.open(path)
-
     # From one start to the next
 
     def _restore(self) -> None:
@@ -397,23 +379,6 @@ class Window(QMainWindow):
             self._is_first_show = False
             self.source.editor.setFocus()
 
-    def restore_draft(self) -> Draft | None:
-        """Brings back a text that was not saved when a window went away."""
-        draft = self.draft.take_left()
-        if draft is None:
-            return None
-        self.take_draft(draft)
-        words = "Your unsaved text is back" if draft.was_closed else "Restored the unsaved text"
-        more = len(self.draft.set_aside())
-        self.document.say(f"{words}; {more} more under Open recent" if more else words)
-        return draft
-
-    def take_draft(self, draft: Draft) -> None:
-        """Shows a text that was kept, unsaved as it is."""
-        self.document.open_source("")
-        self.document.text.restore(draft.text, draft.path)
-        self.draft.adopt(draft)
-
     def closeEvent(self, event: QCloseEvent) -> None:
         self.source.completion.close()
         self.draft.close()
@@ -432,9 +397,3 @@ def _one(panels: dict[str, Panel], kind: type[PanelKind]) -> PanelKind:
     found = panels[kind.name]
     assert isinstance(found, kind)
     return found
-
-
-def dropped_files(event: QDropEvent) -> list[Path]:
-    """The local files among what was dropped."""
-    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-    return [path for path in paths if path.is_file()]

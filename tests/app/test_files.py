@@ -115,7 +115,7 @@ def edit(window: Window, text: str) -> None:
 def reopened(qtbot: QtBot) -> Window:
     window = Window(Document(SamplePipeline(), make_stages()), Settings())
     qtbot.addWidget(window)
-    window.restore_draft()
+    window.files.restore_draft()
     return window
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
+from ...document import Document
 from ...errors import TapevizError
 from ...kernel import (
     Confinement,
@@ -18,10 +19,11 @@ from ...kernel import (
     find_kernels,
     own_interpreter,
 )
+from ..status_bar import StatusBar
+from ..top_bar import TopBar
 from .pools import remember_choice
 
 if TYPE_CHECKING:
-    from ..window import Window
     from .pools import Pools
 
 WORDS = {
@@ -44,14 +46,28 @@ def limit_words(limits: Confinement) -> str:
 
 
 class Kernels(QObject):
-    """``reported``: the pool's status, sent over to the window's thread."""
+    """Chooses interpreter and limits, and shows them in the top bar and the status bar.
+
+    ``parent``: the window that the file dialog stands above; ``reported``: the pool's status, sent
+    over to the window's thread.
+    """
 
     reported = Signal(object)
 
-    def __init__(self, window: Window, pools: Pools | None) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        document: Document,
+        pools: Pools | None,
+        top_bar: TopBar,
+        status_bar: StatusBar,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
         self._pools = pools
+        self._top_bar = top_bar
+        self._status_bar = status_bar
+        self._parent = parent
         self._found: tuple[KernelChoice, ...] = ()
         self.reported.connect(self._show)
 
@@ -61,7 +77,7 @@ class Kernels(QObject):
             try:
                 self._found = find_kernels()
             except (OSError, TapevizError) as error:
-                self._window.document.complain(str(error))
+                self._document.complain(str(error))
                 self._found = (own_interpreter(),)
         now = self._pools.choice if self._pools else None
         picked = () if now is None or any(map(self.is_chosen, self._found)) else (now,)
@@ -72,16 +88,14 @@ class Kernels(QObject):
         return now is not None and (now.python, now.spec) == (choice.python, choice.spec)
 
     def ask(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self._window, "A Python with TensorFlow", "/")
+        name, _ = QFileDialog.getOpenFileName(self._parent, "A Python with TensorFlow", "/")
         if name:
-            self._window.document.background.submit(
-                "check", lambda: _checked(Path(name)), self.choose
-            )
+            self._document.background.submit("check", lambda: _checked(Path(name)), self.choose)
 
     def choose(self, choice: KernelChoice) -> None:
         if self._pools is None or self.is_chosen(choice):
             return
-        self._window.document.stop()
+        self._document.stop()
         self._pools.choose(choice)
         remember_choice(choice)
 
@@ -94,24 +108,24 @@ class Kernels(QObject):
         """Runs have these limits from now on; one that is under way ends."""
         if self._pools is None or limits == self.limits:
             return
-        self._window.document.stop()
+        self._document.stop()
         self._pools.choose(self._pools.choice, limits)
         self.show_limits()
 
     def show_limits(self) -> None:
         """Say beside Run what is limited."""
-        button = self._window.top_bar.limits_button
+        button = self._top_bar.limits_button
         button.setText(limit_words(self.limits) or "Limits")
 
     def _show(self, status: PoolStatus) -> None:
-        self._window.status.show_kernel(WORDS.get(status.state, status.state))
+        self._status_bar.show_kernel(WORDS.get(status.state, status.state))
         if status.detail:
-            self._window.document.complain(status.detail)
+            self._document.complain(status.detail)
         versions = status.versions
         if versions is not None:
             python = ".".join(versions.python.split(".")[:2])
             tensorflow = ".".join(versions.tensorflow.split(".")[:2])
-            self._window.top_bar.kernel_button.setText(f"Python {python} · TF {tensorflow}")
+            self._top_bar.kernel_button.setText(f"Python {python} · TF {tensorflow}")
 
 
 def _checked(path: Path) -> KernelChoice:

@@ -6,31 +6,46 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QStandardPaths
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
 
+from ...document import Document
 from ...errors import TapevizError
 from ...examples import Example
 from ...notebook import read_notebook
 from ...resource_files import resource
 from ...source_files import encoded, read_text
 from ...whole_files import write_whole
+from .draft import Draft, DraftKeeper
+from .settings import Settings
 
 if TYPE_CHECKING:
     from ...kept_recording import KeptRecording
-    from ..window import Window
-    from .draft import Draft
 
 OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
 
 
-class Files:
-    """Opens and saves files for the window. Trouble becomes a line in the status bar."""
+class Files(QObject):
+    """Opens and saves files. Trouble becomes a line in the status bar.
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
-        self._document = window.document
-        self._settings = window.settings
+    ``parent``: the window that dialogs stand above.
+    ``set_aside``: the first line of an unsaved text that gave way to another, and a function that
+    brings it back; an empty line and None where there was none. ``began_anew``: the text is empty.
+    ``run_requested``: the text that was opened shall run.
+    """
+
+    set_aside = Signal(str, object)
+    began_anew = Signal()
+    run_requested = Signal()
+
+    def __init__(
+        self, document: Document, settings: Settings, drafts: DraftKeeper, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._settings = settings
+        self._drafts = drafts
+        self._parent = parent
 
     @property
     def recent(self) -> list[Path]:
@@ -42,19 +57,36 @@ class Files:
     def _begin(self) -> None:
         """Before another text takes the place of this one: unsaved, it is set aside, and a link
         in the status line brings it back."""
-        draft = self._window.draft.turn_over()
+        draft = self._drafts.turn_over()
         back = partial(self.open_draft, draft) if draft is not None else None
-        self._window.status.offer_former(draft.first_line if draft is not None else "", back)
+        self.set_aside.emit(draft.first_line if draft is not None else "", back)
 
     def open_draft(self, draft: Draft) -> None:
         """Brings back a text that was set aside."""
         self._begin()
-        self._window.take_draft(draft)
+        self._take_draft(draft)
+
+    def restore_draft(self) -> Draft | None:
+        """Brings back a text that was not saved when a window went away."""
+        draft = self._drafts.take_left()
+        if draft is None:
+            return None
+        self._take_draft(draft)
+        words = "Your unsaved text is back" if draft.was_closed else "Restored the unsaved text"
+        more = len(self._drafts.set_aside())
+        self._document.say(f"{words}; {more} more under Open recent" if more else words)
+        return draft
+
+    def _take_draft(self, draft: Draft) -> None:
+        """Shows a text that was kept, unsaved as it is."""
+        self._document.open_source("")
+        self._document.text.restore(draft.text, draft.path)
+        self._drafts.adopt(draft)
 
     def new(self) -> None:
         self._begin()
         self._document.open_source("")
-        self._window.source.editor.setFocus()
+        self.began_anew.emit()
 
     def open_example(self, example: Example) -> None:
         self.open_text(example.text, f"{example.name}.py")
@@ -63,10 +95,10 @@ class Files:
         """Shows a text that is in no file, and runs it."""
         self._begin()
         self._document.open_source(text, name=name)
-        self._window.run()
+        self.run_requested.emit()
 
     def ask_open(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self._window, "Open", str(self.folder), OPENED)
+        name, _ = QFileDialog.getOpenFileName(self._parent, "Open", str(self.folder), OPENED)
         if name:
             self.open(Path(name))
 
@@ -76,7 +108,7 @@ class Files:
             self._begin()
             self._read(path)
         except (TapevizError, OSError) as error:
-            self._window.status.offer_former("", None)
+            self.set_aside.emit("", None)
             self._document.complain(str(error))
             return False
         self._settings.add_recent(path)
@@ -115,7 +147,7 @@ class Files:
     def ask_save(self) -> bool:
         start = self.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
-            self._window, "Save", str(start), "Python (*.py);;All files (*)"
+            self._parent, "Save", str(start), "Python (*.py);;All files (*)"
         )
         if not name:
             return False
@@ -131,7 +163,7 @@ class Files:
         self._document.text.mark_saved(path)
         self._settings.add_recent(path)
         self.keep_folder(path)
-        self._window.draft.keep()
+        self._drafts.keep()
         return True
 
     # Recordings
@@ -144,7 +176,7 @@ class Files:
     def ask_save_recording(self) -> None:
         start = self.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
-            self._window,
+            self._parent,
             "Save recording",
             str(start.with_suffix(".tape")),
             "Recordings (*.tape)",

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
+from ...document import Document
 from ...errors import TapevizError
 from ...export import (
     Drawing,
@@ -26,18 +26,23 @@ from ...scene.model import Overlay
 from ...scene.theme import THEMES, Theme
 from ...sharing.answer import answer, answer_html
 from ...sharing.page import make_page
-
-if TYPE_CHECKING:
-    from ..window import Window
+from .files import Files
+from .settings import Settings
 
 SCALE = 2.0
 """Pixels of an exported PNG for each px of the drawing."""
 
 
 class Pictures:
-    def __init__(self, window: Window) -> None:
-        self._window = window
-        self._document = window.document
+    """Writes and copies pictures; ``parent``: the window that dialogs stand above."""
+
+    def __init__(
+        self, document: Document, settings: Settings, files: Files, parent: QWidget
+    ) -> None:
+        self._document = document
+        self._settings = settings
+        self._files = files
+        self._parent = parent
 
     def drawing(self) -> Callable[[], Drawing]:
         """The drawing in the graph panel as it is now, without the selection: of a run or of two.
@@ -68,18 +73,18 @@ class Pictures:
 
     @property
     def is_dark(self) -> bool:
-        return self._window.settings.flag("dark-pictures")
+        return self._settings.flag("dark-pictures")
 
     def toggle_dark(self) -> None:
-        self._window.settings.keep("dark-pictures", not self.is_dark)
+        self._settings.keep("dark-pictures", not self.is_dark)
 
     def _overlay(self) -> Overlay:
         return replace(self._document.view.overlay, selected_nodes=frozenset())
 
     def ask(self, suffix: str) -> None:
-        start = self._window.files.folder / self._document.text.filename
+        start = self._files.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
-            self._window,
+            self._parent,
             f"Export {suffix.upper()}",
             str(start.with_suffix(f".{suffix}")),
             f"{suffix.upper()} (*.{suffix})",
@@ -90,7 +95,7 @@ class Pictures:
 
     def write(self, path: Path) -> None:
         """In the background. A GIF is a film of the steps, where there are some."""
-        self._window.files.keep_folder(path)
+        self._files.keep_folder(path)
         if path.suffix == ".gif" and self._document.steps and not self._document.comparing.both:
             self._film(path)
             return
@@ -143,14 +148,14 @@ class Pictures:
         site = document.site
         if site is None:
             return
-        start = self._window.files.folder / document.text.filename
+        start = self._files.folder / document.text.filename
         name, _ = QFileDialog.getSaveFileName(
-            self._window, "Export the rounds", str(start.with_suffix(".gif")), "GIF (*.gif)"
+            self._parent, "Export the rounds", str(start.with_suffix(".gif")), "GIF (*.gif)"
         )
         if not name:
             return
         path = Path(name).with_suffix(".gif")
-        self._window.files.keep_folder(path)
+        self._files.keep_folder(path)
         trace, view, diagnosis = document.trace, document.view, document.diagnosis
 
         def report(done: int, known: int) -> None:
