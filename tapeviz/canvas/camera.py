@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..layout.model import Point, Rect
 
+ENOUGH = 0.95
+"""All of a picture in sight is worth so much of the least scale."""
 LEAST_SCALE = 0.0002
 MOST_SCALE = 6.0
 COMFORT = 1.0
@@ -79,6 +82,17 @@ class Camera:
         y = _within(point[1], bounds.top, bounds.bottom, (self.height / 2 - margin) / scale)
         return replace(self, x=x, y=y, scale=scale)
 
+    def beginning_at(self, story: Sequence[Point], least: float, bounds: Rect) -> Camera:
+        """All of ``bounds`` in sight; below the scale ``least`` as much of the story as has room.
+
+        That is its first point, and of the others as many as fit beside it.
+        """
+        camera = self.fitted(bounds)
+        if not story or camera.scale >= ENOUGH * least:
+            return camera
+        room = camera.width / least - 160, camera.height / least - 76
+        return camera.looking_at(_middle(story, room), least, bounds, margin=4.0)
+
     def between(self, other: Camera, share: float) -> Camera:
         """On the way to ``other``: zooming evenly to the eye."""
         scale = math.exp(math.log(self.scale) * (1 - share) + math.log(other.scale) * share)
@@ -99,3 +113,14 @@ def _within(middle: float, low: float, high: float, half: float) -> float:
     if high - low <= 2 * half:
         return (low + high) / 2
     return min(max(middle, low + half), high - half)
+
+
+def _middle(points: Sequence[Point], room: tuple[float, float]) -> Point:
+    """The middle of the first point and those of the next that fit with it into the room."""
+    left, top = right, bottom = points[0]
+    for x, y in points[1:]:
+        wide = min(left, x), max(right, x)
+        high = min(top, y), max(bottom, y)
+        if wide[1] - wide[0] <= room[0] and high[1] - high[0] <= room[1]:
+            (left, right), (top, bottom) = wide, high
+    return (left + right) / 2, (top + bottom) / 2

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from ..layout.model import Point, Rect
 from ..scene.model import EMPTY_SCENE, Box, Scene, Wire
+from ..scene.parts.frames import button_at
 from ..scene.strokes import wire_look
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 REACH = 26.0
 """How far rings, labels and plates stand out from the rectangle of a box."""
+MARK_REACH = 14.0
+"""Scene units from the middle of a mark within which the pointer is on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,21 @@ class Prepared:
         if away[nearest] > tolerance:
             return None
         return self.scene.wires[int(routes.owner[nearest])]
+
+    def tip_at(self, point: Point, tolerance: float) -> str:
+        """The tooltip of the mark, box, button or wire at a point; empty where there is none."""
+        for mark in self.scene.marks:
+            if abs(mark.x - point[0]) <= MARK_REACH and abs(mark.y - point[1]) <= MARK_REACH:
+                return mark.tooltip
+        box = self.box_at(point)
+        if box is not None:
+            changes = (change for change in self.scene.changes if change.node == box.node)
+            return "\n".join([*(change.tooltip for change in changes), box.tooltip])
+        button = button_at(self.scene.frames, point)
+        if button is not None:
+            return button[0].tooltip
+        wire = self.wire_at(point, tolerance)
+        return wire.tooltip if wire is not None else ""
 
     def boxes_within(self, rect: Rect) -> frozenset[str]:
         """Nodes whose box lies wholly in ``rect``."""

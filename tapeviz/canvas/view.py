@@ -46,8 +46,6 @@ GLIDE = 260
 WHEEL_STEP = 1.0016
 KEY_STEP = 1.25
 NEAR_WIRE = 6.0
-ENOUGH = 0.95
-"""All of a picture in sight is worth so much of the least scale."""
 CLICK = 4
 
 
@@ -166,11 +164,7 @@ class GraphView(QGraphicsView):
     def _begin(self, glides: bool) -> None:
         self.follows_fit = True
         bounds = self.prepared.scene.bounds
-        camera = self.camera.fitted(bounds)
-        if self._story and camera.scale < ENOUGH * self._least:
-            room = camera.width / self._least - 160, camera.height / self._least - 76
-            middle = _middle(self._story, room)
-            camera = camera.looking_at(middle, self._least, bounds, margin=4.0)
+        camera = self.camera.beginning_at(self._story, self._least, bounds)
         if glides:
             self.glide_to(camera)
         else:
@@ -256,29 +250,30 @@ class GraphView(QGraphicsView):
         pressed, self._pressed = self._pressed, None
         if pressed is None:
             return
-        if self._is_panning and self._is_framing:
+        was_panning, was_framing = self._is_panning, self._is_framing
+        self._is_panning = self._is_framing = False
+        if not was_panning and event.button() == Qt.MouseButton.LeftButton:
+            self._click(event)
+            return
+        if was_panning and was_framing:
             self._frame.hide()
             self._take_frame(QRect(pressed.toPoint(), event.position().toPoint()).normalized())
-        elif not self._is_panning and event.button() == Qt.MouseButton.LeftButton:
-            point = self.camera.to_scene(_xy(event.position()))
-            box = self.prepared.box_at(point)
-            button = button_at(self.prepared.scene.frames, point) if box is None else None
-            if button is not None:
-                self._is_panning = self._is_framing = False
-                self.frame_clicked.emit(button[0].path, button[1])
-                return
-            if box is not None and self.can_fold(box.node) and _is_on(minus_rect(box), point):
-                self._is_panning = self._is_framing = False
-                self.node_folded.emit(box.node)
-                return
-            if box is not None and box.opens and _is_on(plus_rect(box), point):
-                self._is_panning = self._is_framing = False
-                self.node_activated.emit(box.node)
-                return
+        self._show_hand(event.position())
+
+    def _click(self, event: QMouseEvent) -> None:
+        point = self.camera.to_scene(_xy(event.position()))
+        box = self.prepared.box_at(point)
+        button = button_at(self.prepared.scene.frames, point) if box is None else None
+        if button is not None:
+            self.frame_clicked.emit(button[0].path, button[1])
+        elif box is not None and self.can_fold(box.node) and _is_on(minus_rect(box), point):
+            self.node_folded.emit(box.node)
+        elif box is not None and box.opens and _is_on(plus_rect(box), point):
+            self.node_activated.emit(box.node)
+        else:
             adds = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             self.node_clicked.emit(box.node if box else "", adds)
-        self._is_panning = self._is_framing = False
-        self._show_hand(event.position())
+            self._show_hand(event.position())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         box = self.prepared.box_at(self.camera.to_scene((event.pos().x(), event.pos().y())))
@@ -403,35 +398,11 @@ class GraphView(QGraphicsView):
     def tip_at(self, at: QPoint) -> str:
         """The tooltip of what stands at a point of the viewport: mark, box or wire."""
         point = self.camera.to_scene((at.x(), at.y()))
-        reach = 14.0
-        for mark in self.prepared.scene.marks:
-            if abs(mark.x - point[0]) <= reach and abs(mark.y - point[1]) <= reach:
-                return mark.tooltip
-        box = self.prepared.box_at(point)
-        if box is not None:
-            changes = self.prepared.scene.changes
-            words = [change.tooltip for change in changes if change.node == box.node]
-            return "\n".join([*words, box.tooltip])
-        button = button_at(self.prepared.scene.frames, point)
-        if button is not None:
-            return button[0].tooltip
-        wire = self.prepared.wire_at(point, NEAR_WIRE / self.camera.scale)
-        return wire.tooltip if wire is not None else ""
+        return self.prepared.tip_at(point, NEAR_WIRE / self.camera.scale)
 
 
 def _is_on(rect: Rect, point: Point) -> bool:
     return abs(point[0] - rect.x) <= rect.width / 2 and abs(point[1] - rect.y) <= rect.height / 2
-
-
-def _middle(points: Sequence[Point], room: tuple[float, float]) -> Point:
-    """The middle of the first point and those of the next that fit with it into the room."""
-    left, top = right, bottom = points[0]
-    for x, y in points[1:]:
-        wide = min(left, x), max(right, x)
-        high = min(top, y), max(bottom, y)
-        if wide[1] - wide[0] <= room[0] and high[1] - high[0] <= room[1]:
-            (left, right), (top, bottom) = wide, high
-    return (left + right) / 2, (top + bottom) / 2
 
 
 def _xy(point: QPointF) -> tuple[float, float]:
