@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from .. import events as e
 from ..model import Site
-from .expansion import EagerRun, Expansion, InlinedSites, LocatedEvent
+from .expansion import EagerRun, Expansion, LocatedEvent
 from .opening import FirstCalls, Opening
+from .scopes import InlinedSites
 from .traced_graphs import TracedGraphs, runs_graphs
 
 _OF_BODIES = frozenset({e.BodyTraced, e.BodiesRun})

@@ -8,7 +8,6 @@ they stay the same when another call is opened.
 from __future__ import annotations
 
 import itertools
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,18 +15,14 @@ from typing import NamedTuple
 import msgspec
 
 from .. import events as e
-from ..body_events import Path
-from ..ids import OpId, SiteId, TensorId
-from ..model import Site, StackFrame
+from ..ids import OpId, TensorId
 from .model import Loop
+from .scopes import GraphScope, InlinedSites, Names, RerunValues, TurningLoop, Turns
 from .traced_graphs import CONDITIONALS, LOOPS, GraphWrite, TracedGraph, runs_graphs
 
 _FIRST = 1 << 48
 _PER_CALL = 20
 """Bits for the ops, and for the tensors, of one call."""
-
-Names = tuple[str, ...]
-Turns = tuple[int, ...]
 
 
 class LocatedEvent(NamedTuple):
@@ -71,114 +66,6 @@ class EagerRun:
     copies: Mapping[int, int] = field(default_factory=dict)
 
 
-class InlinedSites:
-    """The places of a recording, to which those inside of further calls are added."""
-
-    def __init__(self, sites: dict[int, Site]) -> None:
-        self._sites = sites
-        self._called: dict[tuple[int, int, int], int] = {}
-
-    def called(self, site: int, traced: int, call: int) -> int:
-        """A place inside a function that was traced from one place and is called from another."""
-        if traced == call:
-            return site
-        key = (site, traced, call)
-        if key not in self._called:
-            number = self._called[key] = -len(self._called) - 1
-            inside, outer = self._frames(site), self._frames(traced)
-            frames = (*inside[: len(inside) - len(outer)], *self._frames(call))
-            self._sites[number] = Site(SiteId(number), frames)
-        return self._called[key]
-
-    def line(self, site: int) -> int:
-        """The line of a place, 0 where it is none of the snippet's."""
-        frames = self._frames(site)
-        return frames[0].line if frames else 0
-
-    def _frames(self, site: int) -> tuple[StackFrame, ...]:
-        return self._sites[site].frames if site in self._sites else ()
-
-
-class _Values:
-    """The values from the rerun of a call, by the graph's tensors: at each path, turn by turn."""
-
-    def __init__(self, event: e.InsideComputed | None) -> None:
-        self.at: dict[Names, dict[Turns, dict[int, tuple[int, str]]]] = {}
-        self.branches: dict[tuple[Names, Turns], int] = {}
-        self.counts: dict[tuple[Names, Turns], int] = {}
-        self.numbers: dict[tuple[Names, Turns], deque[int]] = {}
-        if event is None:
-            return
-        for path, symbol, tensor, word in event.values:
-            names, turns = _split(path)
-            self.at.setdefault(names, {}).setdefault(turns, {})[symbol] = (tensor, word)
-        for path, name, branch in event.branches:
-            names, turns = _split(path)
-            self.branches[(*names, name), turns] = branch
-        for path, name, count in event.turns:
-            names, turns = _split(path)
-            self.counts[(*names, name), turns] = count
-        for path, name, number in event.ops:
-            names, turns = _split(path)
-            self.numbers.setdefault(((*names, name), turns), deque()).append(number)
-
-
-def _split(path: Path) -> tuple[Names, Turns]:
-    return tuple(str(part) for part in path[::2]), tuple(int(part) for part in path[1::2])
-
-
-@dataclass
-class _Turning:
-    """A loop whose events are being emitted. ``at``: where in a path its own turn and those of the
-    loops around it stand; ``tensors``: of each turn, by the names drawn."""
-
-    at: tuple[int, ...]
-    tensors: dict[Turns, dict[TensorId, TensorId]] = field(default_factory=dict)
-
-
-@dataclass
-class _Scope:
-    """One run of a graph within the call. ``tensors``, ``ops``: its names, by those of the tracing;
-    ``given``: the graph's inputs; ``skipped``: outputs that are plain ``Identity`` copies;
-    ``called``: where the function is called; ``names``, ``turns``: its path, with the turns shown;
-    ``loop``: the innermost loop that it is in."""
-
-    number: int
-    graph: TracedGraph
-    around: _Scope | None = None
-    names: Names = ()
-    turns: Turns = ()
-    loop: _Turning | None = None
-    called: int | None = None
-    emits_calls: bool = False
-    tensors: dict[int, int] = field(default_factory=dict)
-    ops: dict[int, int] = field(default_factory=dict)
-    given: frozenset[int] = frozenset()
-    skipped: set[int] = field(default_factory=set)
-
-    def tensor(self, identity: int) -> int:
-        """A tensor by the name that it has in this run."""
-        found = self.tensors.get(identity)
-        if found is None:
-            return self.around.tensor(identity) if self.around is not None else identity
-        return found
-
-    def op(self, identity: int) -> int:
-        """An op by the number that it has in this run."""
-        found = self.ops.get(identity)
-        if found is None:
-            return self.around.op(identity) if self.around is not None else identity
-        return found
-
-    def knows(self, identity: int) -> bool:
-        return identity in self.tensors or (self.around is not None and self.around.knows(identity))
-
-    def is_given(self, identity: int) -> bool:
-        return identity in self.given or (
-            self.around is not None and self.around.is_given(identity)
-        )
-
-
 class Expansion:
     """Emits the events of the inside of one call.
 
@@ -201,7 +88,7 @@ class Expansion:
         self._places = places
         self._copy_tensor = copy_tensor
         self._emits_calls = emits_calls
-        self._values = _Values(inside)
+        self._values = RerunValues(inside)
         self._has_values = inside is not None
         self._named: set[int] = set()
         self._call = 0
@@ -216,7 +103,9 @@ class Expansion:
         self._op_ids, self._tensor_ids = itertools.count(first), itertools.count(first)
         yield from self._run(op, run, None)
 
-    def _run(self, op: e.OpRan, run: e.BodiesRun, around: _Scope | None) -> Iterator[LocatedEvent]:
+    def _run(
+        self, op: e.OpRan, run: e.BodiesRun, around: GraphScope | None
+    ) -> Iterator[LocatedEvent]:
         numbers = [graph for graph in run.graphs if graph in self._graphs]
         turn, runs_none = 0, False
         path = ((*around.names, op.name), around.turns) if around is not None else None
@@ -249,7 +138,7 @@ class Expansion:
             loop = self._loop(located.event, op, scopes[0], inside, path)
         yield located._replace(body=tuple(inside), loop=loop)
 
-    def _skipped(self, numbers: Sequence[int], taken: int, around: _Scope) -> UntakenInputs:
+    def _skipped(self, numbers: Sequence[int], taken: int, around: GraphScope) -> UntakenInputs:
         """The tensors from outside that only the branch which did not run takes."""
         used = {
             tensor
@@ -267,7 +156,7 @@ class Expansion:
                     lines.setdefault(TensorId(around.tensor(tensor)), line)
         return UntakenInputs(taken, lines)
 
-    def _alone(self, op: e.OpRan, around: _Scope | None) -> LocatedEvent:
+    def _alone(self, op: e.OpRan, around: GraphScope | None) -> LocatedEvent:
         """An op that runs graphs, after what they did."""
         if around is None:
             return LocatedEvent(op)
@@ -275,15 +164,15 @@ class Expansion:
         renamed = msgspec.structs.replace(op, id=number, graph=self._into)
         return LocatedEvent(renamed, self._within, op.id, around.number)
 
-    def _begin(self, op: e.OpRan, number: int, around: _Scope | None, turn: int) -> _Scope:
+    def _begin(self, op: e.OpRan, number: int, around: GraphScope | None, turn: int) -> GraphScope:
         graph = self._graphs[number]
-        scope = _Scope(number, graph, around, emits_calls=self._emits_calls(number))
+        scope = GraphScope(number, graph, around, emits_calls=self._emits_calls(number))
         if around is not None:
             scope.names, scope.turns = (*around.names, op.name), (*around.turns, turn)
             scope.loop = around.loop
         if op.type in LOOPS:
             at = (*(scope.loop.at if scope.loop is not None else ()), len(scope.turns) - 1)
-            scope.loop = _Turning(at)
+            scope.loop = TurningLoop(at)
         if graph.ended.function:
             scope.called = op.site
         if op.type not in CONDITIONALS:
@@ -298,14 +187,14 @@ class Expansion:
         return scope
 
     @staticmethod
-    def _name_returned(scope: _Scope, symbol: int, value: int) -> None:
+    def _name_returned(scope: GraphScope, symbol: int, value: int) -> None:
         """Name a returned value without its ``Identity`` (``mark_as_return``)."""
         behind = scope.graph.returned.get(symbol)
         if behind is not None and behind < 0 and behind not in scope.tensors:
             scope.tensors[behind] = value
             scope.skipped.add(symbol)
 
-    def _name_values(self, scope: _Scope) -> None:
+    def _name_values(self, scope: GraphScope) -> None:
         """Let the graph's tensors go by the ids of their values in this call."""
         values = self._values.at.get(scope.names, {}).get(scope.turns, {})
         for symbol, (tensor, word) in values.items():
@@ -322,7 +211,7 @@ class Expansion:
                 self.words[name] = word
 
     def _joined(
-        self, op: e.OpRan, scopes: Sequence[_Scope], around: _Scope | None
+        self, op: e.OpRan, scopes: Sequence[GraphScope], around: GraphScope | None
     ) -> Iterator[LocatedEvent]:
         """A conditional as one op for each output, which takes what the branch that ran gives.
 
@@ -342,7 +231,7 @@ class Expansion:
             traced = around.number if around is not None else 0
             yield LocatedEvent(joined, self._within, op.id, traced)
 
-    def _note_turns(self, scope: _Scope) -> None:
+    def _note_turns(self, scope: GraphScope) -> None:
         """Note in the loop around a graph's run its tensors of each turn."""
         if scope.loop is None:
             return
@@ -357,7 +246,7 @@ class Expansion:
         self,
         event: e.Event,
         op: e.OpRan,
-        scope: _Scope,
+        scope: GraphScope,
         inside: Sequence[int],
         path: tuple[Names, Turns] | None,
     ) -> Loop:
@@ -371,7 +260,7 @@ class Expansion:
             scope.loop.tensors,
         )
 
-    def _events(self, scope: _Scope) -> Iterator[LocatedEvent]:
+    def _events(self, scope: GraphScope) -> Iterator[LocatedEvent]:
         """The graph's events by the names of this run."""
         pending: e.BodiesRun | None = None
         for event in scope.graph.events:
@@ -391,7 +280,7 @@ class Expansion:
             elif scope.emits_calls or isinstance(event, e.NameBound):
                 yield LocatedEvent(self._renamed(event, scope), self._within)
 
-    def _op(self, event: e.OpRan, scope: _Scope) -> Iterator[LocatedEvent]:
+    def _op(self, event: e.OpRan, scope: GraphScope) -> Iterator[LocatedEvent]:
         number = self._number(event, scope)
         # A small eager tensor is captured as a constant, which is an input all the same.
         if event.type == "Placeholder" or any(scope.is_given(tensor) for tensor in event.outputs):
@@ -402,7 +291,7 @@ class Expansion:
         renamed = msgspec.structs.replace(named, id=number, graph=self._into)
         yield LocatedEvent(renamed, self._within, event.id, scope.number)
 
-    def _number(self, op: e.OpRan, scope: _Scope | None) -> int:
+    def _number(self, op: e.OpRan, scope: GraphScope | None) -> int:
         """The number of an op in this call: the one that a replay knows it by, if there is one."""
         if scope is None:
             return next(self._op_ids)
@@ -410,7 +299,7 @@ class Expansion:
         number = scope.ops[op.id] = known.popleft() if known else next(self._op_ids)
         return number
 
-    def _operands(self, event: e.OpRan, scope: _Scope) -> e.OpRan:
+    def _operands(self, event: e.OpRan, scope: GraphScope) -> e.OpRan:
         return msgspec.structs.replace(
             event,
             inputs=[scope.tensor(tensor) for tensor in event.inputs],
@@ -419,13 +308,13 @@ class Expansion:
             call=self._asking(event.call, scope),
         )
 
-    def _asking(self, call: int, scope: _Scope) -> int:
+    def _asking(self, call: int, scope: GraphScope) -> int:
         """A gradient call stands for all runs of its graph; elsewhere its ops belong to none."""
         if not call or scope.emits_calls:
             return call
         return _FIRST + (self._within << _PER_CALL) + call
 
-    def _made(self, tensor: int, scope: _Scope) -> int:
+    def _made(self, tensor: int, scope: GraphScope) -> int:
         """The name of a tensor that an op of this run makes."""
         if tensor >= 0 or scope.knows(tensor):
             return scope.tensor(tensor)
@@ -435,15 +324,15 @@ class Expansion:
             self.words[name] = "unknown"
         return name
 
-    def _site(self, site: int, scope: _Scope) -> int:
-        function: _Scope | None = scope
+    def _site(self, site: int, scope: GraphScope) -> int:
+        function: GraphScope | None = scope
         while function is not None and function.called is None:
             function = function.around
         if function is None or function.called is None:
             return site
         return self._places.called(site, function.graph.begun.site, function.called)
 
-    def _renamed(self, event: e.Event, scope: _Scope) -> e.Event:
+    def _renamed(self, event: e.Event, scope: GraphScope) -> e.Event:
         name = scope.tensor
         changes: dict[str, object] = {}
         if hasattr(event, "site"):

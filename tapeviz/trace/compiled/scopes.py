@@ -1,0 +1,123 @@
+"""One run of a traced graph within a call: its values, and by which names its tensors go."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from .. import events as e
+from ..body_events import Path
+from ..ids import SiteId, TensorId
+from ..model import Site, StackFrame
+from .traced_graphs import TracedGraph
+
+Names = tuple[str, ...]
+Turns = tuple[int, ...]
+
+
+class InlinedSites:
+    """The places of a recording, to which those inside of further calls are added."""
+
+    def __init__(self, sites: dict[int, Site]) -> None:
+        self._sites = sites
+        self._called: dict[tuple[int, int, int], int] = {}
+
+    def called(self, site: int, traced: int, call: int) -> int:
+        """A place inside a function that was traced from one place and is called from another."""
+        if traced == call:
+            return site
+        key = (site, traced, call)
+        if key not in self._called:
+            number = self._called[key] = -len(self._called) - 1
+            inside, outer = self._frames(site), self._frames(traced)
+            frames = (*inside[: len(inside) - len(outer)], *self._frames(call))
+            self._sites[number] = Site(SiteId(number), frames)
+        return self._called[key]
+
+    def line(self, site: int) -> int:
+        """The line of a place, 0 where it is none of the snippet's."""
+        frames = self._frames(site)
+        return frames[0].line if frames else 0
+
+    def _frames(self, site: int) -> tuple[StackFrame, ...]:
+        return self._sites[site].frames if site in self._sites else ()
+
+
+class RerunValues:
+    """The values from the rerun of a call, by the graph's tensors: at each path, turn by turn."""
+
+    def __init__(self, event: e.InsideComputed | None) -> None:
+        self.at: dict[Names, dict[Turns, dict[int, tuple[int, str]]]] = {}
+        self.branches: dict[tuple[Names, Turns], int] = {}
+        self.counts: dict[tuple[Names, Turns], int] = {}
+        self.numbers: dict[tuple[Names, Turns], deque[int]] = {}
+        if event is None:
+            return
+        for path, symbol, tensor, word in event.values:
+            names, turns = _split(path)
+            self.at.setdefault(names, {}).setdefault(turns, {})[symbol] = (tensor, word)
+        for path, name, branch in event.branches:
+            names, turns = _split(path)
+            self.branches[(*names, name), turns] = branch
+        for path, name, count in event.turns:
+            names, turns = _split(path)
+            self.counts[(*names, name), turns] = count
+        for path, name, number in event.ops:
+            names, turns = _split(path)
+            self.numbers.setdefault(((*names, name), turns), deque()).append(number)
+
+
+def _split(path: Path) -> tuple[Names, Turns]:
+    return tuple(str(part) for part in path[::2]), tuple(int(part) for part in path[1::2])
+
+
+@dataclass
+class TurningLoop:
+    """A loop whose events are being emitted. ``at``: where in a path its own turn and those of the
+    loops around it stand; ``tensors``: of each turn, by the names drawn."""
+
+    at: tuple[int, ...]
+    tensors: dict[Turns, dict[TensorId, TensorId]] = field(default_factory=dict)
+
+
+@dataclass
+class GraphScope:
+    """One run of a graph within the call. ``tensors``, ``ops``: its names, by those of the tracing;
+    ``given``: the graph's inputs; ``skipped``: outputs that are plain ``Identity`` copies;
+    ``called``: where the function is called; ``names``, ``turns``: its path, with the turns shown;
+    ``loop``: the innermost loop that it is in."""
+
+    number: int
+    graph: TracedGraph
+    around: GraphScope | None = None
+    names: Names = ()
+    turns: Turns = ()
+    loop: TurningLoop | None = None
+    called: int | None = None
+    emits_calls: bool = False
+    tensors: dict[int, int] = field(default_factory=dict)
+    ops: dict[int, int] = field(default_factory=dict)
+    given: frozenset[int] = frozenset()
+    skipped: set[int] = field(default_factory=set)
+
+    def tensor(self, identity: int) -> int:
+        """A tensor by the name that it has in this run."""
+        found = self.tensors.get(identity)
+        if found is None:
+            return self.around.tensor(identity) if self.around is not None else identity
+        return found
+
+    def op(self, identity: int) -> int:
+        """An op by the number that it has in this run."""
+        found = self.ops.get(identity)
+        if found is None:
+            return self.around.op(identity) if self.around is not None else identity
+        return found
+
+    def knows(self, identity: int) -> bool:
+        return identity in self.tensors or (self.around is not None and self.around.knows(identity))
+
+    def is_given(self, identity: int) -> bool:
+        return identity in self.given or (
+            self.around is not None and self.around.is_given(identity)
+        )
