@@ -224,6 +224,7 @@ SPOILED = {
     "a sign": ("flat-op", "Sign", [-1.0, 2.0], [-1.0, 1.0], [1.0, 1.0], 0.0),
     "a factor of zero": ("multiplied-by-zero", "Mul", [0.0, 0.0], [0.0, 0.0], [1.0, 1.0], 0.0),
     "a factor that is not": ("cancelled", "Mul", [3.0, 3.0], [9.0, 9.0], [1.0, 1.0], 0.0),
+    "a square at 0": ("saturated", "Square", [0.0, 3.0], [0.0, 9.0], [1.0, 0.0], 0.0),
     "an even softmax": ("cancelled", "Softmax", [1.0, 2.0], [0.3, 0.7], [1.0, 1.0], 0.0),
     "a root at 0": ("nonfinite", "Sqrt", [0.0, 4.0], [0.0, 2.0], [1.0, 1.0], NAN),
 }

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tapeviz.analysis.causes.zeros import Cancelled
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for
 from tapeviz.trace.model import OpId, Tensor, TensorId
@@ -182,3 +183,9 @@ def test_a_metric_that_is_updated_in_a_loop_becomes_a_list() -> None:
     assert edit.new_text == text.replace("    for", "    m_values = []\n    for").replace(
         "m.update_state(a * x)", "m_values.append(a * x)"
     ).replace("m.result()", "tf.reduce_mean(m_values)")
+
+
+def test_squares_are_summed_only_of_what_always_has_the_same_sum() -> None:
+    text = f"{HEAD}    v = tf.reduce_sum(p, axis=1)\n{TAIL}"
+    at_these_values = fix_case(text, Cancelled(is_constant=False), 2)
+    assert not [e for e in edits_for(at_these_values) if "square" in e.new_text]

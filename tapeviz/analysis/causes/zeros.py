@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from ...trace.model import Op
+from ...trace.model import Op, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..model import Cause, Evidence
@@ -21,6 +21,9 @@ FLAT = ops_with("flat")
 MASKING = ops_with("mask")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
 _PRODUCTS = ops_with("product")
+_SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
+_NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
+_SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,24 @@ class FlatOp(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Cancelled(Evidence):
+    """``is_constant``: the target keeps its value whatever the source is, not only near it."""
+
     kind: ClassVar[str] = "cancelled"
+    is_constant: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
-        return (
+        begin = (
             f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
-            f"add up to exactly 0. The gradient of {target} by {source} is zero because {target} "
+            f"add up to exactly 0"
+        )
+        if not self.is_constant:
+            return (
+                f"{begin} at these values: {target} is at a minimum, a maximum or a saddle point "
+                f"of {source}, or does not depend on it. With other values a gradient may flow; "
+                f"if it stays 0, differentiate something that does depend on {source}."
+            )
+        return (
+            f"{begin}. The gradient of {target} by {source} is zero because {target} "
             f"does not change when {source} does, as with the sum of a softmax. "
             f"Differentiate something that does depend on {source}."
         )
@@ -100,7 +115,25 @@ def sound_summands(zero: MadeZero) -> Cause | None:
     """Gradients that are not zero add up to zero at a fan-out."""
     if zero.op is None or zero.step is not None:
         return None
-    return zero.facts.cause_at(Cancelled(), zero.op)
+    return zero.facts.cause_at(Cancelled(_is_even_sum(zero.facts, zero.op)), zero.op)
+
+
+def _is_even_sum(facts: CallFacts, user: Op) -> bool:
+    """Whether an input of the op is divided by its sum, or lessened by its mean, and added up.
+
+    ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x.
+    """
+    return any(_is_shared_evenly(facts, tensor) for tensor in user.inputs)
+
+
+def _is_shared_evenly(facts: CallFacts, tensor: TensorId) -> bool:
+    version = facts.trace.version_read(tensor)
+    reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
+    shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.get(t, ())]
+    return all(op.type in _SHARING for _, _, op in shares) and any(
+        op.type in _NORMALISED_BY_HAND and op.inputs[0] == t and is_even(facts, step)
+        for t, step, op in shares
+    )
 
 
 def inside_compiled(zero: MadeZero) -> Cause | None:
@@ -133,11 +166,23 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return MultipliedByZero()
     if op.type in _PRODUCTS and any(is_zero(facts.trace.stats(tensor)) for tensor in op.inputs):
         return MultipliedByZero()
+    if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
+        return Saturated()
     if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
-        return Cancelled()
+        return Cancelled(is_constant=True)
     if op.type in CLIPPING:
         return Saturated()
-    return FlatOp() if op.type == "Pow" else Cancelled()
+    return Cancelled()
+
+
+def _is_by_element(facts: CallFacts, step: Step, op: Op) -> bool:
+    """Whether each element of the gradients given is one of the upstream gradient times a slope.
+
+    Where an input was broadcast, elements were added up, and may have cancelled.
+    """
+    known = facts.trace.tensors
+    given = {t for t, gradient in zip(op.inputs, step.downstream, strict=False) if gradient}
+    return all(known[t].size == known[op.outputs[0]].size for t in given)
 
 
 def _times_zero(facts: CallFacts, op: Op) -> MultipliedByZero:

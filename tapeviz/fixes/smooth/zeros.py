@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.zeros import Cancelled
 from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed, fitting
 from ..rewrites import CallRewrite, template
@@ -186,6 +187,8 @@ def one_unit(case: FixCase) -> Iterator[Edit]:
 def sum_of_squares(case: FixCase) -> Iterator[Edit]:
     """``tf.reduce_sum(p)`` of what always has the same sum → the sum of its squares."""
     source = case.source
+    if case.cause.evidence != Cancelled(is_constant=True):
+        return
     lines = dict.fromkeys((*_lines_of_sums(case), *case.lines()))
     for line in lines:
         for call in source.calls(line, *_SUMS):
