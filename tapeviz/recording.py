@@ -50,10 +50,14 @@ from .trace.file import Recording
 from .trace.lines import EventLines
 from .trace.model import Array, Call, OpId, TensorId, Trace
 from .trace.read import Reader, reread
-from .trace.values import array_of
+from .trace.values import TensorPart, array_of, stats_from
 
 _REPLAY_SECONDS = 60.0
 _TENSOR_SECONDS = 30.0
+_MOST_OF_PART = 4_000_000
+"""Elements of a slice of a large tensor that travel to be looked at,"""
+_MOST_SPREAD = 200_000
+"""and of all of it, for a histogram."""
 _LOOK_SECONDS = 20.0
 _CHECK_SECONDS = 1.0
 _TRACE_EVERY = 0.5
@@ -176,6 +180,24 @@ class LiveRecording:
         if "error" in about:
             raise TapevizError(str(about["error"]))
         return array_of(buffers[0], about["dtype"], tuple(about["shape"]))
+
+    def fetch_part(
+        self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]
+    ) -> TensorPart:
+        """The slice at ``index`` of a large tensor that is looked at in ``shape``, and statistics
+        of all of it, asked of the kernel. :class:`TapevizError` as for :meth:`fetch_tensor`."""
+        if self._run is None or self._trace is None:
+            raise TapevizError("this tensor's values are not in the recording")
+        known = self._trace.stats(tensor)
+        asked = {"id": int(tensor), "shape": shape, "index": index, "stats": known is None}
+        sizes = {"most": _MOST_OF_PART, "spread": _MOST_SPREAD}
+        about, buffers = self._run.fetch("part", {**asked, **sizes}, _TENSOR_SECONDS)
+        if "error" in about:
+            raise TapevizError(str(about["error"]))
+        part = array_of(buffers[0], about["dtype"], tuple(about["shape"]))
+        spread = array_of(buffers[1], about["dtype"], (-1,))
+        stats = known or (stats_from(about["stats"]) if about["stats"] else None)
+        return TensorPart(part, tuple(about["steps"]), spread, stats)
 
     def replay(self, request: Mapping[str, Any]) -> dict[str, Array]:
         """Run a backward pass over the recording; return a gradient for each wanted key it reached.

@@ -18,7 +18,7 @@ LEAST_SOURCE = 480
 """Px of width for 44 columns of the source between their line numbers and a badge."""
 LEAST_PART = 0.36
 """The part of the width that the graph keeps in a small window, whatever the source needs."""
-MOST_BELOW = 0.45
+MOST_BELOW = 0.405
 """The part of a low window that the docks below take at most."""
 NARROW = 1160
 """Px of width below which source, graph and diagnosis do not stand side by side."""

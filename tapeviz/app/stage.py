@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget
+from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
 
 from ..panels.look import Theme, colour
@@ -135,6 +135,11 @@ class Stage(QMainWindow):
         """The dock that is seen of those that share the place of the steps."""
         shown = (name for name in LOWER if not self.docks[name].visibleRegion().isEmpty())
         return next(shown, "backprop")
+
+    def is_behind(self, widget: QWidget) -> bool:
+        """Whether a widget stands in a dock of which another one covers the place."""
+        docks = (dock for dock in self.docks.values() if dock.isAncestorOf(widget))
+        return any(dock.visibleRegion().isEmpty() for dock in docks)
 
     def _note_move(self, is_floating: bool) -> None:
         """A dock was dragged out of its place: from now on the user arranges them."""

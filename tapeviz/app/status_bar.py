@@ -23,6 +23,7 @@ WORDS = {
     "diagnose": "Looking for the cause",
     "export": "Writing the picture",
     "fetch": "Fetching values",
+    "open": "Reading the recording",
     "inside": "Looking into the compiled call",
     "record": "Waiting for Python",
     "repair": "Reading what was pasted",

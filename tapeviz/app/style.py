@@ -61,6 +61,9 @@ QPushButton#icon:checked { background: $accent_fill; }
 QPushButton#flat::menu-indicator { image: none; width: 0; }
 QPushButton#link { background: transparent; border: 1px solid transparent; color: $accent_text;
   font-weight: 600; padding: 2px 0; text-align: left; }
+QPushButton#beyond { background: $panel; border: 1px solid $border; border-radius: 10px;
+    color: $text; font-size: ${small}px; padding: 2px 9px; }
+QPushButton#beyond:hover { background: $hover; border-color: $accent; }
 QPushButton#link:hover { text-decoration: underline; }
 QPushButton#link:disabled { color: $faint; }
 QPushButton#link:focus { border: 1px solid $accent; border-radius: 4px; }
@@ -81,9 +84,11 @@ QPlainTextEdit, QTextEdit { background: $panel; border: none; font-family: $mono
 QTreeWidget { background: $panel; border: none; }
 QTreeWidget::item { padding: 4px 6px; border: none; }
 QTreeWidget::item:selected { background: $accent_fill; color: $text; }
-QTableView { background: $panel; border: none; gridline-color: transparent;
+QTableView { background: $panel; border: 1px solid transparent; border-radius: 5px;
+  gridline-color: transparent;
   selection-background-color: $accent_fill; selection-color: $text; alternate-background-color:
   $panel; }
+QTableView:focus { border-color: $accent; }
 QTableView::item { padding: 0 8px; border: none; }
 QTableView::item:selected { background: $accent_fill; color: $text; }
 QHeaderView { background: $panel; border: none; }
@@ -108,7 +113,8 @@ QTabBar::tab { background: transparent; color: $muted; padding: 8px 4px 5px 4px;
   margin: 0 10px 3px 12px; border: none; border-bottom: 2px solid transparent; font-weight: 600; }
 QTabBar::tab:hover { color: $text; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
-QTabBar::tab:focus { color: $accent_text; }
+QTabBar::tab:selected:focus { color: $accent_text; border: 1px solid $accent; border-radius: 5px;
+  border-bottom: 2px solid $accent; padding: 7px 3px 5px 3px; }
 
 QProgressBar { background: $border; border: none; border-radius: 3px; max-height: 6px;
   min-height: 6px; }

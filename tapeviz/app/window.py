@@ -51,6 +51,8 @@ from .top_bar import TopBar
 if TYPE_CHECKING:
     from .processes.live import LivePipeline
 
+MOST_SKIPPED = 200
+"""Widgets in a row behind others, at most."""
 PanelKind = TypeVar("PanelKind", bound=Panel)
 PANELS: tuple[type[Panel], ...] = (
     SourcePanel,
@@ -103,6 +105,8 @@ class Window(QMainWindow):
         self._stack_parts()
         self._connect()
         self._add_panel_keys()
+        QWidget.setTabOrder(self.source.editor, self.graph.view)
+        QWidget.setTabOrder(self.graph.view, self.diagnosis.focus_target())
         self._is_first_show = True
         self._restore()
         self.apply_theme()
@@ -205,12 +209,12 @@ class Window(QMainWindow):
 
     def apply_theme(self) -> None:
         self.theme = self._chosen_theme()
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            sheet = stylesheet(self.theme)
-            if application.styleSheet() != sheet:  # Qt styles every widget anew: up to a second
-                application.setPalette(palette(self.theme))
-                application.setStyleSheet(sheet)
+        application, sheet = QApplication.instance(), stylesheet(self.theme)
+        if isinstance(application, QApplication) and self.styleSheet() != sheet:
+            application.setPalette(palette(self.theme))
+            # Of the window, not of the application: Qt would style the hundreds of widgets anew,
+            # too, that pyqtgraph makes for menus that are never shown.
+            self.setStyleSheet(sheet)
         for panel in (self.graph, *self.panels.values()):
             panel.set_theme(self.theme)
         self.stage.set_theme(self.theme)
@@ -239,6 +243,17 @@ class Window(QMainWindow):
         dock.show()
         dock.raise_()
         dock.panel.focus_target().setFocus()
+
+    def focusNextPrevChild(self, is_forward: bool) -> bool:
+        """Tab goes on to what can be seen: what stands in a dock behind another one is skipped, and
+        from the editor the way leads through graph, cards and steps."""
+        for _ in range(MOST_SKIPPED):
+            if not super().focusNextPrevChild(is_forward):
+                return False
+            reached = QApplication.focusWidget()
+            if reached is None or not self.stage.is_behind(reached):
+                return True
+        return True
 
     def find_somewhere(self) -> None:
         """In the text where the editor has the keyboard, else in the graph."""

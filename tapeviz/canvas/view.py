@@ -20,11 +20,13 @@ from PySide6.QtGui import (
     QBrush,
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
     QPainter,
+    QPaintEvent,
     QPen,
     QResizeEvent,
     QWheelEvent,
@@ -47,6 +49,12 @@ WHEEL_STEP = 1.0016
 KEY_STEP = 1.25
 NEAR_WIRE = 6.0
 CLICK = 4
+BY_KEY = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+"""Why the view got the keyboard, when a frame has to say that it has."""
 
 
 class GraphView(QGraphicsView):
@@ -81,7 +89,8 @@ class GraphView(QGraphicsView):
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Graph")
+        for part in (self, self.viewport()):
+            part.setAccessibleName("Graph")
         self.item = SceneItem(theme, failed)
         self.scene().addItem(self.item)
         self._glide = QVariantAnimation(self)
@@ -100,6 +109,7 @@ class GraphView(QGraphicsView):
         self.follows_fit = True
         """The first view is kept, whatever the size of the widget, until the user moves the
         camera."""
+        self._shows_focus = False
         self._story: Sequence[Point] = ()
         self._least = 0.0
 
@@ -204,6 +214,28 @@ class GraphView(QGraphicsView):
 
     def sizeHint(self) -> QSize:
         return QSize(640, 480)
+
+    # Keyboard focus
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._shows_focus = event.reason() in BY_KEY
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._shows_focus = False
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._shows_focus:
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(QColor(self._theme.accent), 1.5))
+            frame = QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1)
+            painter.drawRoundedRect(frame, 5, 5)
+            painter.end()
 
     # Mouse
 

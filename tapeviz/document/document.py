@@ -28,7 +28,8 @@ from ..errors import TapevizError
 from ..graph.groups.fold import GROUP_PREFIX
 from ..graph.model import NodeId
 from ..scene.model import Overlay, Scene
-from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
+from ..trace.model import EMPTY_TRACE, CallId, Tensor, TensorId, Trace
+from ..trace.values import TensorPart
 from ..view import DEFAULT_VIEW, View
 from .background import Background, failure_words
 from .comparing import Comparing
@@ -547,7 +548,18 @@ class Document(QObject):
     def fetch(self, tensor: TensorId) -> bool:
         """Asks the run's process for a value that did not travel; False: it cannot be had."""
         known = self.trace.tensors.get(tensor)
-        return known is not None and known.kept and self.runs.fetch(tensor)
+        return known is not None and _may_be_held(known) and self.runs.fetch(tensor)
+
+    def part_of(self, tensor: TensorId, index: tuple[int, ...]) -> TensorPart | None:
+        """A slice of a large tensor, None when it was not fetched; then ``fetch_part`` asks."""
+        return self.runs.fetched_part(tensor, index)
+
+    def fetch_part(self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]) -> bool:
+        """Asks the run's process for the slice at ``index`` of a tensor that is looked at in
+        ``shape``; False: it cannot be had."""
+        known = self.trace.tensors.get(tensor)
+        is_there = known is not None and _may_be_held(known)
+        return is_there and self.runs.fetch_part(tensor, shape, index)
 
     def give_up(self) -> None:
         """Ends what is worked out in the background; a later change of the view tries again."""
@@ -572,3 +584,9 @@ class Document(QObject):
     def complain(self, words: str) -> None:
         """One line about something that did not work."""
         self.say(words, is_trouble=True)
+
+
+def _may_be_held(tensor: Tensor) -> bool:
+    """Whether the run's process may have the elements of a tensor: what a gradient call returned is
+    held although it was none of the tensors that are when it was made."""
+    return tensor.kept or bool(tensor.size)

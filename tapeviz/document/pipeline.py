@@ -15,6 +15,7 @@ from ..layout.model import EMPTY_LAYOUT, Layout
 from ..scene.model import Overlay, Scene
 from ..shares import ShareTable
 from ..trace.model import Array, Call, OpId, TensorId, Trace
+from ..trace.values import TensorPart
 from ..view import View
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class RunHandle(Opener, Protocol):
     def stop(self) -> None: ...
 
     def fetch_tensor(self, tensor: TensorId) -> Array | None: ...
+
+    def fetch_part(
+        self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]
+    ) -> TensorPart: ...
 
 
 class Pipeline(Protocol):

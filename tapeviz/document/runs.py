@@ -10,9 +10,13 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from ..trace.model import TensorId
+from ..trace.values import TensorPart
 from .background import Background
 from .inbox import Batch, Inbox, Question
 from .pipeline import Pipeline, RunHandle
+
+MOST_FETCHED = 16
+"""Values of the run's process that are held here at a time."""
 
 
 class Runs(QObject):
@@ -43,6 +47,7 @@ class Runs(QObject):
         self._handing_over = threading.Lock()
         self._began = 0.0
         self._fetched: dict[TensorId, Any] = {}
+        self._parts: dict[tuple[TensorId, tuple[int, ...]], TensorPart] = {}
         background.failed.connect(self._note_failure)
 
     def start(self, source: str, filename: str) -> None:
@@ -89,7 +94,7 @@ class Runs(QObject):
         if recording is not None and self.is_running:
             self._background.submit(f"stop {self._number}", recording.stop, _nothing)
         self._background.drop("record", "fetch")
-        self._fetched = {}
+        self._fetched, self._parts = {}, {}
         self.ops = 0
         self._set_running(False)
 
@@ -162,8 +167,30 @@ class Runs(QObject):
 
     def _keep_fetched(self, tensor: TensorId, value: Any) -> None:
         if value is not None:
-            self._fetched[tensor] = value
+            _keep(self._fetched, tensor, value)
             self.tensor_fetched.emit(int(tensor))
+
+    def fetched_part(self, tensor: TensorId, index: tuple[int, ...]) -> TensorPart | None:
+        return self._parts.get((tensor, index))
+
+    def fetch_part(self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]) -> bool:
+        """As :meth:`fetch`, for a slice of a large tensor that is looked at in ``shape``."""
+        if self._recording is None:
+            return False
+        work = partial(self._recording.fetch_part, tensor, shape, index)
+        self._background.submit("fetch", work, partial(self._keep_part, tensor, index))
+        return True
+
+    def _keep_part(self, tensor: TensorId, index: tuple[int, ...], part: TensorPart) -> None:
+        _keep(self._parts, (tensor, index), part)
+        self.tensor_fetched.emit(int(tensor))
+
+
+def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
+    """The newest few: each may be 16 MB."""
+    kept[key] = value
+    for old in list(kept)[:-MOST_FETCHED]:
+        del kept[old]
 
 
 def _nothing(answer: object) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ..canvas.anchoring import anchor_of
+from ..canvas.beyond import Beyond
 from ..canvas.camera import COMFORT
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
@@ -49,6 +50,7 @@ class GraphPanel(Panel):
         super().__init__(document, theme)
         self.view = GraphView(theme, lambda error: document.failed.emit("paint", error))
         self.minimap = Minimap(theme, self.view)
+        self.beyond = Beyond(self.view)
         self.legend = Legend(theme)
         self.empty = EmptyGraph(document, self.view)
         self.step_label = plain_label(name="muted")
@@ -136,6 +138,10 @@ class GraphPanel(Panel):
             self.settling.start()
         return super().eventFilter(watched, event)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.rounds.fit_into(self.width(), self.height())
+        super().resizeEvent(event)
+
     def _place_overlays(self) -> None:
         self.empty.setGeometry(0, 0, self.view.width(), self.view.height())
         if self.minimap.isVisibleTo(self.view):
@@ -175,10 +181,12 @@ class GraphPanel(Panel):
         is_other = comparing.both is not None or bool(comparing.awaited)
         if is_other or not (view.isVisible() and view.follows_fit):
             return
-        if view.prepared.scene.boxes and view.camera.scale >= COMFORT:
-            return  # it is as large as it can be
         sides = (view.width() - 2 * MARGIN, view.height() - 2 * MARGIN)
         across, along = (max(GRAIN, side // GRAIN * GRAIN) for side in sides)
+        room = self.document.view.room
+        has_grown = across > room[0] or along > room[1]
+        if view.prepared.scene.boxes and view.camera.scale >= COMFORT and not has_grown:
+            return  # it is as large as it can be; in more room there may be more boxes
         self.document.change_form(room=(float(across), float(along)))
 
     @property
@@ -219,7 +227,8 @@ class GraphPanel(Panel):
         """A group of the same picture opened or closed: what was clicked stays under the pointer,
         at the same scale. False: it is another picture."""
         document = self.document
-        shown, self._shown_of = self._shown_of, (document.trace, document.view.overlay.call)
+        view = document.view
+        shown, self._shown_of = self._shown_of, (document.trace, view.overlay.call, view.room)
         if not are_same(shown, self._shown_of) or document.comparing.both is not None:
             return False
         members = {name: node.members for name, node in document.links.nodes.items()}
@@ -246,6 +255,7 @@ class GraphPanel(Panel):
 
     def _show_minimap(self) -> None:
         self.minimap.show_camera(self.view.prepared, self.view.camera)
+        self.beyond.show_camera(self.view.prepared, self.view.camera)
         self._place_overlays()
 
     def _centre(self, x: float, y: float) -> None:

@@ -39,11 +39,14 @@ def run(
 
 
 def answer(name: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Answer ``tensor``, ``inside``, ``replay`` or ``check`` about the last run; or ``error``."""
+    """Answer ``tensor``, ``part``, ``inside``, ``replay`` or ``check`` about the last run, or
+    ``error``."""
     if _last is None:
         return {"error": "nothing has run yet"}, []
     if name == "tensor":
         return _last.tensor(int(arguments["id"]))
+    if name == "part":
+        return _last.part(arguments)
     if name == "inside":
         return _last.inside(arguments)
     if name == "replay":

@@ -41,7 +41,7 @@ from .rerun import Rerun
 from .sites import Sites
 from .symbols import Symbols
 from .tensors import Tensors
-from .values import raw_bytes
+from .values import array_of, little_endian, part_of, raw_bytes, spread_of, statistics
 
 FORMAT_VERSION = 1
 _MEGABYTE = 1 << 20
@@ -50,6 +50,7 @@ _LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
 _SECONDS_INSIDE = 3.0
 _OBJECTS_OF_BATCH = 20_000
 _MOST_SEED = (1 << 31) - 2
+_LET_GO = "they were let go of, to make room for those of newer tensors"
 
 
 class Session:
@@ -132,12 +133,27 @@ class Session:
         """All elements of a tensor that was kept."""
         tensor = self.tensors.tensor(identity)
         if tensor is None:
-            return {"error": "they were let go of, to make room for those of newer tensors"}, []
+            return {"error": _LET_GO}, []
         try:
             raw = raw_bytes(tensor)
         except Exception as error:
             return {"error": f"tensor {identity} has no elements to give: {error}"}, []
         return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}, [raw]
+
+    def part(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        """A slice of a large tensor to look at, its statistics, and some elements of all of it."""
+        tensor = self.tensors.tensor(int(arguments["id"]))
+        if tensor is None:
+            return {"error": _LET_GO}, []
+        try:
+            array, most = array_of(tensor), int(arguments["most"])
+            part, steps = part_of(array, arguments["shape"], arguments["index"], most)
+            spread = spread_of(array, int(arguments["spread"]))
+            stats = arguments.get("stats") and statistics(array)
+        except Exception as error:
+            return {"error": f"tensor {arguments['id']} has no elements to give: {error}"}, []
+        about = {"dtype": tensor.dtype.name, "shape": list(part.shape), "steps": steps}
+        return {**about, "stats": stats or None}, [little_endian(part), little_endian(spread)]
 
     def _begin(self) -> None:
         self.recording.emit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,11 @@ _SMALL, _LARGE = 1e-10, 1e15
 
 def raw_bytes(tensor: Any) -> bytes:
     """The elements in C order, little endian, as TensorFlow holds them."""
-    array = array_of(tensor)
+    return little_endian(array_of(tensor))
+
+
+def little_endian(array: np.ndarray[Any, Any]) -> bytes:
+    """The elements of an array in C order."""
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
     return array.tobytes()
@@ -33,6 +38,26 @@ def texts_of(tensor: Any) -> list[str]:
     return [
         item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item) for item in flat
     ]
+
+
+def part_of(
+    array: np.ndarray[Any, Any], shape: Sequence[int], index: Sequence[int], most: int
+) -> tuple[np.ndarray[Any, Any], list[int]]:
+    """One slice of an array that is looked at in another ``shape``; of more than ``most`` elements
+    every n-th along its first two dimensions. The slice, and n of each dimension."""
+    part = array.reshape(tuple(shape))[tuple(index)]
+    steps = [1] * part.ndim
+    while part.size > most and max(part.shape[:2]) > 1:
+        axis = int(np.argmax(part.shape[:2]))
+        steps[axis] *= 2
+        part = part[::2] if axis == 0 else part[:, ::2]
+    return part, steps
+
+
+def spread_of(array: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
+    """At most ``most`` elements of an array, evenly spaced."""
+    flat = array.reshape(-1)
+    return flat[:: -(-flat.size // most) or 1]
 
 
 def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:

@@ -14,6 +14,12 @@ from tapeviz.repair.statements import read_statements, statement_starts
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*\{?\.?([\w+#.-]*)[^`]*$")
 _FENCED = "removed the Markdown fence"
 _PYTHON_ONLY = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With)
+_BLOCK = re.compile(r"</?pre\b[^<>]*>", re.IGNORECASE)
+_CODE_TAG = re.compile(r"<(?:pre|code)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?:pre|code|p|br|hr|div|span|em|i|b|strong|a|ul|ol|li|blockquote|h[1-6])\b[^<>]*>",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"^\s?>(?!>)\s?")
 _NOT_PYTHON = re.compile(
     r"""bash|sh|shell|zsh|console|terminal|cmd|powershell|text|txt|plaintext|output|none|json|yaml
@@ -48,6 +54,27 @@ _SHELL = re.compile(
     r"|(?:\$\s*)?python3?\s+(?:-m\s+\S+|\S+\.py)\b).*$"
     r"|^\s*\$\s+\w.*$"
 )
+
+
+def drop_tags(page: Page) -> Iterator[LineEdit]:
+    """HTML around code, where a page shows its source: only of pages that mark code by tags. What
+    the code itself writes with ``<`` stands there as an entity; what stands outside of ``<pre>`` is
+    the page's prose."""
+    if not _CODE_TAG.search(page.text):
+        return
+    has_blocks = bool(_BLOCK.search(page.text))
+    depth = 0
+    for index, line in enumerate(page.lines):
+        is_code = depth > 0 or not has_blocks
+        for tag in _BLOCK.finditer(line):
+            depth = max(0, depth + (-1 if tag[0].startswith("</") else 1))
+            is_code = True
+        found = _TAG.search(line)
+        text = _TAG.sub("", line)
+        if not is_code and text.strip():
+            yield aside(page, index, "text of the page: kept as a comment", is_page_text=True)
+        elif found:
+            yield LineEdit(index, text if text.strip() else "", f"removed the HTML tag {found[0]}")
 
 
 def drop_quote_marks(page: Page) -> Iterator[LineEdit]:

@@ -23,6 +23,8 @@ _TENSOR = re.compile(
 )
 _ANGLE_END = re.compile(r">[\])}]*\s*$")
 _PRINTED_TENSOR = re.compile(r"^\s*tf\.(?:Tensor|RaggedTensor|SparseTensor)\(\s*(?:[\[\d-]|b'|$)")
+_UNBRACKETED = re.compile(r"^\s*tf\.\w+:? (?:'[^']*' )?shape=\(.*>?\s*$")
+"""``<tf.Tensor: shape=(3,), …>`` after a page took ``<`` for the beginning of a tag."""
 _TENSOR_END = re.compile(r"dtype=\w+\)|\)\s*$")
 _PROMPT = re.compile(r"^\s*(?:>>>|In ?\[)")
 _ARRAY_ROW = re.compile(
@@ -89,6 +91,8 @@ def _output_end(page: Page, statement: PastedStatement) -> int | None:
     first, line = statement.first, page.lines[statement.first]
     if _PRINTED_TENSOR.match(line):
         return _find(page, first, _TENSOR_END) or statement.last
+    if _UNBRACKETED.match(line):
+        return first
     if statement.tree is not None:
         return statement.last if _is_shown(statement.tree) else None
     if _ANGLE.match(line):

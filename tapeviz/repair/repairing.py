@@ -13,6 +13,7 @@ from tapeviz.repair.debris import (
     drop_fences,
     drop_leftovers,
     drop_quote_marks,
+    drop_tags,
     switch_off_commands,
 )
 from tapeviz.repair.levels import restore_indentation
@@ -30,6 +31,7 @@ from tapeviz.repair.tabs import expand_tabs
 CLEANING: tuple[Pass, ...] = (
     drop_invisible,
     plain_spaces,
+    drop_tags,
     decode_entities,
     drop_quote_marks,
     drop_fences,

@@ -9,13 +9,13 @@ from .content import Content, content_of
 from .text import text_width
 
 TITLE_SIZE = 15.0
-LEGIBLE = 10.0 / TITLE_SIZE
+LEGIBLE = 10.0 / 14.0
 """The scale at which the titles of boxes are 10 px high: no first view is smaller."""
-SUBTITLE_SIZE = 13.0
-VALUE_SIZE = 13.0
-CHIP_SIZE = 12.0
+SUBTITLE_SIZE = 14.0
+VALUE_SIZE = 14.0
+CHIP_SIZE = 14.0
 BOX_HEIGHT = 46.0
-CHIP_HEIGHT = 24.0
+CHIP_HEIGHT = 26.0
 LEAST_WIDTH = 80.0
 GAP = 10.0
 """Between the words and the value."""

@@ -46,6 +46,7 @@ from .nouns import call_of, entry_of, ids_of, op_of, variable_of
 from .operands import OperandWords
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
+from .values import stats_from
 
 
 def read(
@@ -209,8 +210,7 @@ class Reader:
         if event.text is not None:
             self._texts[tensor] = tuple(event.text)
         if event.stats is not None:
-            low, high, mean, norm, nan, inf = event.stats
-            self._stats[tensor] = Stats(low, high, mean, norm, int(nan or 0), int(inf or 0))
+            self._stats[tensor] = stats_from(event.stats)
 
     def _ran_in_function(self, located: LocatedEvent) -> None:
         """An event of a compiled function's inside, or its call, which comes after those."""

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .model import Array, Stats, TensorId, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class TensorPart:
+    """A slice of a tensor that is too large to travel as a whole, and facts about all of it.
+
+    ``array``: a slice of it, of which every n-th element of each dimension is here (``steps``);
+    ``spread``: elements of all of it, evenly spaced; ``stats``: of all of it.
+    """
+
+    array: Array
+    steps: tuple[int, ...]
+    spread: Array
+    stats: Stats | None
 
 
 def array_of(raw: bytes | memoryview, dtype: str, shape: tuple[int, ...]) -> Array:
@@ -43,6 +59,12 @@ def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
         value = value_of(trace, tensor)
         trace.measured[tensor] = None if value is None else measure(value)
     return trace.measured[tensor]
+
+
+def stats_from(sent: Sequence[float | None]) -> Stats:
+    """Statistics as the recorder sends them: min, max, mean, norm, count of NaN and of Inf."""
+    low, high, mean, norm, nan, inf = sent
+    return Stats(low, high, mean, norm, int(nan or 0), int(inf or 0))
 
 
 def measure(value: Array) -> Stats | None:

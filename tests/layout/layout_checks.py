@@ -6,6 +6,7 @@ import networkx as nx
 from measure import boxes_hit, overlapping_boxes
 
 from tapeviz.layout import Layout, Point, Rect
+from tapeviz.layout.layered.routing import STRAIGHT_GAP
 
 
 def check_complete(graph: nx.MultiDiGraph, layout: Layout) -> None:
@@ -38,7 +39,7 @@ def check_forward(layout: Layout) -> None:
         if tail != head:
             along = [point[axis] for point in route]
             assert along == sorted(along)
-            assert along[-1] - along[0] >= 27.9
+            assert along[-1] - along[0] >= STRAIGHT_GAP - 0.1
 
 
 def check_apart(layout: Layout) -> None:

@@ -13,9 +13,10 @@ from tapeviz.document import Document
 from tapeviz.errors import TapevizError
 from tapeviz.panels.look import Theme
 from tapeviz.panels.tensor.images import Form, as_colours, form_of
-from tapeviz.panels.tensor.panel import TensorPanel, as_code, describe
+from tapeviz.panels.tensor.panel import TensorPanel
 from tapeviz.panels.tensor.plots import count_bins
 from tapeviz.panels.tensor.values import as_table, shades, short_number
+from tapeviz.panels.tensor.wording import as_code, describe
 from tapeviz.trace.model import Stats, TensorId
 from tests.document.sample import SamplePipeline, make_trace
 
@@ -245,3 +246,22 @@ def test_values_that_were_let_go_of_are_not_waited_for(
     assert "Fetching" in panel.words.text()
     document.background.failed.emit("fetch", TapevizError("they were let go of"))
     assert panel.words.text() == "The values cannot be had: they were let go of."
+
+
+def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
+    qtbot: QtBot, panel: TensorPanel, pipeline: SamplePipeline
+) -> None:
+    document, trace = panel.document, make_trace()
+    large = replace(trace.tensors[TensorId(5)], shape=(64, 224, 224, 64), kept=True)
+    tensors = {**trace.tensors, TensorId(5): large}
+    pipeline.trace = replace(trace, places={}, tensors=tensors)
+    document.run()
+    qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
+    document.select_nodes(frozenset(("op4",)))
+    qtbot.waitUntil(lambda: panel.pages.currentWidget() is panel.picture)
+    assert panel.stats.text() == "float32 · 64×224×224×64 · min 0 · max 7 · mean 3.5 · finite"
+    assert panel.channels.count() == 65
+    assert panel.histogram is not None
+    panel.slices._sliders[0].setValue(5)
+    assert panel.pages.currentWidget() is panel.picture  # the slice before, until the new one comes
+    qtbot.waitUntil(lambda: bool((panel._array == 5.0).all()))

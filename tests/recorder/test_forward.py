@@ -182,6 +182,19 @@ def test_large_values_stay_and_can_be_asked_for(record: Record) -> None:
     assert "error" in seen.ask("what is this", id=1)[0]
 
 
+def test_a_slice_of_a_large_value_comes_with_statistics_of_all_of_it(record: Record) -> None:
+    seen = record("x = tf.reshape(tf.range(6000.0), [1, 3, 20, 100])\n")
+    asked = {"id": seen.bound("x")[0], "index": [1], "spread": 1000, "stats": True}
+    about, (part, spread) = seen.ask("part", shape=[3, 20, 100], most=500, **asked)
+    low, high, mean, *_ = about.pop("stats")
+    assert (low, high, mean) == (0.0, 5999.0, 2999.5)
+    assert about == {"dtype": "float32", "shape": [20, 25], "steps": [1, 4]}
+    whole = np.arange(6000.0).reshape(3, 20, 100)
+    np.testing.assert_array_equal(np.frombuffer(part, "float32").reshape(20, 25), whole[1, :, ::4])
+    np.testing.assert_array_equal(np.frombuffer(spread, "float32"), np.arange(0.0, 6000.0, 6))
+    assert "error" in seen.ask("part", shape=[7], most=500, **asked)[0]
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "complex64", "bool", "int8", "uint16"])
 def test_every_dtype_travels(record: Record, dtype: str) -> None:
     seen = record(f"x = tf.cast(tf.constant([1.0, 0.0, 2.0]), '{dtype}')\n", wanted=("x",))

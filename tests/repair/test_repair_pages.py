@@ -336,3 +336,30 @@ def test_a_lost_body_ends_where_its_meaning_ends(name: str) -> None:
 )
 def test_missing_imports(text: str, missing: set[str]) -> None:
     assert missing_imports(text) == missing
+
+
+def test_html_around_code_goes_and_what_stands_outside_of_it_is_prose() -> None:
+    page = """<p>I have this:</p>
+<pre class="lang-py"><code><span class="k">import</span> tensorflow as tf
+x = tf.Variable(1.0)
+</code></pre>
+<p>and then</p>
+<pre><code>with tf.GradientTape() as t:
+    y = x * 2 if 1 &lt; 2 else "&lt;b&gt;"
+print(t.gradient(y, x))</code></pre>"""
+    code = dedent(
+        """\
+        import tensorflow as tf
+        x = tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            y = x * 2 if 1 < 2 else "&lt;b&gt;"
+        print(t.gradient(y, x))
+        """
+    )
+    assert code_of(page) == ast.unparse(ast.parse(code))
+    assert repair('tag = "<pre>"\n').text == 'tag = "<pre>"\n'
+
+
+def test_a_tensor_shown_without_its_angle_brackets_is_output() -> None:
+    shown = "tf.Tensor: shape=(3,), dtype=float32, numpy=array([1., 1., 0.], dtype=float32)"
+    assert code_of(f"g = tape.gradient(y, x)\ng\n{shown}\n") == "g = tape.gradient(y, x)\ng"

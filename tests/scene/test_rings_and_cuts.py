@@ -197,7 +197,7 @@ def test_copies_of_a_widely_used_variable_are_small_and_say_it_once(example: Pic
     assert [one.ring for one in copies] == ["source", "source"]
     assert [one.ring_label for one in copies] == ["source", ""]
     roles = [one.role for one in box_group(copies[0], THEMES["light"]).primitives]
-    assert roles == ["ring-source", "ring-label", "variable", "constant-text"]
+    assert roles == ["ring-source", "variable", "constant-text", "ring-label-ground", "ring-label"]
 
 
 def test_a_value_that_is_not_finite_is_crossed_out(example: Pictured) -> None:

@@ -22,6 +22,8 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ...kept_recording import KeptRecording
 
+AT_ONCE = 50_000
+"""Bytes of a recording that is read while the window waits; a longer one in the background."""
 OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
 
 
@@ -57,6 +59,7 @@ class Files(QObject):
     def _begin(self) -> None:
         """Before another text takes the place of this one: unsaved, it is set aside, and a link
         in the status line brings it back."""
+        self._document.background.drop("open")
         draft = self._drafts.turn_over()
         back = partial(self.open_draft, draft) if draft is not None else None
         self.set_aside.emit(draft.first_line if draft is not None else "", back)
@@ -105,8 +108,13 @@ class Files(QObject):
     def open(self, path: Path) -> bool:
         """Opens a text, a notebook or a recording by its suffix; False and a word if it fails."""
         try:
-            self._begin()
-            self._read(path)
+            is_long = path.suffix == ".tape" and path.stat().st_size > AT_ONCE
+            if is_long:
+                take = partial(self._take_kept, path)
+                self._document.background.submit("open", partial(load_kept, path), take)
+            else:
+                self._begin()
+                self._read(path)
         except (TapevizError, OSError) as error:
             self.set_aside.emit("", None)
             self._document.complain(str(error))
@@ -121,9 +129,7 @@ class Files(QObject):
 
     def _read(self, path: Path) -> None:
         if path.suffix == ".tape":
-            kept = load_kept(path)
-            self._document.open_trace(kept.wait(), kept)
-            self._document.say(f"{path.name}: a recording; Run records its text anew")
+            self._show_kept(path, load_kept(path))
         elif path.suffix == ".ipynb":
             name = path.with_suffix(".py").name
             self._document.open_source(read_source(path), name=name)
@@ -131,6 +137,15 @@ class Files(QObject):
             is_ours = path.resolve().is_relative_to(resource().resolve())
             # What comes with tapeviz is opened like an example: saving it asks for another place.
             self._document.open_source(read_text(path), None if is_ours else path, path.name)
+
+    def _take_kept(self, path: Path, kept: KeptRecording) -> None:
+        """A long recording was read while the window went on."""
+        self._begin()
+        self._show_kept(path, kept)
+
+    def _show_kept(self, path: Path, kept: KeptRecording) -> None:
+        self._document.open_trace(kept.wait(), kept)
+        self._document.say(f"{path.name}: a recording; Run records its text anew")
 
     def save(self) -> bool:
         path = self._document.text.path

@@ -22,12 +22,12 @@ LEAVE = 8.0
 """Straight piece below a row before an edge may turn, px."""
 ARRIVE = 13.0
 """Straight piece above a row: room for the arrowhead."""
-ROW_GAP = 34.0
-STRAIGHT_GAP = 28.0
+ROW_GAP = 30.0
+STRAIGHT_GAP = 25.0
 """Between two rows whose edges all run straight down, px."""
-STEEPNESS = 0.09
+STEEPNESS = 0.07
 """An edge that goes far aside gets a band higher by this part of the distance."""
-HIGHEST_BAND = 44.0
+HIGHEST_BAND = 32.0
 STEP = 6.0
 """Between two flat edges in one band."""
 SAME = 0.01

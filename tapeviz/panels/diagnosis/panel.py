@@ -48,6 +48,7 @@ class DiagnosisPanel(Panel):
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
         self._scroll.setAccessibleName("Cards of the diagnosis")
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab goes from card to card
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self._scroll)
         self._veil = Veil(document, theme, self._scroll)
@@ -81,7 +82,8 @@ class DiagnosisPanel(Panel):
         self.refresh()
 
     def focus_target(self) -> QWidget:
-        return self._scroll
+        cards = (card for card in self._cards if card.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        return next(cards, self._scroll)
 
     @property
     def cards(self) -> list[QWidget]:
@@ -107,6 +109,11 @@ class DiagnosisPanel(Panel):
         self._add_page()
         self._show_summary()
         self._scroll.setWidget(inside)
+        before: QWidget = self._scroll
+        for reached in inside.findChildren(QWidget):  # Tab goes through the cards as they stand
+            if reached.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                QWidget.setTabOrder(before, reached)
+                before = reached
         self._stop_seeking_later.start()
         QTimer.singleShot(0, self, lambda: self._keep_place(place))
 

@@ -19,6 +19,10 @@ from ..widgets import IconButton, ShortLabel, plain_label
 from .slider import RoundSlider, trouble_words
 
 MOST_NORMS = 3
+ROOMY = 560
+"""Px of height of the panel around it from which the slider has a row of its own,"""
+WIDE = 480
+"""and of width from which a single row has room for the numbers."""
 
 
 class RoundStrip(QFrame):
@@ -40,20 +44,19 @@ class RoundStrip(QFrame):
         self.numbers.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.slider = RoundSlider(theme)
         self.slider.valueChanged.connect(document.select_round)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        row.addWidget(self.back)
-        row.addWidget(self.number)
-        row.addWidget(self.total)
-        row.addWidget(self.forward)
-        row.addSpacing(8)
-        row.addWidget(self.trouble)
-        row.addWidget(self.numbers, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 1, 12, 2)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.slider)
+        self._row = QHBoxLayout()
+        self._row.setSpacing(4)
+        for part in (self.back, self.number, self.total, self.forward):
+            self._row.addWidget(part)
+        self._row.addSpacing(8)
+        self._row.addWidget(self.trouble)
+        self._row.addWidget(self.numbers, 2)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(8, 1, 12, 2)
+        self._column.setSpacing(0)
+        self._column.addLayout(self._row)
+        self._column.addWidget(self.slider)
+        self._has_one_row = False
         for signal in (
             document.diagnosis_changed,
             document.view_changed,
@@ -68,13 +71,27 @@ class RoundStrip(QFrame):
         self.back.set_theme(theme)
         self.forward.set_theme(theme)
 
+    def fit_into(self, width: int, height: int) -> None:
+        """In a low panel (px) the slider stands beside the number, so that the graph keeps the
+        room; in one that is narrow, too, the numbers are left to the cards."""
+        has_one_row = height < ROOMY
+        self.numbers.setVisible(width >= WIDE or not has_one_row)
+        if has_one_row == self._has_one_row:
+            return
+        self._has_one_row = has_one_row
+        if has_one_row:
+            self._row.insertWidget(self._row.indexOf(self.trouble), self.slider, 3)
+        else:
+            self._column.addWidget(self.slider)
+        self._show()
+
     def _show(self) -> None:
         document = self._document
         site, run, number = document.site, document.insides.shown, document.round
         if document.comparing.both is not None:
             self.hide()
         elif site is not None:
-            line = f" · line {site.line}" if site.line else ""
+            line = f" · line {site.line}" if site.line and not self._has_one_row else ""
             self._show_number("round", number, len(site), line)
             self.trouble.setText(trouble_words(site, number))
             self.numbers.setText(numbers_of_round(site, number))

@@ -108,6 +108,7 @@ class Completion(QObject):
         rect = self._editor.cursorRect()
         rect.translate(self._editor.viewport().pos())
         rect.setWidth(min(WIDEST, self.popup.sizeHintForColumn(0) + 40))
+        self.popup.setStyleSheet(self._editor.window().styleSheet())  # it is a window of its own
         self.list.complete(rect)
         if self._was_called:
             self.popup.setCurrentIndex(model.index(0, 0))

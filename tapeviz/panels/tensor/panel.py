@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
@@ -18,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...analysis.inside_words import DOUBT_WORDS, call_around, doubt_about, inside_words
+from ...analysis.inside_words import DOUBT_WORDS, doubt_about
 from ...document import Document
 from ...errors import TapevizError
-from ...scene.parts.numbers import shape_text
-from ...trace.model import Array, Stats, TensorId
+from ...trace.model import Array, Stats, Tensor, TensorId, VariableId
+from ...trace.values import TensorPart
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import ShortCombo, ShortLabel, link_button, plain_label
@@ -30,9 +28,20 @@ from .images import COLOUR, OVER, Form, as_colours, channel_of, choices, form_of
 from .plots import ArrayPlot, Histogram
 from .slices import Slices
 from .values import MOST_CELLS, ValueTable
+from .wording import (
+    about_words,
+    as_code,
+    describe,
+    gone_words,
+    missing_words,
+    round_words,
+    unknown_words,
+)
 
 MOST_ROWS = 24
-LONGEST_COPY = 200_000
+FETCHING = "Fetching the values …"
+MOST_WHOLE = 4_000_000
+"""Elements of a tensor that is fetched as a whole; of a larger one the slice that is looked at."""
 
 
 class TensorPanel(Panel):
@@ -47,8 +56,11 @@ class TensorPanel(Panel):
         self._is_painted_as_gradient = False
         self._make_header()
         self.slices = Slices()
-        self.slices.changed.connect(self._show_slice)
+        self.slices.changed.connect(self._turn)
         self._form = Form((), ())
+        self._part: TensorPart | None = None
+        self._part_of: TensorId | None = None
+        self._asked_over: tuple[TensorId, tuple[int, ...]] | None = None
         self._image: Array | None = None
         self.cells = ValueTable(theme, False, (64, 40))
         self.cells.stretch()
@@ -145,9 +157,9 @@ class TensorPanel(Panel):
         self.value_button.setEnabled(selection.tensor is not None)
         self.gradient_button.setEnabled(gradient is not None or self.is_gradient)
         across = ", across the cut" if bridged and self.is_gradient else ""
-        self.about.setText(self._about(selection.tensor) + across)
+        self.about.setText(about_words(document, selection.tensor) + across)
         if tensor is None:
-            self._show_words(self._missing_words(selection.tensor), "")
+            self._show_words(missing_words(selection.tensor), "")
             return
         self._look_at(tensor)
 
@@ -162,7 +174,9 @@ class TensorPanel(Panel):
         if finding is None or tensor is None:
             return False
         across = "" if finding.tensor else " across the cut"
-        self.about.setText(f"∂{finding.target} / ∂{finding.source}{across}{self._round_words()}")
+        self.about.setText(
+            f"∂{finding.target} / ∂{finding.source}{across}{round_words(self.document)}"
+        )
         self.gradient_button.setChecked(True)
         for button in (self.value_button, self.gradient_button):
             button.setEnabled(False)
@@ -177,56 +191,66 @@ class TensorPanel(Panel):
         known = document.trace.tensors.get(tensor)
         stats = document.trace.stats(tensor)
         if value is None:
+            if known is not None and (known.size or 0) > MOST_WHOLE:
+                self._look_at_part(known, stats)
+                return
             dtype = known.dtype if known else ""
             summary = describe(dtype, known.shape if known else None, stats)
             if document.trace.words.get(tensor) == "unknown":
-                self._show_words(self._unknown_words(tensor), summary)
-                return
-            if document.fetch(tensor):
-                self._show_words("Fetching the values …", summary)
+                self._show_words(unknown_words(document, tensor), summary)
+            elif document.fetch(tensor):
+                self._show_words(FETCHING, summary)
             else:
-                self._show_words("The values stayed in the run’s process, which is gone.", summary)
+                self._show_words(gone_words(document, known), summary)
             return
-        summary = describe(known.dtype if known else "", value.shape, stats)
-        words = DOUBT_WORDS.get(doubt_about(document.trace, tensor), "")
+        self._tell_doubt(tensor)
+        self._show_array(value, describe(known.dtype if known else "", value.shape, stats))
+
+    def _tell_doubt(self, tensor: TensorId) -> None:
+        words = DOUBT_WORDS.get(doubt_about(self.document.trace, tensor), "")
         if words:
             self.about.setText(", ".join(filter(None, (self.about.text(), words))))
         self.about.setToolTip(words)
-        self._show_array(value, summary)
 
-    def _unknown_words(self, tensor: TensorId) -> str:
-        """Why a value inside of a compiled call is not known."""
-        trace = self.document.trace
-        call = call_around(trace, tensor)
-        if call is None or call.inside is None or call.inside.has_run:
-            words = DOUBT_WORDS["unknown"]
-            return f"{words[0].upper()}{words[1:]}."
-        return inside_words(trace, call)
+    def _look_at_part(self, tensor: Tensor, stats: Stats | None) -> None:
+        """A slice of a large tensor, and statistics of all of it. Until the next slice is here the
+        one before stays in sight."""
+        form = form_of(tuple(size or 0 for size in tensor.shape or ()))
+        was = self._part if self._form == form and self._part_of == tensor.id else None
+        self._form, self._part_of = form, tensor.id
+        self.slices.fit(form.leading)
+        index = self.slices.index
+        part = self.document.part_of(tensor.id, index)
+        stats = stats or (part.stats if part is not None else None)
+        summary = describe(tensor.dtype, tensor.shape, stats)
+        if part is not None:
+            self._tell_doubt(tensor.id)
+            self._show_part(part, summary)
+        elif not self.document.fetch_part(tensor.id, form.leading + form.rest, index):
+            self._show_words(gone_words(self.document, tensor), summary)
+        elif was is None:
+            self._show_words(FETCHING, summary)
 
-    def _about(self, tensor: TensorId | None) -> str:
-        document = self.document
-        node = document.links.node_of_tensor(tensor)
-        if node is None:
-            return ""
-        title = document.links.nodes[node].title
-        step = f" (step {document.step})" if document.step else ""
-        return f"of {title}{step}{self._round_words()}"
+    def _show_part(self, part: TensorPart, summary: str) -> None:
+        step = max(part.steps, default=1)
+        thinned = f" · one in {step} rows and columns is shown" if step > 1 else ""
+        self.stats.setText(summary + thinned)
+        self.copy_button.setEnabled(True)
+        self._array, self._part = part.array, part
+        self._offer_channels()
+        self._show_slice()
 
-    def _round_words(self) -> str:
-        run = self.document.insides.shown
-        if self.document.site is None and run is not None and run.count > 1:
-            return f" · call {run.number}"
-        return f" · round {self.document.round}" if self.document.site is not None else ""
-
-    def _missing_words(self, tensor: TensorId | None) -> str:
-        if tensor is None:
-            return "Click a node, a line or a step to look at its values."
-        return "No gradient reached this tensor in the call that is shown."
+    def _turn(self) -> None:
+        """A slider was moved."""
+        if self._part is None:
+            self._show_slice()
+        else:
+            self._show()
 
     def _take_failure(self, kind: str, error: object) -> None:
         """The run's process cannot give the values: say so instead of waiting for them."""
         tensor = self._shown
-        is_waited_for = tensor is not None and self.document.value_of(tensor) is None
+        is_waited_for = tensor is not None and self._array is None
         if kind != "fetch" or not isinstance(error, TapevizError) or not is_waited_for:
             return
         known = self.document.trace.tensors.get(tensor) if tensor is not None else None
@@ -235,11 +259,11 @@ class TensorPanel(Panel):
         self._show_words(f"The values cannot be had: {error}.", summary)
 
     def _take_fetched(self, tensor: int) -> None:
-        if tensor == self._shown:
+        if tensor == self._shown or (self._asked_over and tensor == self._asked_over[0]):
             self._show()
 
     def _show_words(self, words: str, summary: str) -> None:
-        self._array = None
+        self._array = self._part = None
         self._painted = ()
         self.words.setText(words)
         self.stats.setText(summary)
@@ -253,7 +277,7 @@ class TensorPanel(Panel):
     def _show_array(self, array: Array, summary: str) -> None:
         self.stats.setText(summary)
         self.copy_button.setEnabled(True)
-        self._array = array
+        self._array, self._part = array, None
         is_large = array.size > MOST_CELLS and array.dtype.kind in "biufc"
         self._form = form_of(array.shape) if is_large else Form((), array.shape)
         self.slices.fit(self._form.leading)
@@ -263,7 +287,7 @@ class TensorPanel(Panel):
     def _offer_channels(self) -> None:
         """The image that a gradient can be laid over is what it was taken with respect to."""
         subject = self._subject()
-        image = self.document.value_of(subject) if subject is not None else None
+        image = self._image_of(subject) if subject is not None and self._form.channels else None
         is_like = image is not None and self._array is not None and image.shape == self._array.shape
         self._image = image if is_like else None
         known = choices(self._form, self._is_painted_as_gradient, self._image is not None)
@@ -273,6 +297,26 @@ class TensorPanel(Panel):
             self.channels.addItems(known)
             self.channels.setCurrentIndex(max(0, self.channels.findText(chosen)))
         self.channels.setVisible(len(known) > 1)
+
+    def _image_of(self, subject: TensorId) -> Array | None:
+        """The values that a gradient is laid over, of a large tensor the slice in sight. They are
+        asked for once."""
+        document, index = self.document, self.slices.index
+        reads = document.trace.reads
+        if subject not in document.trace.tensors:  # a variable: what was read of it
+            wanted = VariableId(subject)
+            subject = next((read for read, of in reads.items() if of.variable == wanted), subject)
+        is_new = (subject, index) != self._asked_over
+        self._asked_over = subject, index
+        if self._part is not None:
+            part = document.part_of(subject, index)
+            if part is None and is_new:
+                document.fetch_part(subject, self._form.leading + self._form.rest, index)
+            return part.array if part is not None else None
+        image: Array | None = document.value_of(subject)
+        if image is None and is_new:
+            document.fetch(subject)
+        return image
 
     def _subject(self) -> TensorId | None:
         """The tensor whose gradient is shown; None where a value is."""
@@ -298,7 +342,7 @@ class TensorPanel(Panel):
         ):
             return
         self._painted = wanted
-        part = self._form.fit(array)[self.slices.index]
+        part = self._in_sight(array)
         if part.size == 0:
             self.words.setText("It has no elements.")
             self.pages.setCurrentWidget(self.words)
@@ -306,7 +350,10 @@ class TensorPanel(Panel):
             self._show_cells(part)
         else:
             self._show_picture(part)
-        self._show_histogram(array)
+        self._show_histogram(array if self._part is None else self._part.spread)
+
+    def _in_sight(self, array: Array) -> Array:
+        return array if self._part is not None else self._form.fit(array)[self.slices.index]
 
     def _show_cells(self, part: Array) -> None:
         table = part if part.ndim < 3 else part.reshape(-1, part.shape[-1])
@@ -321,8 +368,8 @@ class TensorPanel(Panel):
         if choice == COLOUR:
             self.picture.show_colours(part, as_colours(part))
         elif choice == OVER and self._image is not None:
-            image = self._form.fit(self._image)[self.slices.index]
-            self.picture.show_over(channel_of(part, OVER), as_colours(image), theme)
+            image = as_colours(self._in_sight(self._image))
+            self.picture.show_over(channel_of(part, OVER), image, theme)
         else:
             is_image = bool(self._form.channels)
             matrix = channel_of(part, choice) if is_image else part
@@ -355,27 +402,3 @@ def _fits_cells(part: Array) -> bool:
         and part.size // max(part.shape[-1] if part.ndim else 1, 1) <= (MOST_ROWS)
         and (not part.ndim or part.shape[-1] <= (2 * MOST_ROWS if part.ndim > 1 else MOST_ROWS))
     )
-
-
-def as_code(array: Array) -> str:
-    """Python that makes the same array, to the last bit; huge ones lose their middle."""
-    if array.size > LONGEST_COPY:
-        text = np.array_repr(array)
-    else:
-        with np.printoptions(threshold=array.size + 1, floatmode="unique"):
-            text = np.array_repr(array, max_line_width=100)
-    for name in ("array(", "nan", "inf"):
-        text = text.replace(name, f"np.{name}")
-    return text.replace("dtype=", "dtype=np.") if "dtype=" in text else text
-
-
-def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | None) -> str:
-    """``float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite``."""
-    parts = [dtype, shape_text(shape) or "scalar"]
-    if stats is not None:
-        has_range = shape is None or math.prod(size or 0 for size in shape) > 1
-        if has_range and stats.min is not None and stats.max is not None and stats.mean is not None:
-            parts += [f"min {stats.min:.4g}", f"max {stats.max:.4g}", f"mean {stats.mean:.3g}"]
-        wrong = [f"{n} {name}" for n, name in ((stats.nan, "NaN"), (stats.inf, "Inf")) if n]
-        parts.append(", ".join(wrong) or "finite")
-    return " · ".join(part for part in parts if part)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -71,6 +72,7 @@ class ThemedPlot(pg.PlotWidget):  # type: ignore[misc]
     def __init__(self, theme: Theme) -> None:
         super().__init__(background=theme.panel)
         self.setMenuEnabled(False)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # there is nothing to do in it with a key
         self.hideButtons()
         self.getPlotItem().getViewBox().setDefaultPadding(0.02)
         self.set_theme(theme)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...layout.model import Rect
 from ..model import Box, Picture
-from ..primitives import Anchor, Outline, Path, Primitive, Style, TextRun
+from ..primitives import Outline, Path, Primitive, Style, TextRun
 from ..sizes import CHIP_SIZE, PADDING, SUBTITLE_SIZE, TITLE_SIZE, VALUE_SIZE, cell_size
-from ..text import cap_height, fit, text_width
+from ..text import cap_height, fit
 from ..theme import Theme, mix
 from .doubts import DOUBT_RADIUS, doubt_at, doubt_sign
 from .geometry import grown, line, rounded
@@ -16,6 +16,9 @@ from .plates import LABEL_SIZE, PLATE_HEIGHT, plate, plate_width
 
 RING_GAP = 4.5
 RING_WIDTH = 2.0
+_LABEL_IN, _LABEL_OUT = 12.0, 6.0
+"""From the end of the ring to its words; how far they stand out and keep clear of its middle,
+where wires end, when it is short."""
 RADIUS = 8.0
 _DASH = (4.0, 3.0)
 _FAINTEST = 0.10
@@ -29,9 +32,10 @@ PLATE_DROP = 3.0
 
 
 def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
-    """Back to front: the ring, the outline, words, the value, the gradient that reached it."""
-    if box.ring:
-        yield from _ring(box, theme)
+    """Back to front: the ring, the outline, words, the value, the ring's words, the gradient that
+    reached it."""
+    ring = list(_ring(box, theme)) if box.ring else []
+    yield from ring[:1]
     style = _style(box, theme)
     body = box.rect
     if box.shape == "stack":
@@ -43,6 +47,7 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
     else:
         yield from _words(box, body, theme)
         yield from _value(box, body, theme, style.fill or theme.background)
+    yield from ring[1:]
     if box.opens:
         yield from _plus(box, theme)
     if box.doubt:
@@ -94,13 +99,14 @@ def outer_rect(box: Box) -> Rect:
 
 
 def label_rect(box: Box) -> Rect:
-    """Where the words of the ring stand."""
+    """Where the words of the ring stand: on its line, so that they need no row of their own."""
     ring = ring_rect(box)
-    width = text_width(box.ring_label, "sans", LABEL_SIZE) * 1.05
+    width = plate_width(box.ring_label)
     is_left, is_below = box.label_side.endswith("left"), box.label_side.startswith("below")
-    x = ring.left + 8 + width / 2 if is_left else ring.right - 8 - width / 2
-    y = ring.bottom + LABEL_SIZE if is_below else ring.top - LABEL_SIZE
-    return Rect(x, y, width, LABEL_SIZE + 5)
+    aside = max(-_LABEL_OUT, min(_LABEL_IN, ring.width / 2 - _LABEL_OUT - width))
+    x = ring.left + aside + width / 2 if is_left else ring.right - aside - width / 2
+    y = ring.bottom + 3 if is_below else ring.top - 2
+    return Rect(x, y, width, PLATE_HEIGHT)
 
 
 def _radius(box: Box) -> float:
@@ -156,12 +162,11 @@ def _ring(box: Box, theme: Theme) -> Iterator[Primitive]:
     radius = min(_radius(box) + RING_GAP, 16.0)
     yield Path(f"ring-{box.ring}", rounded(rect, radius), Style(None, colour, RING_WIDTH))
     if box.ring_label:
-        label = label_rect(box)
+        label, text = label_rect(box), box.ring_label
+        ground = Style(theme.background, colour, 1.0)
+        yield Path("ring-label-ground", rounded(label, PLATE_HEIGHT / 2), ground)
         y = label.y + cap_height("sans", LABEL_SIZE) / 2
-        is_left = box.label_side.endswith("left")
-        x = label.left if is_left else label.right
-        anchor: Anchor = "start" if is_left else "end"
-        yield TextRun("ring-label", x, y, box.ring_label, "sans", LABEL_SIZE, words, 500, anchor)
+        yield TextRun("ring-label", label.x, y, text, "sans", LABEL_SIZE, words, 500, "middle")
 
 
 def _chip_text(box: Box, theme: Theme) -> Iterator[Primitive]:

@@ -18,8 +18,8 @@ from ..text import cap_height, fit, text_width
 from ..theme import Theme
 from .geometry import line, rounded
 
-TITLE_SIZE = 12.0
-NOTE_SIZE = 11.0
+TITLE_SIZE = 14.0
+NOTE_SIZE = 13.0
 RADIUS = 12.0
 _HEADER_MIDDLE = 18.0
 _MARGIN = 14.0

@@ -10,8 +10,8 @@ from ..text import cap_height, text_width
 from ..theme import Theme
 from .geometry import rounded
 
-LABEL_SIZE = 11.0
-PLATE_HEIGHT = 16.0
+LABEL_SIZE = 13.0
+PLATE_HEIGHT = 18.0
 
 
 def plate_width(text: str) -> float:

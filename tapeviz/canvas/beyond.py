@@ -1,0 +1,98 @@
+"""A camera over a scene in, four small buttons out that say what lies beyond each side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+
+from ..scene.model import Box
+from .camera import COMFORT, Camera
+from .prepared import Prepared
+from .view import GraphView
+
+Side = Literal["above", "below", "left", "right"]
+ARROWS: dict[Side, str] = {"above": "↑", "below": "↓", "left": "←", "right": "→"}
+EDGE = 8
+TURN = 0.8
+"""A click moves the picture by this part of the view."""
+NAMED = (("target", "target"), ("cut", "cut source"), ("source", "source"))
+"""Rings that are worth a word of their own, the most wanted first."""
+
+
+class Beyond:
+    """Buttons on a view, seen where boxes lie outside of it and the picture is not magnified."""
+
+    def __init__(self, view: GraphView) -> None:
+        self._view = view
+        self.buttons = {side: self._button(side) for side in ARROWS}
+
+    def _button(self, side: Side) -> QPushButton:
+        button = QPushButton(self._view)
+        button.setObjectName("beyond")
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.clicked.connect(lambda: self.turn(side))
+        button.hide()
+        return button
+
+    def show_camera(self, prepared: Prepared, camera: Camera) -> None:
+        found = beyond(prepared, camera) if camera.scale <= COMFORT else {}
+        for side, button in self.buttons.items():
+            words = words_for([prepared.scene.boxes[i] for i in found.get(side, ())])
+            button.setVisible(bool(words))
+            if words:
+                button.setText(f"{ARROWS[side]} {words}")
+                button.setAccessibleName(f"{words} {_where(side)}: go there")
+                button.adjustSize()
+                self._place(side, button)
+
+    def _place(self, side: Side, button: QPushButton) -> None:
+        view = self._view
+        across, down = view.width() - button.width(), view.height() - button.height()
+        x = {"left": EDGE, "right": across - EDGE}.get(side, across // 2)
+        y = {"above": EDGE, "below": down - EDGE}.get(side, down // 2)
+        button.move(x, y)
+
+    def turn(self, side: Side) -> None:
+        """Move on to what lies on a side."""
+        camera = self._view.camera
+        dx = {"left": 1, "right": -1}.get(side, 0) * TURN * camera.width
+        dy = {"above": 1, "below": -1}.get(side, 0) * TURN * camera.height
+        moved = camera.panned(dx, dy)
+        bounds = self._view.prepared.scene.bounds
+        self._view.move_camera(camera.looking_at((moved.x, moved.y), camera.scale, bounds))
+
+
+def beyond(prepared: Prepared, camera: Camera) -> dict[Side, Sequence[int]]:
+    """For each side the boxes of which the middle is out of sight there; a box in a corner counts
+    for the side that it is farther beyond."""
+    sight = camera.sight
+    left, top, right, bottom = prepared.rects.T
+    x, y = (left + right) / 2, (top + bottom) / 2
+    over = np.stack((sight.top - y, y - sight.bottom, sight.left - x, x - sight.right))
+    if not over.size:
+        return {}
+    side = over.argmax(axis=0)
+    is_out = over.max(axis=0) > 0
+    return {
+        name: np.flatnonzero(is_out & (side == number)).tolist()
+        for number, name in enumerate(ARROWS)
+    }
+
+
+def words_for(boxes: Sequence[Box]) -> str:
+    """``target``, ``4 sources``, ``12 boxes``; empty for none."""
+    for ring, noun in NAMED:
+        count = sum(box.ring == ring for box in boxes)
+        if count:
+            return noun if count == 1 else f"{count} {noun}s"
+    count = len(boxes)
+    return "" if not count else "1 box" if count == 1 else f"{count:,} boxes"
+
+
+def _where(side: Side) -> str:
+    return side if side in ("above", "below") else f"on the {side}"

@@ -1,0 +1,78 @@
+"""A tensor in, one line about it and the Python code of its values out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...analysis.inside_words import DOUBT_WORDS, call_around, inside_words
+from ...document import Document
+from ...scene.parts.numbers import shape_text
+from ...trace.model import Array, Stats, Tensor, TensorId
+
+LONGEST_COPY = 200_000
+
+
+def about_words(document: Document, tensor: TensorId | None) -> str:
+    """``of loss (step 3) · round 7``."""
+    node = document.links.node_of_tensor(tensor)
+    if node is None:
+        return ""
+    title = document.links.nodes[node].title
+    step = f" (step {document.step})" if document.step else ""
+    return f"of {title}{step}{round_words(document)}"
+
+
+def round_words(document: Document) -> str:
+    run = document.insides.shown
+    if document.site is None and run is not None and run.count > 1:
+        return f" · call {run.number}"
+    return f" · round {document.round}" if document.site is not None else ""
+
+
+def missing_words(tensor: TensorId | None) -> str:
+    if tensor is None:
+        return "Click a node, a line or a step to look at its values."
+    return "No gradient reached this tensor in the call that is shown."
+
+
+def unknown_words(document: Document, tensor: TensorId) -> str:
+    """Why a value inside of a compiled call is not known."""
+    trace = document.trace
+    call = call_around(trace, tensor)
+    if call is None or call.inside is None or call.inside.has_run:
+        words = DOUBT_WORDS["unknown"]
+        return f"{words[0].upper()}{words[1:]}."
+    return inside_words(trace, call)
+
+
+def gone_words(document: Document, tensor: Tensor | None) -> str:
+    """Why the values of a tensor that did not travel cannot be had."""
+    if document.runs.recording is None or tensor is None or tensor.kept:
+        return "The values stayed in the run’s process, which is gone."
+    return "The values are larger than what is kept in memory of a run: there are statistics only."
+
+
+def as_code(array: Array) -> str:
+    """Python that makes the same array, to the last bit; huge ones lose their middle."""
+    if array.size > LONGEST_COPY:
+        text = np.array_repr(array)
+    else:
+        with np.printoptions(threshold=array.size + 1, floatmode="unique"):
+            text = np.array_repr(array, max_line_width=100)
+    for name in ("array(", "nan", "inf"):
+        text = text.replace(name, f"np.{name}")
+    return text.replace("dtype=", "dtype=np.") if "dtype=" in text else text
+
+
+def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | None) -> str:
+    """``float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite``."""
+    parts = [dtype, shape_text(shape) or "scalar"]
+    if stats is not None:
+        has_range = shape is None or math.prod(size or 0 for size in shape) > 1
+        if has_range and stats.min is not None and stats.max is not None and stats.mean is not None:
+            parts += [f"min {stats.min:.4g}", f"max {stats.max:.4g}", f"mean {stats.mean:.3g}"]
+        wrong = [f"{n} {name}" for n, name in ((stats.nan, "NaN"), (stats.inf, "Inf")) if n]
+        parts.append(", ".join(wrong) or "finite")
+    return " · ".join(part for part in parts if part)
