@@ -111,8 +111,11 @@ class CallFacts:
         if not op.site.frames:
             return ""
         frame = op.site.frames[0]
+        words = self.text.words_at(frame.span)
+        if self.text.is_given_lambda(frame.span):  # AutoGraph's copy of a lambda has no lines
+            return words_on_line(self.text, frame.line, op.type) or words
         if frame.column >= 0:
-            return self.text.words_at(frame.span)
+            return words
         path = op.name or op.scope  # only ops of graphs have names
         return words_on_line(self.text, frame.line, op.type, path)
 

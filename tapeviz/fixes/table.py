@@ -32,6 +32,7 @@ from .smooth.zeros import (
     leave_factor_out,
     one_unit,
     smooth_hinge,
+    stop_difference,
     sum_of_squares,
 )
 from .source import ParsedSource
@@ -179,7 +180,14 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, STRAIGHT_THROUGH),
     MultipliedByZero: (start_random, blend, leave_factor_out),
-    Cancelled: (one_unit, ask_for_element, start_random, blend, sum_of_squares),
+    Cancelled: (
+        one_unit,
+        ask_for_element,
+        stop_difference,
+        start_random,
+        blend,
+        sum_of_squares,
+    ),
     Nonfinite: (
         STABLE_LOG,
         SAFE_NORM,

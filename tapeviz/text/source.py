@@ -116,15 +116,26 @@ class SourceText:
 
     def words_at(self, span: TextSpan) -> str:
         """The snippet's words for the op that ran there: ``tf.argmax``, ``x // 2``."""
-        if span.column < 0 or not 0 < span.line <= len(self.lines):
-            return ""
-        begin = len(self.lines[span.line - 1][: span.column].encode())
-        node = self._expressions.get((span.line, begin, span.end_line, self._bytes(span)))
+        node = self._expression_at(span)
         if isinstance(node, ast.Call):
             name = self.segment(node.func)
             return name if name.partition(".")[0] in self._tensorflow else ""
         words = self.segment(node) if node is not None else ""
         return words if len(words) <= _LONGEST_WORDS else ""
+
+    def is_given_lambda(self, span: TextSpan) -> bool:
+        """Whether the call there is handed a lambda, so that code of the snippet runs in it."""
+        node = self._expression_at(span)
+        given = (
+            [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
+        )
+        return any(isinstance(value, ast.Lambda) for value in given)
+
+    def _expression_at(self, span: TextSpan) -> ast.expr | None:
+        if span.column < 0 or not 0 < span.line <= len(self.lines):
+            return None
+        begin = len(self.lines[span.line - 1][: span.column].encode())
+        return self._expressions.get((span.line, begin, span.end_line, self._bytes(span)))
 
     @cached_property
     def _expressions(self) -> dict[tuple[int, int, int, int], ast.expr]:

@@ -144,6 +144,12 @@ Mul                                  product
 MulNoNan                             product
 Multinomial                          draw discrete
 NoOp                                 plumbing
+NonMaxSuppression                    position
+NonMaxSuppressionV2                  position
+NonMaxSuppressionV3                  position
+NonMaxSuppressionV4                  position
+NonMaxSuppressionV5                  position
+NonMaxSuppressionWithOverlaps        position
 NotEqual                             question
 OneHot                               no-gradient
 OnesLike                             form

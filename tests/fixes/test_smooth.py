@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis.causes.zeros import Cancelled
+from tapeviz.analysis.model import Evidence
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for
 from tapeviz.trace.model import OpId, Tensor, TensorId
@@ -17,7 +18,7 @@ from .fix_cases import OP, fix_case
 HEAD = "with tf.GradientTape() as tape:\n"
 TAIL = "tape.gradient(loss, x)\n"
 
-LINES: list[tuple[str, str, str]] = [
+LINES: list[tuple[str | Evidence, str, str]] = [
     (
         "not-differentiable",
         "h = tf.histogram_fixed_width(x, [0.0, a + b], nbins=4)",
@@ -112,15 +113,17 @@ LINES: list[tuple[str, str, str]] = [
         "v = tf.sigmoid(c - x) * (x ** 2) + (1.0 - tf.sigmoid(c - x)) * 0.0",
     ),
     (
-        "cancelled",
+        Cancelled("sum"),
         "v = tf.reduce_sum(p, axis=1)",
         "v = tf.reduce_sum(tf.square(p), axis=1)",
     ),
+    (Cancelled("subtracted"), "v = y - x + x", "v = tf.stop_gradient(y - x) + x"),
+    (Cancelled("subtracted"), "v = x + (y - x)", "v = x + tf.stop_gradient(y - x)"),
 ]
 
 
 @pytest.mark.parametrize(("kind", "line", "mended"), LINES, ids=lambda one: str(one)[:40])
-def test_the_line_that_is_written(kind: str, line: str, mended: str) -> None:
+def test_the_line_that_is_written(kind: str | Evidence, line: str, mended: str) -> None:
     text = f"{HEAD}    {line}\n{TAIL}"
     edits = list(edits_for(fix_case(text, kind, 2)))
     assert f"{HEAD}    {mended}\n{TAIL}" in [edit.new_text for edit in edits]
@@ -187,5 +190,5 @@ def test_a_metric_that_is_updated_in_a_loop_becomes_a_list() -> None:
 
 def test_squares_are_summed_only_of_what_always_has_the_same_sum() -> None:
     text = f"{HEAD}    v = tf.reduce_sum(p, axis=1)\n{TAIL}"
-    at_these_values = fix_case(text, Cancelled(is_constant=False), 2)
+    at_these_values = fix_case(text, Cancelled("values"), 2)
     assert not [e for e in edits_for(at_these_values) if "square" in e.new_text]

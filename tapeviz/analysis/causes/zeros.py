@@ -22,6 +22,7 @@ MASKING = ops_with("mask")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
 _PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
+_ADDING = frozenset({"Add", "AddV2", "Sub"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
 _SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 
@@ -53,21 +54,31 @@ class FlatOp(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Cancelled(Evidence):
-    """``is_constant``: the target keeps its value whatever the source is, not only near it."""
+    """Contributions of opposite sign add up to 0.
+
+    ``why``: by the ``values`` of this run alone; for each value of the source, as the ``sum`` of
+    what was made to have that sum; or since what was ``subtracted`` is added again.
+    """
 
     kind: ClassVar[str] = "cancelled"
-    is_constant: bool = False
+    why: Literal["values", "sum", "subtracted"] = "values"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         begin = (
             f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
             f"add up to exactly 0"
         )
-        if not self.is_constant:
+        if self.why == "values":
             return (
                 f"{begin} at these values: {target} is at a minimum, a maximum or a saddle point "
                 f"of {source}, or does not depend on it. With other values a gradient may flow; "
                 f"if it stays 0, differentiate something that does depend on {source}."
+            )
+        if self.why == "subtracted":
+            return (
+                f"{begin}: the same value is subtracted there and added again, so {target} does "
+                f"not change when {source} does. To pass the gradient on as if the other operand "
+                f"were that value, put tf.stop_gradient around the difference."
             )
         return (
             f"{begin}. The gradient of {target} by {source} is zero because {target} "
@@ -115,25 +126,30 @@ def sound_summands(zero: MadeZero) -> Cause | None:
     """Gradients that are not zero add up to zero at a fan-out."""
     if zero.op is None or zero.step is not None:
         return None
-    return zero.facts.cause_at(Cancelled(_is_even_sum(zero.facts, zero.op)), zero.op)
+    reasons = (_why_cancelled(zero.facts, tensor) for tensor in zero.op.inputs)
+    return zero.facts.cause_at(
+        next((r for r in reasons if r.why != "values"), Cancelled()), zero.op
+    )
 
 
-def _is_even_sum(facts: CallFacts, user: Op) -> bool:
-    """Whether an input of the op is divided by its sum, or lessened by its mean, and added up.
+def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
+    """By the ops that took the tensor.
 
-    ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x.
+    ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x;
+    ``y - x + x`` is y.
     """
-    return any(_is_shared_evenly(facts, tensor) for tensor in user.inputs)
-
-
-def _is_shared_evenly(facts: CallFacts, tensor: TensorId) -> bool:
     version = facts.trace.version_read(tensor)
     reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
     shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.get(t, ())]
-    return all(op.type in _SHARING for _, _, op in shares) and any(
+    users = [op for _, _, op in shares]
+    if len(users) == 2 and all(op.type in _ADDING for op in users):
+        first, second = sorted(users, key=lambda op: op.id)
+        return Cancelled("subtracted" if first.outputs[0] in second.inputs else "values")
+    is_even_sum = all(op.type in _SHARING for op in users) and any(
         op.type in _NORMALISED_BY_HAND and op.inputs[0] == t and is_even(facts, step)
         for t, step, op in shares
     )
+    return Cancelled("sum" if is_even_sum else "values")
 
 
 def inside_compiled(zero: MadeZero) -> Cause | None:
@@ -169,7 +185,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
         return Saturated()
     if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
-        return Cancelled(is_constant=True)
+        return Cancelled("sum")
     if op.type in CLIPPING:
         return Saturated()
     return Cancelled()

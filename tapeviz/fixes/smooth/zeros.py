@@ -187,7 +187,7 @@ def one_unit(case: FixCase) -> Iterator[Edit]:
 def sum_of_squares(case: FixCase) -> Iterator[Edit]:
     """``tf.reduce_sum(p)`` of what always has the same sum → the sum of its squares."""
     source = case.source
-    if case.cause.evidence != Cancelled(is_constant=True):
+    if case.cause.evidence != Cancelled("sum"):
         return
     lines = dict.fromkeys((*_lines_of_sums(case), *case.lines()))
     for line in lines:
@@ -200,6 +200,36 @@ def sum_of_squares(case: FixCase) -> Iterator[Edit]:
             title = "Estimate: sum the squares, for the plain sum is always the same"
             yield Edit(title, plan.text(), is_estimate=True)
             return
+
+
+def stop_difference(case: FixCase) -> Iterator[Edit]:
+    """``h - z + z`` and ``z + (h - z)`` → with ``tf.stop_gradient(h - z)``: straight-through."""
+    source = case.source
+    if case.cause.evidence != Cancelled("subtracted"):
+        return
+    plan = Plan(source)
+    for line in case.lines():
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+            if not isinstance(node.operator, cst.Add):
+                continue
+            for difference, other in ((node.left, node.right), (node.right, node.left)):
+                if _subtracts(source, difference, other):
+                    stopped = (
+                        f"{source.tf}.stop_gradient({source.code(bare_if_enclosed(difference))})"
+                    )
+                    plan.replace(difference, stopped)
+    if plan.changes:
+        title = "Straight-through: keep the gradient out of the difference"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _subtracts(source: ParsedSource, node: cst.BaseExpression, other: cst.BaseExpression) -> bool:
+    return (
+        isinstance(node, cst.BinaryOperation)
+        and isinstance(node.operator, cst.Subtract)
+        and source.code(bare_if_enclosed(node.right)) == source.code(bare_if_enclosed(other))
+    )
 
 
 def _lines_of_sums(case: FixCase) -> Iterator[int]:
