@@ -53,6 +53,8 @@ _LEGIBLE = LEGIBLE * 1.03 * 0.95
 smaller."""
 _MORE = 0.25
 """How much more boxes count against text that is smaller than it should be."""
+_FEW = 8
+"""Fewer boxes say little: a model is more than its name."""
 _BUDGETS = (MOST_BOXES, 28, 20, 14, 10, 7)
 """Boxes of a first view, tried one after the other until it can be read."""
 
@@ -101,6 +103,7 @@ def _first_view(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) ->
         made = Arranged(sized, placed(sized, view), most=most)
         scale = scale_in(made.layout.bounds, view.room)
         worth = min(scale / _LEGIBLE, 1.0) ** 3 * len(sized) ** _MORE
+        worth *= min(len(sized) / _FEW, 1.0) ** 0.5
         if worth > largest:
             best, largest = made, worth
         if scale >= _LEGIBLE:  # fewer boxes are worth less

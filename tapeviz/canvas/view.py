@@ -366,10 +366,11 @@ class GraphView(QGraphicsView):
         scale = self.camera.scale
         for node in self._lit:
             if node in self.prepared.indices:
-                box = self.prepared.scene.boxes[self.prepared.indices[node]].rect
-                x, y = self.camera.to_screen((box.left, box.top))
-                frame = QRectF(x, y, box.width * scale, box.height * scale)
-                painter.drawRoundedRect(frame.adjusted(-4, -4, 4, 4), 9, 9)
+                box = self.prepared.scene.boxes[self.prepared.indices[node]]
+                inner, out = box.rect, 1.0 if box.ring else 4.0  # clear of the words of a ring
+                x, y = self.camera.to_screen((inner.left, inner.top))
+                frame = QRectF(x, y, inner.width * scale, inner.height * scale)
+                painter.drawRoundedRect(frame.adjusted(-out, -out, out, out), 9, 9)
         if self._hovered in self.prepared.indices and self.can_fold(self._hovered):
             self._draw_minus(painter)
 

@@ -566,7 +566,7 @@ class Document(QObject):
         self.mending.forget()
         self.comparing.leave()
         self.insides.give_up()
-        self.background.drop("arrange", "compose", "diagnose", "export", "fetch")
+        self.background.drop("arrange", "compose", "diagnose", "export", "fetch", "open")
         self._picturing.begin_anew()
 
     # Trouble

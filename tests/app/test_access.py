@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.actions import ACTIONS
@@ -114,3 +114,19 @@ def test_tab_indents_unless_escape_was_pressed(qtbot: QtBot, window: Window) -> 
     qtbot.keyClick(editor, Qt.Key.Key_Tab)
     assert editor.toPlainText() == "    " + before
     assert not editor.hasFocus()
+
+
+def test_tab_reaches_every_control_in_sight_and_none_behind(qtbot: QtBot, ran: Window) -> None:
+    ran.activateWindow()
+    ran.source.editor.setFocus()
+    qtbot.waitUntil(ran.source.editor.hasFocus)
+    reached: list[QWidget] = []
+    qtbot.keyClick(ran.source.editor, Qt.Key.Key_Escape)
+    while (focus := QApplication.focusWidget()) is not None and focus not in reached:
+        reached.append(focus)
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+    assert reached[:2] == [ran.source.editor, ran.graph.view]
+    assert not any(ran.stage.is_behind(widget) for widget in reached)
+    assert {ran.backprop.table, ran.diagnosis.cards[0]} <= set(reached)
+    links = [link for link in ran.diagnosis.findChildren(QPushButton) if link.isVisible()]
+    assert set(links) <= set(reached)

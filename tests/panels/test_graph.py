@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+from tapeviz.canvas.camera import Camera
 from tapeviz.document import Document
 from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import Theme
@@ -105,3 +108,31 @@ def test_the_menu_of_a_box_copies_its_name(qtbot: QtBot, panel: GraphPanel) -> N
     next(action for action in menu.actions() if action.text() == "Copy its name").trigger()
     menu.close()
     assert QApplication.clipboard().text() == "o"
+
+
+def test_what_lies_beyond_the_pane_is_named_and_one_click_away(
+    qtbot: QtBot, panel: GraphPanel
+) -> None:
+    buttons = panel.beyond.buttons
+    panel.view.fit(glides=False)
+    assert not any(button.isVisible() for button in buttons.values())
+    rect = panel.view.prepared.scene.boxes[panel.view.prepared.indices["op5"]].rect
+    panel.resize(700, 260)
+    panel.view.move_camera(Camera(rect.x, rect.y, 1.0, panel.view.width(), panel.view.height()))
+    above = buttons["above"]
+    assert above.isVisible()
+    assert above.accessibleName() == f"{above.text()[2:]} above: go there"
+    top = panel.view.camera.sight.top
+    qtbot.mouseClick(above, Qt.MouseButton.LeftButton)
+    assert panel.view.camera.sight.top < top
+    panel.view.move_camera(replace(panel.view.camera, scale=2.0))
+    assert not above.isVisible()
+
+
+def test_a_pane_that_grows_is_told_to_the_layout(qtbot: QtBot, panel: GraphPanel) -> None:
+    panel.settling.setInterval(0)
+    panel.view.fit(glides=False)
+    panel.resize(1200, 900)
+    view = panel.view
+    qtbot.waitUntil(lambda: panel.document.view.room[1] > 700)
+    assert view.camera.scale == 1.0

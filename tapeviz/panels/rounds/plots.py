@@ -20,6 +20,8 @@ _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 MOST_LINES = 12
 MOST_ROUNDS_DRAWN = 4_000
 LONGEST_NAME = 22
+LEGEND_ROW, LEGEND_EDGE, AXIS = 20, 14, 50
+"""Px of height: a row of names, the edges around them, and the axis with its words."""
 ROOM_FOR_LEGEND = (330, 150)
 LEGEND_COLUMNS = 3
 
@@ -64,6 +66,7 @@ class RoundPlot(PlotByRound):
     """The norm of each source's gradient, and the loss."""
 
     def __init__(self, theme: Theme) -> None:
+        self._drawn: tuple[Numbers, bool, int] | None = None
         super().__init__(theme)
         self.setAccessibleName("Norms of the gradients by round")
 
@@ -89,7 +92,8 @@ class RoundPlot(PlotByRound):
         for number in site.special:
             self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
         self.setXRange(1, max(len(site), 2), padding=0.02)
-        self._leave_room(table, is_log, len(series) + 1)
+        self._drawn = table, is_log, len(series) + 1
+        self._leave_room(*self._drawn)
         self.getAxis("bottom").setLabel("round", color=theme.text_muted)
 
     def _leave_room(self, table: Numbers, is_log: bool, names: int) -> None:
@@ -98,7 +102,9 @@ class RoundPlot(PlotByRound):
         known = shown[np.isfinite(shown)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
         span = (high - low) or abs(high) or 1.0
-        above = min(0.12 + 0.1 * -(-names // LEGEND_COLUMNS), 0.6) if self._has_room else 0.04
+        rows = -(-names // LEGEND_COLUMNS)
+        part = min((LEGEND_ROW * rows + LEGEND_EDGE) / max(self.height() - AXIS, 1), 0.55)
+        above = part / (1 - part) if self._has_room else 0.04
         self.setYRange(low - 0.04 * span, high + above * span, padding=0)
 
     def _line(self, rounds: Numbers, numbers: Numbers, pen: Any, is_log: bool) -> None:
@@ -117,6 +123,8 @@ class RoundPlot(PlotByRound):
         legend = self.getPlotItem().legend if self.getPlotItem() is not None else None
         if legend is not None:
             legend.setVisible(self._has_room)
+        if self._drawn is not None:  # it may have been drawn while it could not be seen
+            self._leave_room(*self._drawn)
 
     def _new_legend(self) -> Any:
         item = self.getPlotItem()
