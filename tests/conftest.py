@@ -1,4 +1,4 @@
-"""What tests of the whole sequence share: one warm pool of kernels for the session.
+"""Fixtures for tests of the whole sequence: one warm pool of kernels for the session.
 
 With ``TAPEVIZ_PYTHON=…/bin/python`` its kernels are of another interpreter and its TensorFlow.
 """

@@ -18,7 +18,7 @@ from tapeviz.trace.read import read
 TRACED: list[e.Event] = [
     e.SiteSeen(1, [("<module>", 7, 0, 7, 9)]),
     e.SiteSeen(2, [("step", 4, 0, 4, 9), ("<module>", 7, 0, 7, 9)]),
-    *(e.TensorSeen(one, "float32", []) for one in (-1, -2, -3)),
+    *(e.TensorSeen(symbol, "float32", []) for symbol in (-1, -2, -3)),
     e.BodyTraced(on=True, site=1),
     e.TapeOpened(1, site=2),
     e.TapeTurned(1, True, "enter", site=2),
@@ -37,7 +37,7 @@ def _calls(count: int) -> list[e.Event]:
     made: list[e.Event] = []
     for number in range(1, count + 1):
         taken, given = 2 * number, 2 * number + 1
-        made += [e.TensorSeen(one, "float32", []) for one in (taken, given)]
+        made += [e.TensorSeen(symbol, "float32", []) for symbol in (taken, given)]
         made.append(e.BodiesRun([1], call=number))
         made.append(e.OpRan(2 + number, "__inference_step_1", [taken], [given], site=1))
     return made
@@ -99,7 +99,7 @@ def test_what_the_kernel_is_asked_to_run_again() -> None:
 
 
 def test_reading_is_linear_in_calls() -> None:
-    """Of many calls one is expanded; the others are an op each."""
+    """One call of many is expanded; each of the others is an op."""
     for count in (10, 1_000):
         trace = _read(*_calls(count), e.Ended("finished"))
         assert len(trace.ops) == count + 2
@@ -128,7 +128,7 @@ def test_one_that_never_ran_stands_where_it_was_traced() -> None:
     ]
     trace = _read(*later, e.Ended("finished"))
     assert [call.has_run for call in trace.calls] == [True, False]
-    assert [one.call.line for one in diagnose(trace).calls] == [4, 7]
+    assert [call.call.line for call in diagnose(trace).calls] == [4, 7]
 
 
 def test_a_recording_from_a_file_says_why_it_has_no_values() -> None:

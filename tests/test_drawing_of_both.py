@@ -40,18 +40,18 @@ def test_paired_ops_stand_in_the_same_place(both: Both) -> None:
     comparison, _, scene = both
     before, after = _boxes(scene, "before:"), _boxes(scene, "after:")
     drawn = [
-        (before[f"op:{one}"], after[f"op:{other}"])
-        for one, other in comparison.pairs
-        if f"op:{one}" in before and f"op:{other}" in after
+        (before[f"op:{pair}"], after[f"op:{other}"])
+        for pair, other in comparison.pairs
+        if f"op:{pair}" in before and f"op:{other}" in after
     ]
     assert len(drawn) >= 3
     moved = {
         (
-            round(other.rect.x - one.rect.x, 6),
-            round(other.rect.y - one.rect.y, 6),
-            other.rect.width - one.rect.width,
+            round(other.rect.x - box.rect.x, 6),
+            round(other.rect.y - box.rect.y, 6),
+            other.rect.width - box.rect.width,
         )
-        for one, other in drawn
+        for box, other in drawn
     }
     ((dx, dy, wider),) = moved
     assert wider == 0

@@ -29,12 +29,14 @@ def test_two_short_paragraphs_in_plain_words(kind: str) -> None:
     assert page.title
     assert len(page.title) < 60
     assert len(page.paragraphs) == 2
-    assert all(len(one) <= MOST_LETTERS for one in page.paragraphs), [*map(len, page.paragraphs)]
+    assert all(len(paragraph) <= MOST_LETTERS for paragraph in page.paragraphs), [
+        *map(len, page.paragraphs)
+    ]
     assert not re.search(r"[`*_]{2}|—", " ".join(page.paragraphs))
     assert 6 <= len(page.code.splitlines()) <= 20
 
 
-SHOWN = [one for one in kinds() if one != "errors"]
+SHOWN = [kind for kind in kinds() if kind != "errors"]
 
 
 @pytest.mark.parametrize("kind", SHOWN)

@@ -1,4 +1,4 @@
-"""What is shipped: pinned versions that fit, resources inside the wheel, sound desktop files."""
+"""The parts that are shipped: pinned versions, resources in the wheel, desktop files."""
 
 from __future__ import annotations
 

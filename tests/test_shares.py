@@ -61,7 +61,7 @@ def live(recorder: Recorder) -> Iterator[LiveRecording]:
 def _table(live: LiveRecording, name: str) -> ShareTable:
     trace = live.wait(0)
     line = next(n for n, text in enumerate(trace.source.split("\n"), 1) if text.startswith(name))
-    call = next(one for one in trace.calls if one.line == line)
+    call = next(call for call in trace.calls if call.line == line)
     assert has_shares(trace, call)
     return share_table(live, call)
 
@@ -69,7 +69,7 @@ def _table(live: LiveRecording, name: str) -> ShareTable:
 def _results(trace: Trace, name: str) -> list[list[np.ndarray | None]]:
     line = next(n for n, text in enumerate(trace.source.split("\n"), 1) if text.startswith(name))
     return [
-        [None if one is None else trace.value(one) for one in call.results]
+        [None if result is None else trace.value(result) for result in call.results]
         for call in trace.calls
         if call.line == line
     ]
@@ -130,7 +130,7 @@ def test_given_gradients_start_their_targets_and_leave_no_jacobian(live: LiveRec
 def test_one_number_has_no_shares(live: LiveRecording) -> None:
     trace = live.wait(0)
     (call,) = [
-        one for one in trace.calls if one.targets[0].text == "plain" and len(one.targets) == 1
+        call for call in trace.calls if call.targets[0].text == "plain" and len(call.targets) == 1
     ]
     assert not has_shares(trace, call)
 

@@ -57,7 +57,7 @@ def test_other_systems_miss_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @linux
 @pytest.mark.parametrize("platform", ["offscreen", "xcb"])
 def test_every_library_that_qt_links_to_is_looked_for(platform: str) -> None:
-    """What ``ldd`` says of Qt's own plugin, less what it brings and what every system has."""
+    """The output of ``ldd`` for Qt's own plugin, less what it brings and what every system has."""
     import PySide6
 
     qt = Path(PySide6.__file__).parent

@@ -159,10 +159,10 @@ class Script:
                 self._calls,
                 "gradient",
                 tape,
-                [e.RawOperand(one) for one in targets],
+                [e.RawOperand(target) for target in targets],
                 [
-                    e.RawOperand(one, "variable" if one in variables else "tensor")
-                    for one in sources
+                    e.RawOperand(source, "variable" if source in variables else "tensor")
+                    for source in sources
                 ],
                 site=self.site(line),
             )

@@ -88,6 +88,7 @@ class Stage(QMainWindow):
         """In a narrow window the diagnosis changes places with the tensor, which gets a tab."""
         docks = self.docks
         lower = ["backprop", *(("tensor",) if narrow else ()), "over_time", "output"]
+        lower += [name for name in docks if name not in {"source", "diagnosis", "tensor", *lower}]
         for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
             self.addDockWidget(area, docks[name])
         beside = docks["diagnosis" if narrow else "tensor"]

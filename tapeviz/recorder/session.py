@@ -174,6 +174,7 @@ class Session:
         files = _files_around(sys._getframe())
         with Installed() as hidden, private.without_files(files):
             above.install(program.run_as_main.__code__, _files_of_ours(), hidden)
+            self._note_missing(hidden)
             try:
                 program.run_as_main(self._filename, argv, provide, compiled, self._tell_error)
             finally:
@@ -211,6 +212,9 @@ class Session:
                 self.log.complain("a part of TensorFlow is not as expected")
         for name, lost in private.MISSING.items():
             self._note(f"recorder, this TensorFlow has no {name}; not recorded: {lost}")
+        self._note_missing(installed)
+
+    def _note_missing(self, installed: Installed) -> None:
         for name in installed.missing:
             self._note(f"recorder, this TensorFlow has no {name}: what it does is not recorded")
 

@@ -93,8 +93,8 @@ def bridged(recorder: Recorder) -> list[tuple[str, object, list[float]]]:
     slopes = [json.loads(line) for line in printed.splitlines()]
     assert len(findings) == len(slopes) == len(WRITES)
     return [
-        (name, trace.value(one.bridged) if one.bridged else None, slope)
-        for name, one, slope in zip(WRITES, findings, slopes, strict=True)
+        (name, trace.value(finding.bridged) if finding.bridged else None, slope)
+        for name, finding, slope in zip(WRITES, findings, slopes, strict=True)
     ]
 
 

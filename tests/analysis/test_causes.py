@@ -1,4 +1,4 @@
-"""Each cause is named for the snippets that have it, and for none that nearly do."""
+"""Each cause is named for the snippets that have it, and for none that nearly do; a fix works."""
 
 from __future__ import annotations
 
@@ -11,19 +11,27 @@ from .cases import CASES, Case
 from .questions import QUESTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tapeviz.analysis.model import Fix
     from tapeviz.recording import Recorder
+
+# Where no edit can be right: what the user wants to be connected only the user knows.
+BEYOND = {"not-connected"}
 
 
 @pytest.mark.parametrize("case", [*CASES, *QUESTIONS], ids=lambda case: case.name)
 def test_cause(case: Case, recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
+    from tapeviz.fixes import try_fixes
     from tapeviz.recording import Snippet
 
     live = recorder.record(Snippet(case.text))
     trace = live.wait(60)
     live.release()
     assert trace.failure is None, trace.failure
-    finding = diagnose(trace).calls[-1].findings[0]
+    diagnosis = diagnose(trace)
+    finding = diagnosis.calls[-1].findings[0]
     if case.kind is None:
         assert finding.status == "flows", finding
         assert finding.cause is None
@@ -35,3 +43,16 @@ def test_cause(case: Case, recorder: Recorder) -> None:
     if case.bridged is not None:
         assert finding.bridged is not None, trace.notes
         np.testing.assert_allclose(trace.value(finding.bridged), case.bridged, rtol=1e-6)
+    if case in CASES and case.kind not in BEYOND:
+        check_fixes(case, try_fixes(trace, diagnosis, recorder).calls[-1].findings[0].fixes)
+
+
+def check_fixes(case: Case, fixes: Sequence[Fix]) -> None:
+    assert fixes
+    for fix in fixes:
+        assert fix.value is not None
+        assert np.isfinite(fix.value).all()
+        assert fix.value.any()
+        assert fix.diff
+        if case.bridged is not None:
+            np.testing.assert_allclose(fix.value, np.asarray(case.bridged), rtol=1e-4)

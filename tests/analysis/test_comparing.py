@@ -1,4 +1,4 @@
-"""What is the same in two runs: their ops, paired whatever was edited, and their gradients."""
+"""Pairs of two runs: their ops, paired whatever was edited, and their gradients."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def check_is_consistent(before: Run, after: Run, found: Comparison) -> None:
     assert len(set(others)) == len(others)
     assert not set(ones) & set(found.removed)
     assert not set(others) & set(found.added)
-    for one, other in found.pairs:
-        assert before[0].ops[one].type == after[0].ops[other].type
+    for op, other in found.pairs:
+        assert before[0].ops[op].type == after[0].ops[other].type
     assert set(found.turned) <= set(found.pairs)
 
 
@@ -69,7 +69,7 @@ def test_a_run_is_the_same_as_itself(runs: dict[str, Run]) -> None:
     for run in runs.values():
         found = compare(run, run)
         assert found.has_same_gradients
-        assert all(one == other for one, other in found.pairs)
+        assert all(pair == other for pair, other in found.pairs)
         assert found.removed == found.added == found.turned == ()
 
 
@@ -86,7 +86,7 @@ def test_an_edited_line_keeps_its_ops(runs: dict[str, Run]) -> None:
     assert pair.outcome == "differs"
     back = compare(after, before)
     assert types(before[0], back.added) == ["AssignVariableOp"]
-    assert [(other, one) for one, other in back.pairs] == list(found.pairs)
+    assert [(other, pair) for pair, other in back.pairs] == list(found.pairs)
 
 
 def test_an_op_that_moved_into_the_block_is_the_same_and_recorded(runs: dict[str, Run]) -> None:
@@ -94,7 +94,7 @@ def test_an_op_that_moved_into_the_block_is_the_same_and_recorded(runs: dict[str
     found = compare(before, after)
     check_is_consistent(before, after, found)
     assert found.removed == found.added == ()
-    assert {before[0].ops[one].type for one, _ in found.turned} == {"Exp", "Mul"}
+    assert {before[0].ops[op].type for op, _ in found.turned} == {"Exp", "Mul"}
 
 
 def test_a_gradient_that_only_one_asked_for(runs: dict[str, Run]) -> None:
@@ -111,14 +111,14 @@ def test_a_gradient_that_only_one_asked_for(runs: dict[str, Run]) -> None:
 def test_pairs_keep_the_order_and_the_first_key_goes_first(many: int) -> None:
     chance = random.Random(many)
     before = [(chance.choice("abc"), number) for number in range(many)]
-    after = [one for one in before if chance.random() > 0.1]
+    after = [op for op in before if chance.random() > 0.1]
     after.insert(3, ("z", -1))
-    keys = [(lambda one: one, lambda one: one), (lambda one: one[0], lambda one: one[0])]
+    keys = [(lambda op: op, lambda op: op), (lambda op: op[0], lambda op: op[0])]
     pairs = pair_in_order(before, after, keys)
-    assert [one for one, other in pairs if one == other] == [one for one in after if one[1] >= 0]
-    places = [(before.index(one), after.index(other)) for one, other in pairs]
+    assert [pair for pair, other in pairs if pair == other] == [op for op in after if op[1] >= 0]
+    places = [(before.index(pair), after.index(other)) for pair, other in pairs]
     assert places == sorted(places)
-    assert all(one[0] == other[0] for one, other in pairs)
+    assert all(pair[0] == other[0] for pair, other in pairs)
 
 
 def test_pairs_anywhere_take_the_first_of_each() -> None:

@@ -215,7 +215,7 @@ def test_explanation(name: str, recorder: Recorder) -> None:
     live.release()
     assert trace.failure is not None
     words = explain_error(trace)
-    missing = [one for one in said if one.lower() not in words.lower()]
+    missing = [part for part in said if part.lower() not in words.lower()]
     assert not missing, words
     assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3, words
 

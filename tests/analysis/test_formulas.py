@@ -626,7 +626,9 @@ def tf() -> Any:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_formula_computes_what_tensorflow_computes(tf: Any, case: Case) -> None:
-    flat = [one for given in case.inputs for one in (given if isinstance(given, list) else [given])]
+    flat = [
+        value for given in case.inputs for value in (given if isinstance(given, list) else [given])
+    ]
     attrs = case.attrs if case.words_attrs is None else case.words_attrs
     assert formula(op_of(case.kind, attrs, len(flat))) == case.words
 
@@ -637,15 +639,15 @@ def test_a_formula_computes_what_tensorflow_computes(tf: Any, case: Case) -> Non
         )
 
     given: list[Any] = [
-        [tensor(x) for x in one]
-        if isinstance(one, list) and one
-        else (tf.zeros([0]) if isinstance(one, list) else tensor(one))
-        for one in case.inputs
+        [tensor(x) for x in given]
+        if isinstance(given, list) and given
+        else (tf.zeros([0]) if isinstance(given, list) else tensor(given))
+        for given in case.inputs
     ]
     floats = [
         x
-        for one in given
-        for x in (one if isinstance(one, list) else [one])
+        for value in given
+        for x in (value if isinstance(value, list) else [value])
         if x.dtype.is_floating and 0 not in x.shape
     ]
     raw = getattr(tf.raw_ops, case.kind)
@@ -664,8 +666,10 @@ def test_a_formula_computes_what_tensorflow_computes(tf: Any, case: Case) -> Non
     got = tape.gradient(outputs, floats, [u for u in upstream if u is not None] or None)
     ys = [y.numpy() for y in outputs]
     gs = [None if u is None else u.numpy() for u in upstream]
-    one = case.upstream == 1
-    wanted = case.numbers(gs[0] if one else gs, ys[0] if one else ys, *(x.numpy() for x in floats))
+    is_single = case.upstream == 1
+    wanted = case.numbers(
+        gs[0] if is_single else gs, ys[0] if is_single else ys, *(x.numpy() for x in floats)
+    )
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
     assert len(got) == len(wanted)
     for gradient, number in zip(got, wanted, strict=True):

@@ -146,7 +146,7 @@ def test_each_cause_is_named_by_its_line_in_the_text(diagnosis: Diagnosis) -> No
 
 
 def test_a_call_that_gave_nan_is_told_by_its_number(diagnosis: Diagnosis) -> None:
-    (warned,) = (one for one in diagnosis.warnings if one.kind == "nonfinite-call")
+    (warned,) = (warning for warning in diagnosis.warnings if warning.kind == "nonfinite-call")
     assert warned.line == _line("later")
     assert "Call 3 of 4 of later" in warned.message
     assert "tf.math.log on line" in warned.message
@@ -218,16 +218,16 @@ def test_rounds_and_calls_before_the_last_one(recorder: Recorder) -> None:
     assert (finding.status, finding.cause.line) == ("nonfinite", lines["step"])
     assert finding.message.startswith(f"In call 5 of 7, tf.math.log on line {lines['step']} got 0")
     assert turns.findings[0].status == "flows"
-    (warned,) = (one for one in found.warnings if one.kind == "nonfinite-call")
+    (warned,) = (warning for warning in found.warnings if warning.kind == "nonfinite-call")
     assert warned.line == lines["turns"]
     assert "Call 2 of 3 of turns" in warned.message
     assert f"1.0 / z on line {lines['turns']} got 0" in warned.message
-    causes = [one.findings[0].cause for one in rounds[:30]]
-    assert {(one.kind, one.line) for one in causes if one} == {
+    causes = [diagnosed.findings[0].cause for diagnosed in rounds[:30]]
+    assert {(cause.kind, cause.line) for cause in causes if cause} == {
         ("not-differentiable", lines["snap"])
     }
     assert None not in causes
-    bad = [number for number, one in enumerate(rounds[30:]) if one.is_troubled]
+    bad = [number for number, diagnosed in enumerate(rounds[30:]) if diagnosed.is_troubled]
     assert bad == [4]
     cause = rounds[34].findings[0].cause
     assert cause is not None

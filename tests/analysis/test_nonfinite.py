@@ -88,7 +88,7 @@ def test_nonfinite(name: str, recorder: Recorder) -> None:
     assert finding.status == "nonfinite"
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == ("nonfinite", line)
-    missing = [one for one in said if one.lower() not in finding.message.lower()]
+    missing = [part for part in said if part.lower() not in finding.message.lower()]
     assert not missing, finding.message
 
 

@@ -75,7 +75,9 @@ def test_the_message_says_where_the_two_ways_end(recorder: Recorder) -> None:
         "Swap the two.",
     ]
     findings = [call.findings[0] for call in found.calls]
-    assert [one.cause.kind for one in findings if one.cause] == ["not-connected"] * len(expected)
+    assert [finding.cause.kind for finding in findings if finding.cause] == ["not-connected"] * len(
+        expected
+    )
     for finding, words in zip(findings, expected, strict=True):
         assert words in finding.message, finding.message
 

@@ -41,7 +41,7 @@ def test_turns_of_a_recurrent_cell(recorder: Recorder) -> None:
     result = trace.value(call.call.results[0])  # type: ignore[arg-type]
     assert result is not None
     np.testing.assert_allclose(np.sum(given, axis=0), result, rtol=1e-5)
-    norms = sorted(float(np.linalg.norm(one)) for one in given if one is not None)
+    norms = sorted(float(np.linalg.norm(gradient)) for gradient in given if gradient is not None)
     np.testing.assert_allclose(np.sort(shares.norms), norms, rtol=1e-5)
 
 

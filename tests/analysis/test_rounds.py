@@ -27,7 +27,7 @@ def _series(statuses: Sequence[Status | None]) -> SourceSeries:
 def _site(*sources: Sequence[Status | None], shapes: Sequence[int] = ()) -> CallSite:
     total = len(sources[0])
     ids = tuple(CallId(n) for n in range(total))
-    series = tuple(_series(one) for one in sources)
+    series = tuple(_series(source) for source in sources)
     return CallSite(3, ids, tuple(range(total)), series, NOTHING, tuple(shapes or [0] * total))
 
 

@@ -16,7 +16,7 @@ TRACED: list[e.Event] = [
     e.Begin(1, "2.21.0", "3.11.7"),
     e.SiteSeen(1, [("<module>", 7, 0, 7, 9)]),
     e.SiteSeen(2, [("f", 2, 0, 2, 9), ("<module>", 7, 0, 7, 9)]),
-    *(e.TensorSeen(one, "float32", []) for one in (-1, -2, -3, -4, -5)),
+    *(e.TensorSeen(symbol, "float32", []) for symbol in (-1, -2, -3, -4, -5)),
     e.BodyTraced(on=True, site=1),
     e.OpRan(1, "Mul", [-1, -5], [-2], site=2, graph=1, name="mul"),
     e.OpRan(2, "StopGradient", [-1], [-3], site=2, graph=1, name="stop"),
@@ -32,7 +32,7 @@ def _round(number: int) -> list[e.Event]:
     first, tape = 10 * number, number
     source, target, gradient = (100 * number + part for part in (1, 2, 3))
     return [
-        *(e.TensorSeen(one, "float32", []) for one in (source, target, gradient)),
+        *(e.TensorSeen(symbol, "float32", []) for symbol in (source, target, gradient)),
         e.TapeOpened(tape, site=1),
         e.TapeTurned(tape, True, "enter", site=1),
         e.Watched(tape, [source], site=1),
@@ -53,14 +53,14 @@ def _trace(opened: Sequence[int]) -> Trace:
 
 def test_an_opened_call_gives_its_round_no_other_shape() -> None:
     trace = _trace([10])
-    assert [bool(trace.ops[one].body) for one in trace.functions[1].calls] == [True, False, True]
+    assert [bool(trace.ops[call].body) for call in trace.functions[1].calls] == [True, False, True]
     (site,) = diagnose(trace).rounds.sites
     assert (len(site), site.odd_shapes) == (3, ())
 
 
 def test_a_gradient_takes_the_ways_that_were_derived() -> None:
     trace = _trace([])
-    (step,) = [one for one in diagnose(trace).calls[-1].steps if one.kind == "op"]
+    (step,) = [step for step in diagnose(trace).calls[-1].steps if step.kind == "op"]
     mul, stop, product = trace.ops[trace.functions[1].calls[-1]].body
     outer, inner = trace.ops[product], trace.ops[mul]
     links = links_inside(trace, step)

@@ -16,7 +16,7 @@ def _step(title: str, kind: Literal["op", "sum"] = "op") -> WalkStep:
 
 def _steps(titles: str) -> list[WalkStep]:
     """A row for each letter; a ``+`` is a sum."""
-    return [_step(one, "sum" if one == "+" else "op") for one in titles]
+    return [_step(title, "sum" if title == "+" else "op") for title in titles]
 
 
 @pytest.mark.parametrize("titles", ["", "abc", "ababab", "aabbccdd", "aaaa"])

@@ -181,4 +181,4 @@ def test_warning(odd: Odd, recorder: Recorder) -> None:
     live.release()
     assert trace.failure is None
     expected = [(odd.kind, odd.line)] if odd.kind else []
-    assert [(one.kind, one.line) for one in diagnose(trace).warnings] == expected
+    assert [(warning.kind, warning.line) for warning in diagnose(trace).warnings] == expected

@@ -43,9 +43,9 @@ def test_a_fix_is_seen_beside_the_run_in_one_click(
     qtbot.waitUntil(lambda: bool(ran.document.diagnosis.calls[0].findings[0].fixes))
     qtbot.wait(30)
     (button,) = (
-        one
-        for one in ran.diagnosis.findChildren(QPushButton)
-        if one.text() == "Compare side by side" and one.isVisible()
+        button
+        for button in ran.diagnosis.findChildren(QPushButton)
+        if button.text() == "Compare side by side" and button.isVisible()
     )
     alone = ran.graph.scene
     button.click()
@@ -97,17 +97,17 @@ def test_a_node_of_either_side_leads_to_its_twin_and_its_line(
     document, view = compared.document, compared.graph.view
     both = document.comparing.both
     assert both is not None
-    one, other = next(
+    node_before, node_after = next(
         (f"op:{a}", f"op:{b}")
         for a, b in both.comparison.pairs
         if f"{BEFORE}op:{a}" in view.prepared.indices and f"{AFTER}op:{b}" in view.prepared.indices
     )
-    for node in (AFTER + other, BEFORE + one):
+    for node in (AFTER + node_after, BEFORE + node_before):
         document.select_nodes(frozenset())
         qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=on_screen(compared, node))
-        assert document.selection.nodes == {one}
+        assert document.selection.nodes == {node_before}
         chosen = {box.node for box in view.prepared.scene.boxes if box.is_selected}
-        assert chosen == {BEFORE + one, AFTER + other}
+        assert chosen == {BEFORE + node_before, AFTER + node_after}
 
 
 def test_the_switch_the_layout_and_escape_work_there_too(qtbot: QtBot, compared: Window) -> None:

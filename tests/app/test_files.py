@@ -158,7 +158,7 @@ def test_unsaved_text_is_back_at_the_next_start(qtbot: QtBot, window: Window) ->
 
 
 def die(window: Window) -> None:
-    """What the system does with the lock of a window whose process ends."""
+    """Release the lock of a window, as the system does when its process ends."""
     assert window.draft._lock is not None
     window.draft._lock.close()
 

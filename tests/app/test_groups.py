@@ -108,7 +108,7 @@ def test_a_group_opens_by_key_and_by_its_menu(qtbot: QtBot, window: Window) -> N
         document.select_nodes(frozenset((member(window, folded[0]),)))
         fold_all(qtbot, window, folded)
     view.menu_requested.emit(folded[0], view.mapToGlobal(QPoint(5, 5)))
-    (menu,) = (one for one in window.graph.findChildren(QMenu) if one.isVisible())
+    (menu,) = (menu for menu in window.graph.findChildren(QMenu) if menu.isVisible())
     unfold = next(action for action in menu.actions() if action.text() == "Unfold")
     unfold.trigger()
     menu.close()

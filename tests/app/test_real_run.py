@@ -141,8 +141,8 @@ def test_a_fix_is_recorded_apart_and_shown_beside_the_run(qtbot: QtBot, window: 
     window.run()
 
     def fixes() -> list[object]:
-        findings = [one for call in document.diagnosis.calls for one in call.findings]
-        return [fix for one in findings for fix in one.fixes]
+        findings = [finding for call in document.diagnosis.calls for finding in call.findings]
+        return [fix for finding in findings for fix in finding.fixes]
 
     qtbot.waitUntil(lambda: settled(window) and bool(fixes()), timeout=90_000)
     ran = document.trace

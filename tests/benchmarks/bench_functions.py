@@ -1,4 +1,4 @@
-"""What recording compiled functions costs, and how long it takes to look into a call of one.
+"""The cost of recording compiled functions, and how long it takes to look into a call of one.
 
     python tests/benchmarks/bench_functions.py [rounds]
 

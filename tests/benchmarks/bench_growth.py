@@ -92,7 +92,7 @@ def _ask(
     values: Sequence[float | None],
 ) -> None:
     with script.call(tape, targets, variables, line=3, variables=variables) as results:
-        results += [0 if one is None else script.tensor(value=one) for one in values]
+        results += [0 if value is None else script.tensor(value=value) for value in values]
 
 
 CASES: dict[str, tuple[Callable[[int], Script], list[int]]] = {

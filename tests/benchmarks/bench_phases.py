@@ -1,4 +1,4 @@
-"""What each phase costs, and how it grows with the rounds of a loop and the ops in one tape.
+"""The cost of each phase, and how it grows with the rounds of a loop and the ops in one tape.
 
     python tests/benchmarks/bench_phases.py [rounds|ops]
 

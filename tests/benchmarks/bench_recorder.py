@@ -1,4 +1,4 @@
-"""What recording costs: the same 20,000 tiny eager ops, plain and recorded, side by side.
+"""The cost of recording: the same 20,000 tiny eager ops, plain and recorded, side by side.
 
     python tests/benchmarks/bench_recorder.py [rounds]
 
@@ -78,7 +78,7 @@ g = tape.gradient(loss, [w for block in blocks for w in block])
 }
 
 LARGEST = {title: 1.1 for title in SNIPPETS if title.startswith("a step")}
-"""What a snippet may cost recorded, times its plain run; 1.5 where it is not said."""
+"""The cost that a recorded snippet may have, times its plain run; 1.5 for the others."""
 
 
 def main(rounds: int) -> None:

@@ -100,7 +100,7 @@ def main() -> None:
             versions = pool.status.versions
     first, *rest = took
     middle = median(rest)
-    slow = [f"{one:.1f}" for one in rest if one > 3 * middle]
+    slow = [f"{gap:.1f}" for gap in rest if gap > 3 * middle]
     assert versions is not None
     print(
         f"ipykernel {versions.ipykernel:7} Python {versions.python:8}"

@@ -1,4 +1,4 @@
-"""What benchmarks print in: figures for the table that ``make bench`` ends with."""
+"""The lines that benchmarks print in: figures for the table that ``make bench`` ends with."""
 
 from __future__ import annotations
 

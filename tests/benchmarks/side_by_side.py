@@ -84,7 +84,7 @@ def load_both() -> None:
 
 
 def in_a_child(run: Callable[[str], Any], source: str) -> Any:
-    """What ``run(source)`` gives, as JSON passes it on, in a process of its own."""
+    """The result of ``run(source)``, as JSON passes it on, in a process of its own."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -103,7 +103,7 @@ def in_a_child(run: Callable[[str], Any], source: str) -> Any:
 
 
 def record(source: str) -> tuple[Cost, list[str]]:
-    """What a recorded run costs, encoding included, and its events. Here, not in a child."""
+    """The cost of a recorded run, encoding included, and its events. Here, not in a child."""
     events: list[str] = []
 
     def send(lines: list[str], blob: bytes) -> None:

@@ -113,7 +113,7 @@ AGREEING = {
 @pytest.mark.parametrize("name", AGREEING)
 def test_finite_differences_agree(name: str, recorder: Recorder) -> None:
     _, findings = ask(recorder, AGREEING[name])
-    found = next(one for one in findings if one.status != "flows")
+    found = next(finding for finding in findings if finding.status != "flows")
     assert found.bridged is not None
     assert found.check is not None
     assert found.check.agrees, found.check

@@ -50,8 +50,8 @@ def estimated(recorder: Recorder) -> dict[str, tuple[object, bool]]:
     )
     trace, findings = ask(recorder, f"x = tf.Variable({X.tolist()})\n{asked}")
     return {
-        code: (trace.value(one.bridged) if one.bridged else None, one.is_estimated)
-        for code, one in zip(ESTIMATES, findings, strict=True)
+        code: (trace.value(finding.bridged) if finding.bridged else None, finding.is_estimated)
+        for code, finding in zip(ESTIMATES, findings, strict=True)
     }
 
 

@@ -1,4 +1,4 @@
-"""What went through NumPy and Python comes back linked; the oracle is NumPy, moved a little."""
+"""Values that went through NumPy come back linked; the oracle is NumPy, moved a little."""
 
 from __future__ import annotations
 
@@ -186,8 +186,8 @@ def linked(recorder: Recorder) -> dict[str, tuple[object, list[float], str]]:
     slopes = [json.loads(line) for line in printed.splitlines()]
     found = [call.findings[0] for call in diagnose(trace).calls]
     assert len(found) == len(slopes) == len(statuses) == len(BODIES)
-    tensors = [one.tensor or one.bridged for one in found]
-    values = [trace.value(one) if one is not None else None for one in tensors]
+    tensors = [finding.tensor or finding.bridged for finding in found]
+    values = [trace.value(tensor) if tensor is not None else None for tensor in tensors]
     return dict(zip(BODIES, zip(values, slopes, statuses, strict=True), strict=True))
 
 

@@ -49,12 +49,12 @@ def test_a_fit_does_not_magnify() -> None:
 
 
 def test_a_glide_begins_and_ends_where_it_should() -> None:
-    one, other = Camera(0, 0, 0.1, 800, 600), Camera(500, 900, 2.0, 800, 600)
-    assert one.between(other, 0.0).scale == pytest.approx(one.scale)
-    assert one.between(other, 1.0) == other
-    half = one.between(other, 0.5)
+    near, other = Camera(0, 0, 0.1, 800, 600), Camera(500, 900, 2.0, 800, 600)
+    assert near.between(other, 0.0).scale == pytest.approx(near.scale)
+    assert near.between(other, 1.0) == other
+    half = near.between(other, 0.5)
     assert 0 < half.x < 500
-    assert one.between(Camera(80, 0, 0.1, 800, 600), 0.5).x == pytest.approx(40)
+    assert near.between(Camera(80, 0, 0.1, 800, 600), 0.5).x == pytest.approx(40)
 
 
 def test_a_look_at_a_point_keeps_to_the_graph() -> None:

@@ -47,7 +47,7 @@ def test_several_files_give_a_line_each_and_the_worst_status(
     assert main(["explain", "--json", *files, missing]) == 3
     out, err = capfd.readouterr()
     flows, cut, raises, leaves, gone = map(json.loads, out.splitlines())
-    assert [one["file"] for one in (flows, cut, raises, leaves, gone)] == [*files, missing]
+    assert [printed["file"] for printed in (flows, cut, raises, leaves, gone)] == [*files, missing]
     assert flows["error"] is None
     (result,) = flows["calls"][0]["results"]
     assert (result["source"], result["status"], result["value"]) == ("x", "flows", 6.0)

@@ -57,18 +57,18 @@ def test_json_says_where_a_long_list_was_cut() -> None:
     calls = diagnosis.calls * (many // len(site))
     series = tuple(
         replace(
-            one,
-            statuses=one.statuses * (many // len(site)),
-            norms=one.norms.repeat(many // len(site)),
+            source,
+            statuses=source.statuses * (many // len(site)),
+            norms=source.norms.repeat(many // len(site)),
         )
-        for one in site.sources
+        for source in site.sources
     )
     ids = site.calls * (many // len(site))
     long = replace(site, calls=ids, places=tuple(range(many)), sources=series, shapes=(0,) * many)
     rounds = replace(diagnosis.rounds, sites=(long,))
     listed = report(trace, replace(diagnosis, calls=calls, rounds=rounds))["calls"]
     assert len(listed) == 70
-    assert [one.get("omitted") for one in listed] == [None] * 59 + [2_930] + [None] * 10
+    assert [entry.get("omitted") for entry in listed] == [None] * 59 + [2_930] + [None] * 10
 
 
 def test_export_draws_a_round_and_films_them(

@@ -1,4 +1,4 @@
-"""What a person reads in a terminal, from recordings."""
+"""The text that a person reads in a terminal, from recordings."""
 
 from __future__ import annotations
 

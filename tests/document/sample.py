@@ -233,8 +233,8 @@ def arrange(
     trace: Trace, view: View, call: int | None = None, before: Any = None
 ) -> SampleArranged:
     graph = nx.MultiDiGraph()
-    for one in NODES:
-        graph.add_node(one.id, node=one)
+    for node in NODES:
+        graph.add_node(node.id, node=node)
     for edge in EDGES:
         graph.add_edge(edge.source, edge.target, edge.key, edge=edge)
     rects = {name: Rect(*place) for name, place in PLACES.items()}
@@ -262,20 +262,20 @@ def compose(
     shapes: Any = {"variable": "capsule", "constant": "chip", "group": "stack"}
     boxes = tuple(
         Box(
-            one.id,
-            arranged.layout.rects[one.id],
-            shapes.get(one.role, "rounded"),
-            one.title,
-            one.subtitle,
-            "2709.0" if one.id == "op5" else "",
-            picture(VALUES.get(one.tensor or 0)),
-            ring="cut" if one.id == "patch" else "target" if one.id == "op5" else "",
-            is_dashed=one.assigns,
-            is_current=bool(current and current.op == one.op and one.op),
-            is_selected=one.id in overlay.selected_nodes,
-            tooltip=f"{one.title}: line {one.line}",
+            node.id,
+            arranged.layout.rects[node.id],
+            shapes.get(node.role, "rounded"),
+            node.title,
+            node.subtitle,
+            "2709.0" if node.id == "op5" else "",
+            picture(VALUES.get(node.tensor or 0)),
+            ring="cut" if node.id == "patch" else "target" if node.id == "op5" else "",
+            is_dashed=node.assigns,
+            is_current=bool(current and current.op == node.op and node.op),
+            is_selected=node.id in overlay.selected_nodes,
+            tooltip=f"{node.title}: line {node.line}",
         )
-        for one in NODES
+        for node in NODES
     )
     wires = tuple(
         Wire(

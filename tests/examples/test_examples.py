@@ -72,7 +72,7 @@ def run(names: list[str]) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def ends() -> dict[str, dict[str, Any]]:
-    """What every example's names hold; one process for all of them but those in graph mode."""
+    """The values under every example's names; one process for all but those in graph mode."""
     return run([name for name in ALL if name not in GRAPH_MODE]) | run(GRAPH_MODE)
 
 

@@ -106,18 +106,19 @@ def run_dot(made: Drawing) -> ET.Element:
 def test_dot_is_accepted_by_graphviz() -> None:
     root = run_dot(drawing(overlay=Overlay(show_bridge=True, step=2)))
     kinds = [
-        one.get("class", "").partition(" ")[0] for one in root.iter("{http://www.w3.org/2000/svg}g")
+        element.get("class", "").partition(" ")[0]
+        for element in root.iter("{http://www.w3.org/2000/svg}g")
     ]
     assert kinds.count("node") == 7
     assert kinds.count("edge") == 7
-    texts = {one.text for one in root.iter("{http://www.w3.org/2000/svg}text")}
+    texts = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {"patch", "Variable · 2×2", "Transpose", "2709.0"} <= texts
 
 
 @has_dot
 def test_dot_takes_hostile_names() -> None:
     root = run_dot(hostile_drawing())
-    texts = [one.text or "" for one in root.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
     found = {" ".join(text.split()) for text in texts}
     for name in HOSTILE:
         assert " ".join(clean(name).split()) in found | {""}

@@ -18,7 +18,7 @@ from tapeviz.scene.theme import THEMES
 from .drawn import drawing
 
 needs_reader = pytest.mark.skipif(
-    b"gif" not in [bytes(one.data()) for one in QImageReader.supportedImageFormats()],
+    b"gif" not in [bytes(known.data()) for known in QImageReader.supportedImageFormats()],
     reason="this Qt reads no GIF",
 )
 

@@ -218,7 +218,7 @@ document.body.setAttribute("data-told", JSON.stringify({told, zoomed: zoomed < b
 
 
 def driven(tmp_path: Path, text: str) -> Any:
-    """What the page showed while its keys and buttons were pressed in headless Chromium."""
+    """The content of the page while its keys and buttons were pressed in headless Chromium."""
     file = tmp_path / "page.html"
     file.write_text(text.replace("</body>", DRIVE), encoding="utf-8")
     assert CHROMIUM is not None

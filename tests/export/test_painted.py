@@ -54,16 +54,16 @@ def test_png_shows_the_colours_of_its_theme(theme: str) -> None:
 
 def test_png_twice_as_large_is_the_same_picture() -> None:
     """Glyphs keep their proportions: fonts are neither hinted nor rounded at a scale of 1."""
-    one, four = image(render(drawing(), "png")), image(render(drawing(), "png", scale=4))
+    plain, four = image(render(drawing(), "png")), image(render(drawing(), "png", scale=4))
     smooth = Qt.TransformationMode.SmoothTransformation
-    shrunk = four.scaled(one.size(), Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
-    points = [(x, y) for x in range(one.width()) for y in range(one.height())]
+    shrunk = four.scaled(plain.size(), Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+    points = [(x, y) for x in range(plain.width()) for y in range(plain.height())]
     off = [
-        abs(one.pixelColor(x, y).lightness() - shrunk.pixelColor(x, y).lightness())
+        abs(plain.pixelColor(x, y).lightness() - shrunk.pixelColor(x, y).lightness())
         for x, y in points
     ]
     assert sum(off) / len(off) < 1.5
-    assert sum(one > 90 for one in off) / len(off) < 0.002
+    assert sum(difference > 90 for difference in off) / len(off) < 0.002
 
 
 def test_png_can_be_transparent() -> None:

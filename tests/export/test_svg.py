@@ -21,11 +21,11 @@ def parse(made: Drawing, **options: bool) -> ET.Element:
 
 
 def texts(root: ET.Element) -> list[str]:
-    return [one.text or "" for one in root.iterfind(".//svg:text", NAMESPACE)]
+    return [element.text or "" for element in root.iterfind(".//svg:text", NAMESPACE)]
 
 
 def groups(root: ET.Element) -> Counter[str]:
-    return Counter(one.get("class") or "" for one in root.iterfind("svg:g", NAMESPACE))
+    return Counter(element.get("class") or "" for element in root.iterfind("svg:g", NAMESPACE))
 
 
 def test_one_group_for_each_node_edge_and_cut() -> None:
@@ -50,8 +50,8 @@ def test_it_is_told_to_those_who_cannot_see_it() -> None:
     assert title.text == "∂o/∂patch · None"
     assert "7 nodes and 7 edges" in (description.text or "")
     assert "stops between patch and x[:2,:2] ← patch" in (description.text or "")
-    tooltips = [one.text or "" for one in root.iterfind("svg:g/svg:title", NAMESPACE)]
-    assert any("line 5: x[:2, :2].assign(patch)" in one for one in tooltips)
+    tooltips = [element.text or "" for element in root.iterfind("svg:g/svg:title", NAMESPACE)]
+    assert any("line 5: x[:2, :2].assign(patch)" in tooltip for tooltip in tooltips)
 
 
 def test_states_differ_by_more_than_colour() -> None:
@@ -93,8 +93,8 @@ def test_ground_and_options(theme: str) -> None:
 
 
 def test_scale_changes_the_size_and_not_the_drawing() -> None:
-    one, two = render(drawing(), "svg"), render(drawing(), "svg", scale=2)
-    root, double = ET.fromstring(one), ET.fromstring(two)
+    plain, large = render(drawing(), "svg"), render(drawing(), "svg", scale=2)
+    root, double = ET.fromstring(plain), ET.fromstring(large)
     assert float(double.get("width") or 0) == pytest.approx(
         2 * float(root.get("width") or 0), abs=0.02
     )

@@ -56,8 +56,8 @@ def fix_case(
     given = asked.args[1]
     sources = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
     operands = tuple(
-        Operand(ast.get_source_segment(text, one) or "", TensorId(100 + i), "tensor")
-        for i, one in enumerate(sources)
+        Operand(ast.get_source_segment(text, operand) or "", TensorId(100 + i), "tensor")
+        for i, operand in enumerate(sources)
     )
     call = Call(
         CallId(1),
@@ -75,7 +75,7 @@ def fix_case(
         ended=True,
     )
     cause = Cause(evidence, line, text.splitlines()[line - 1].strip(), op, OP)
-    others = tuple(Cause(evidence, one, "", op) for one in other_lines)
+    others = tuple(Cause(evidence, line, "", op) for line in other_lines)
     finding = Finding(
         "y", operands[0].text, "none", "float32", (), None, "", cause=cause, others=others
     )

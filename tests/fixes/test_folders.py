@@ -30,7 +30,7 @@ def test_a_copy_may_be_written_to(tmp_path: Path) -> None:
         (folder.path / name).write_text("changed")
     folder.remove()
     assert not folder.path.exists()
-    names = sorted(str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*"))
+    names = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
     assert names == ["data.txt", "logs", "logs/old.txt"]
     assert (tmp_path / "data.txt").read_text() == "1"
     assert (tmp_path / "logs" / "old.txt").read_text() == "2"

@@ -349,7 +349,7 @@ def test_mended(name: str, recorder: Recorder) -> None:
     assert diagnosis.calls[-1].findings[0].status != "flows"
     fixes = try_fixes(trace, diagnosis, recorder).calls[-1].findings[0].fixes
     assert 1 <= len(fixes) <= 3
-    assert line in [one.strip() for one in fixes[0].text.splitlines()]
+    assert line in [mended.strip() for mended in fixes[0].text.splitlines()]
     np.testing.assert_allclose(fixes[0].value, gradient, rtol=1e-4)  # type: ignore[arg-type]
 
 
@@ -357,7 +357,7 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
     text, _, _ = BROKEN["computed in __init__"]
     trace, diagnosis = record(recorder, "import tensorflow as tf\n" + dedent(text).strip() + "\n")
     fixes = try_fixes(trace, diagnosis, recorder).calls[-1].findings[0].fixes
-    assert not any("    class Net" in one.text for one in fixes)
+    assert not any("    class Net" in fix.text for fix in fixes)
 
 
 @pytest.mark.parametrize(
@@ -400,4 +400,4 @@ def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:
     error = try_fixes(trace, diagnosis, recorder).error
     assert error is not None
     assert error.fixes
-    assert line in [one.strip() for one in error.fixes[0].text.splitlines()]
+    assert line in [mended.strip() for mended in error.fixes[0].text.splitlines()]

@@ -122,7 +122,7 @@ LINES: list[tuple[str | Evidence, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "line", "mended"), LINES, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("kind", "line", "mended"), LINES, ids=lambda part: str(part)[:40])
 def test_the_line_that_is_written(kind: str | Evidence, line: str, mended: str) -> None:
     text = f"{HEAD}    {line}\n{TAIL}"
     edits = list(edits_for(fix_case(text, kind, 2)))
@@ -157,7 +157,7 @@ def test_the_factor_that_is_zero_is_left_out() -> None:
         ("v = tf.multiply(y, mask)", "v = y"),
     ):
         text = f"{HEAD}    {line}\n{TAIL}"
-        edits = [one.new_text for one in edits_for(_with_zero_factor(text))]
+        edits = [edit.new_text for edit in edits_for(_with_zero_factor(text))]
         assert f"{HEAD}    {mended}\n{TAIL}" in edits, edits
 
 
@@ -165,13 +165,13 @@ def _with_zero_factor(text: str) -> FixCase:
     """A product of two tensors of which the second is 0."""
     found = fix_case(text, "multiplied-by-zero", 2)
     values = [np.array([1.0, 2.0], np.float32), np.zeros(2, np.float32)]
-    blob = b"".join(one.tobytes() for one in values)
+    blob = b"".join(value.tobytes() for value in values)
     ids = [TensorId(60), TensorId(61)]
     trace = replace(
         found.trace,
         ops={OP: replace(found.trace.ops[OpId(OP)], inputs=tuple(ids))},
-        tensors={one: Tensor(one, "float32", (2,)) for one in ids},
-        places={one: (8 * place, 8) for place, one in enumerate(ids)},
+        tensors={tensor: Tensor(tensor, "float32", (2,)) for tensor in ids},
+        places={tensor: (8 * place, 8) for place, tensor in enumerate(ids)},
         blob=blob,
     )
     return replace(found, trace=trace)

@@ -347,8 +347,8 @@ def test_state_that_only_serves_bookkeeping_is_left_out() -> None:
     for _ in range(2):
         state = s.op("ReadVariableOp", [counter], (2,), dtype="int32")
         seed = s.op("Mul", [state, s.tensor(value=3, dtype="int32")], (2,), dtype="int32", line=4)
-        one = s.tensor((2,), dtype="int32")
-        s.op("AssignAddVariableOp", [counter, one], outputs=0, line=4)
+        step = s.tensor((2,), dtype="int32")
+        s.op("AssignAddVariableOp", [counter, step], outputs=0, line=4)
         shape = s.tensor((1,), dtype="int32")
         mask = s.op("StatelessRandomUniform", [shape, seed], (1,), line=5)
         y = s.op("Mul", [s.read(w, (1,)), mask], (1,), line=6, name="y")

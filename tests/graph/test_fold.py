@@ -139,12 +139,12 @@ def test_a_recorded_operation_is_closed_until_the_user_opens_it() -> None:
     tree = grow(graph, trace)
     folded = fold(graph, tree, choose_open(graph, tree))
     groups = [node for _, node in folded.nodes(data="node") if node.role == "group"]
-    assert [(one.title, one.subtitle) for one in groups] == [
+    assert [(group.title, group.subtitle) for group in groups] == [
         ("steep", "custom_gradient · line 8"),
         ("y", "steep · custom_gradient"),
     ]
     entries = [op for op in trace.ops.values() if op.is_recorded_operation]
-    assert [one.op for one in groups] == [op.id for op in entries]
+    assert [group.op for group in groups] == [op.id for op in entries]
     x = trace.calls[0].sources[0].tensor
     into = folded.edges[f"const:{x}", groups[0].id, 0]["edge"]
     assert (into.tensor, into.consumer) == (x, entries[0].id)
@@ -211,7 +211,7 @@ def test_a_loop_is_one_turn_with_what_it_carries_and_what_its_turns_share() -> N
     }
     back = [edge for _, _, edge in folded.edges(data="edge") if edge.is_carried]
     titles = {name: node.title for name, node in folded.nodes(data="node")}
-    assert [(titles[one.source], titles[one.target]) for one in back] == [("state", "MatMul")]
+    assert [(titles[edge.source], titles[edge.target]) for edge in back] == [("state", "MatMul")]
     shown = nodes(folded)["MatMul"]
     assert len(shown.members) == 49
     every = {member for _, node in folded.nodes(data="node") for member in (node.id, *node.members)}

@@ -1,4 +1,4 @@
-"""What tells groups and repeats: stretches, names of layers, the places where ops ran."""
+"""How groups and repeats are recognized: by stretches, names of layers, places of ops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a stream: compared with the same budget applied to the whole text at once."""
+"""The part of a stream that is shown, compared with one budget for the whole text."""
 
 from __future__ import annotations
 

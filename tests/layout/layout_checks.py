@@ -1,4 +1,4 @@
-"""What must hold for a layout of any graph, as assertions."""
+"""Invariants of the layout of any graph, as assertions."""
 
 from __future__ import annotations
 

@@ -34,12 +34,12 @@ def holds(outer: Rect, inner: Rect) -> bool:
     )
 
 
-def apart(one: Rect, other: Rect) -> bool:
+def apart(rect: Rect, other: Rect) -> bool:
     return (
-        one.right <= other.left
-        or other.right <= one.left
-        or one.bottom <= other.top
-        or other.bottom <= one.top
+        rect.right <= other.left
+        or other.right <= rect.left
+        or rect.bottom <= other.top
+        or other.bottom <= rect.top
     )
 
 

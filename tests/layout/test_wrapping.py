@@ -30,9 +30,9 @@ def chain(length: int, seed: int = 0) -> nx.MultiDiGraph:
     return graph
 
 
-def apart(one: Rect, other: Rect) -> bool:
-    across = one.right <= other.left or other.right <= one.left
-    return across or one.bottom <= other.top or other.bottom <= one.top
+def apart(rect: Rect, other: Rect) -> bool:
+    across = rect.right <= other.left or other.right <= rect.left
+    return across or rect.bottom <= other.top or other.bottom <= rect.top
 
 
 def check(layout: Layout, graph: nx.MultiDiGraph) -> None:

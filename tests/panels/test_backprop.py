@@ -148,9 +148,9 @@ def test_no_step_is_said(qtbot: QtBot, panel: BackpropPanel) -> None:
 
 def test_targets_can_be_taken_apart(qtbot: QtBot, panel: BackpropPanel) -> None:
     document = panel.document
-    one, two = np.float32(1.0), np.array([2.0, 3.0], np.float32)
-    rows = (ShareRow("a", (one, None)), ShareRow("b", (None, two)))
-    table = ShareTable(CallId(1), 8, ("x", "y"), rows, (one, two))
+    single, pair = np.float32(1.0), np.array([2.0, 3.0], np.float32)
+    rows = (ShareRow("a", (single, None)), ShareRow("b", (None, pair)))
+    table = ShareTable(CallId(1), 8, ("x", "y"), rows, (single, pair))
     assert panel.shares_button.isHidden()
     stages = replace(
         document.stages, has_shares=lambda trace, call: True, share=lambda live, call: table

@@ -26,7 +26,7 @@ def words(widget: QWidget) -> str:
 
 
 def button(widget: QWidget, text: str) -> QPushButton:
-    return next(one for one in widget.findChildren(QPushButton) if one.text() == text)
+    return next(button for button in widget.findChildren(QPushButton) if button.text() == text)
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_an_estimate_is_called_one(qtbot: QtBot, panel: DiagnosisPanel) -> None:
 def calls_of_many(panel: DiagnosisPanel, count: int) -> Diagnosis:
     call = panel.document.diagnosis.calls[0]
     calls = (replace(call.call, id=CallId(number)) for number in range(1, count + 1))
-    return Diagnosis(tuple(replace(call, call=one) for one in calls))
+    return Diagnosis(tuple(replace(call, call=named) for named in calls))
 
 
 def is_in_sight(panel: DiagnosisPanel, card: QWidget) -> bool:
@@ -232,7 +232,7 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
         document.select_call(CallId(number))
         qtbot.wait(20)
         (card,) = [
-            one for one in panel.cards if getattr(one, "call", None) is many.calls[number - 1]
+            card for card in panel.cards if getattr(card, "call", None) is many.calls[number - 1]
         ]
         qtbot.waitUntil(lambda card=card: is_in_sight(panel, card), timeout=10_000)
 
@@ -242,7 +242,7 @@ def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> 
     document._set_overlay(replace(document.view.overlay, call=7))
     document.trace = replace(document.trace, filename="another.py")
     show(qtbot, panel, many)
-    (card,) = [one for one in panel.cards if getattr(one, "call", None) is many.calls[6]]
+    (card,) = [card for card in panel.cards if getattr(card, "call", None) is many.calls[6]]
     qtbot.waitUntil(lambda: is_in_sight(panel, card))
 
 

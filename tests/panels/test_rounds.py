@@ -153,7 +153,7 @@ def test_the_round_where_it_begins_to_differ_is_one_click_away(
     card = next(card for card in panel.cards if isinstance(card, FindingCard))
     assert f"1 of {len(site_of(loop))} flow" in card.accessibleName()
     loop.select_round(len(site_of(loop)))
-    link = next(one for one in card.findChildren(QPushButton) if one.text() == "Round 2")
+    link = next(button for button in card.findChildren(QPushButton) if button.text() == "Round 2")
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
     assert loop.round == 2
     badges = {mark.badge for mark in marks_of(loop)}

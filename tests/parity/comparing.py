@@ -94,14 +94,14 @@ def array(bits: Bits) -> Array:
     return np.frombuffer(raw, dtype).reshape(shape)
 
 
-def same_bits(one: Array, other: Array) -> bool:
+def same_bits(array: Array, other: Array) -> bool:
     """Whether all bits agree, but for what a NaN carries."""
-    if one.dtype != other.dtype or one.shape != other.shape:
+    if array.dtype != other.dtype or array.shape != other.shape:
         return False
-    if one.dtype.kind not in "fc":
-        return bool(np.array_equal(one, other))
-    width = one.dtype.itemsize // (2 if one.dtype.kind == "c" else 1)
-    parts = [np.ascontiguousarray(each).ravel() for each in (one, other)]
+    if array.dtype.kind not in "fc":
+        return bool(np.array_equal(array, other))
+    width = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
+    parts = [np.ascontiguousarray(each).ravel() for each in (array, other)]
     floats = [each.view(f"f{width}") for each in parts]
     nan = [np.isnan(each) for each in floats]
     if not np.array_equal(*nan):

@@ -37,7 +37,7 @@ def _case(
         g = tape.gradient(y, x)
         """
     lines = dedent(text).lstrip("\n")
-    inside = "\n".join(f"    {one}" for one in dedent(body).strip().splitlines())
+    inside = "\n".join(f"    {line}" for line in dedent(body).strip().splitlines())
     return Case(name, lines.replace("{body}", inside), status, kind, line, is_whole)
 
 

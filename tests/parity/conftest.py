@@ -1,4 +1,4 @@
-"""What the proofs share: plain runs beside recorded ones."""
+"""Fixtures of the proofs: plain runs beside recorded ones."""
 
 from __future__ import annotations
 

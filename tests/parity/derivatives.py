@@ -30,8 +30,8 @@ class Difference:
 
     @property
     def is_trustworthy(self) -> bool:
-        one, other = self.estimates
-        return bool(np.isfinite(one) and abs(one - other) <= 1e-3 * max(1.0, abs(one)))
+        coarse, fine = self.estimates
+        return bool(np.isfinite(coarse) and abs(coarse - fine) <= 1e-3 * max(1.0, abs(coarse)))
 
 
 def source_of(
@@ -46,10 +46,10 @@ def source_of(
     if any(_WRITE.search(line) for line in before):
         return None
     written = {match.group(1) for match in _WRITE.finditer("\n".join(program.body))}
-    for one in program.sources:
-        if one.name == finding.source:
+    for source in program.sources:
+        if source.name == finding.source:
             # Of a variable that is written TensorFlow counts the uses of each state.
-            return None if one.name in written else one
+            return None if source.name in written else source
     return None
 
 

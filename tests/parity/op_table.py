@@ -164,7 +164,7 @@ def _reshaped(a: Operand) -> Iterator[Made]:
         pads = ", ".join(["[1, 0]"] + ["[0, 0]"] * len(rest))
         yield f"tf.pad({a.name}, [{pads}])", (a.shape[0] + 1, *rest)
         if 1 in a.shape:
-            squeezed = tuple(one for one in a.shape if one != 1)
+            squeezed = tuple(size for size in a.shape if size != 1)
             yield f"tf.squeeze({a.name})", squeezed
         if size * 2 <= LARGEST:
             times = ", ".join(["2"] + ["1"] * len(rest))

@@ -132,8 +132,8 @@ def run(order: Order, tf: Any, private: Private) -> Answer:
 
 
 def _run_one(text: str, order: Order, kept: Kept) -> tuple[dict[str, Any], Answer]:
-    """What the snippet leaves under its names; its exception, as values and as Python shows it,
-    and what it exits with."""
+    """The values that the snippet leaves under its names; its exception, as values and as Python
+    shows it, and its exit status."""
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=order["filename"], __builtins__=sys.modules["builtins"])
     if order["probes"]:

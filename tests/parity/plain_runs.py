@@ -20,7 +20,7 @@ Bits = tuple[str, tuple[int, ...], bytes]
 
 @dataclass(frozen=True)
 class PlainRun:
-    """What came of a snippet. ``failure``: type, message and line of its exception;
+    """The outcome of a snippet. ``failure``: type, message and line of its exception;
     ``traceback``: what Python prints of it. ``died``: the status of a process that ended early.
     ``is_script``: of a process of its own only ``out``, ``err`` (with the traceback) and ``status``
     are known.
@@ -87,7 +87,7 @@ class PlainRuns:
         )
 
     def values(self, texts: Sequence[str], name: str) -> list[Any]:
-        """What each of the texts leaves under a name, in NumPy's form; None where nothing is."""
+        """The value that each text leaves under a name, in NumPy's form; None where nothing is."""
         return [found.get(name) for found in self._answer(texts, wanted=[name]).values]
 
     def _answer(

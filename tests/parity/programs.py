@@ -73,7 +73,9 @@ class Program:
         """The program; ``values``: for some sources others than their own; ``wide``: in float64."""
         names = ("float64", "float64") if wide else ("float32", "float16")
         head = _HEAD.format(wide=names[0], narrow=names[1])
-        made = [one.line((values or {}).get(one.name, one.values)) for one in self.sources]
+        made = [
+            source.line((values or {}).get(source.name, source.values)) for source in self.sources
+        ]
         return head + "\n".join([*self.functions, *made, *self.body]) + "\n"
 
     @property
@@ -86,7 +88,7 @@ class Program:
 
 @dataclass
 class _Scope:
-    """What can be named at a place of the program."""
+    """The names that can be used at a place of the program."""
 
     tensors: list[Operand] = field(default_factory=list)
     variables: list[Operand] = field(default_factory=list)
@@ -132,7 +134,7 @@ class _Author:
         scope, made = _Scope(), []
         for index in range(4):
             made.append(self._source(index, scope))
-        scope.kept = frozenset(one.name for one in made[:2])
+        scope.kept = frozenset(source.name for source in made[:2])
         scope.sources = scope.sources[:2]
         self._tape(scope, "", depth=_DEEPEST, writes=self._int(1, 4))
         return Program(tuple(made), tuple(self.functions), tuple(self.lines))
@@ -184,9 +186,9 @@ class _Author:
             self._ask(scope, indent, tape, reads or made)
 
     def _cut(self, scope: _Scope, indent: str) -> Operand:
-        """What was computed from a variable after a source's value went into it."""
+        """Tensors computed from a variable after a source's value went into it."""
         source = self._of(scope.sources)
-        writable = [one for one in scope.variables if one.name not in scope.kept]
+        writable = [variable for variable in scope.variables if variable.name not in scope.kept]
         value = self._op(_Scope([source], tapes=scope.tapes), indent)
         self._assign(_Scope([value], writable, tapes=scope.tapes), indent)
         read = self._op(_Scope(variables=writable or [value], tapes=scope.tapes), indent)
@@ -252,10 +254,10 @@ class _Author:
         return self._of(self._allowed(of_one(a)))
 
     def _allowed(self, made: Iterable[Made]) -> list[Made]:
-        return [one for one in made if not (self._is_smooth and is_unsmooth(one[0]))]
+        return [choice for choice in made if not (self._is_smooth and is_unsmooth(choice[0]))]
 
     def _assign(self, scope: _Scope, indent: str) -> None:
-        writable = [one for one in scope.variables if one.name not in scope.kept]
+        writable = [variable for variable in scope.variables if variable.name not in scope.kept]
         if not writable:
             self._op(scope, indent)
             return
@@ -358,7 +360,7 @@ class _Author:
         target = self._of([*made, *made[-2:], *made[-2:]])
         among = [*scope.sources, *scope.sources, *made[:2]]
         sources = [self._of(among) for _ in range(self._int(1, 3))]
-        names = ", ".join(one.name for one in sources)
+        names = ", ".join(source.name for source in sources)
         result = self._name("g")
         more = self._of(("", "", "", ', unconnected_gradients="zero"'))
         if self._int(0, 5) == 0:
@@ -374,12 +376,16 @@ class _Author:
 
     @property
     def _elementwise(self) -> list[str]:
-        return [one for one in SMOOTH if not (self._is_smooth and is_unsmooth(one))]
+        return [function for function in SMOOTH if not (self._is_smooth and is_unsmooth(function))]
 
     @property
     def _traceable(self) -> list[str]:
         """Those that a graph can hold."""
-        return [one for one in self._elementwise if not any(word in one for word in _UNTRACEABLE)]
+        return [
+            function
+            for function in self._elementwise
+            if not any(word in function for word in _UNTRACEABLE)
+        ]
 
     def _any(self, scope: _Scope) -> Operand:
         """Some operand; what was made last more often than what is old."""
@@ -390,7 +396,9 @@ class _Author:
 
     def _fitted(self, scope: _Scope, shape: Shape) -> str:
         """An expression of this shape."""
-        known = [one for one in (*scope.variables, *scope.tensors) if one.shape == shape]
+        known = [
+            operand for operand in (*scope.variables, *scope.tensors) if operand.shape == shape
+        ]
         if known and self._int(0, 3):
             return self._of(known).name
         return f"(tf.reduce_mean({self._any(scope).name}) * tf.ones({list(shape)}, D))"

@@ -93,7 +93,7 @@ class Recombination:
             return True
         producer = trace.producers.get(tensor)
         is_made = producer is not None and tape in trace.ops[producer].tapes
-        return is_made or any(one.tensor == tensor for one in trace.tapes[tape].watches)
+        return is_made or any(watch.tensor == tensor for watch in trace.tapes[tape].watches)
 
     def _agree(self, gradient: TensorId, shares: list[Array], where: str) -> None:
         self.compared += 1
@@ -117,18 +117,18 @@ class Recombination:
         return any(op is not None and any(g in op.type for g in _GATHERING) for op in ops)
 
 
-def _added(one: Array, other: Array) -> Array:
+def _added(share: Array, other: Array) -> Array:
     with np.errstate(all="ignore"):
-        total: Array = np.add(one, other)
+        total: Array = np.add(share, other)
     return total
 
 
 def _lacks_values(recorded: RecordedRun, call: Call) -> bool:
     """A call made while a function was compiled, of which not all could be computed again."""
     trace = recorded.trace
-    passed = (one for step in call.steps for one in (*step.upstream, *step.downstream))
-    symbols = [one for one in (*call.results, *passed) if one is not None and one < 0]
-    return any(one not in trace.fetched and not trace.tensors[one].kept for one in symbols)
+    passed = (tensor for step in call.steps for tensor in (*step.upstream, *step.downstream))
+    symbols = [tensor for tensor in (*call.results, *passed) if tensor is not None and tensor < 0]
+    return any(symbol not in trace.fetched and not trace.tensors[symbol].kept for symbol in symbols)
 
 
 def check_recombines(recorded: RecordedRun) -> int:

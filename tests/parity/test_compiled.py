@@ -1,4 +1,4 @@
-"""What is wrong inside of a compiled function is found as well as when its body runs op by op."""
+"""Causes inside of a compiled function are found as well as when its body runs op by op."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "16"))
 PHASES = [Phase.generate] + ([Phase.shrink] if os.environ.get("TAPEVIZ_SHRINK") else [])
 
 seen: Counter[str] = Counter()
-"""What the programs gave occasion to compare."""
+"""Counts of the comparisons that the programs made possible."""
 
 
 varied = settings(

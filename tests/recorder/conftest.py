@@ -27,7 +27,7 @@ _E = TypeVar("_E")
 
 @dataclass
 class Recorded:
-    """What came of a snippet."""
+    """The outcome of a snippet."""
 
     events: list[e.Event]
     blob: bytes
@@ -38,7 +38,7 @@ class Recorded:
 
     def of(self, kind: type[_E]) -> list[_E]:
         """The events of one kind, in order."""
-        return [one for one in self.events if isinstance(one, kind)]
+        return [event for event in self.events if isinstance(event, kind)]
 
     def one(self, kind: type[_E]) -> _E:
         found = self.of(kind)
@@ -66,7 +66,7 @@ class Recorded:
 
     def tensor(self, identity: int) -> e.TensorSeen:
         """The last event about a tensor."""
-        return [one for one in self.of(e.TensorSeen) if one.id == identity][-1]
+        return [event for event in self.of(e.TensorSeen) if event.id == identity][-1]
 
     def value(self, identity: int) -> Any:
         """The elements of a tensor that travelled."""
@@ -77,7 +77,7 @@ class Recorded:
 
     def bound(self, name: str) -> list[int]:
         """Ids of the tensors that a name was bound to, in order."""
-        return [t for one in self.of(e.NameBound) if one.name == name for t, _ in one.tensors]
+        return [t for event in self.of(e.NameBound) if event.name == name for t, _ in event.tensors]
 
     def ask(self, name: str, **arguments: Any) -> tuple[dict[str, Any], list[bytes]]:
         """Ask the recorder after the run."""
@@ -151,9 +151,9 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    one = Server(tmp_path_factory.mktemp("recorder"))
-    yield one
-    one.close()
+    server = Server(tmp_path_factory.mktemp("recorder"))
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -24,32 +24,44 @@ from loading import NAME, load_recorder
 _PR_SET_PDEATHSIG = 1
 
 
-class Without(types.ModuleType):
-    """A module of TensorFlow's without one of its names; writing to it writes to the module."""
+class Without:
+    """A module or class of TensorFlow's without one of its names; writing to it writes to that."""
 
-    def __init__(self, module: types.ModuleType, lacking: str) -> None:
-        object.__setattr__(self, "_module", module)
-        object.__setattr__(self, "_lacking", lacking)
+    def __init__(self, whole: Any, lacking: str, instead: Any = None) -> None:
+        object.__setattr__(self, "_parts", (whole, lacking, instead))
 
     def __getattribute__(self, name: str) -> Any:
-        module = object.__getattribute__(self, "_module")
-        if name == object.__getattribute__(self, "_lacking"):
+        whole, lacking, instead = object.__getattribute__(self, "_parts")
+        if name != lacking:
+            return getattr(whole, name)
+        if instead is None:
             raise AttributeError(name)
-        return getattr(module, name)
+        return instead
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(object.__getattribute__(self, "_module"), name, value)
+        setattr(object.__getattribute__(self, "_parts")[0], name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(object.__getattribute__(self, "_module"), name)
+        delattr(object.__getattribute__(self, "_parts")[0], name)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return object.__getattribute__(self, "_parts")[0](*args, **named)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, object.__getattribute__(self, "_parts")[0])
 
 
 def recorder_without(name: str, folder: Path) -> Any:
-    """The recorder as it is loaded where TensorFlow lacks ``module`` or ``module:attribute``."""
+    """The recorder as it is loaded where TensorFlow lacks ``module``, ``module:attribute``, or
+    ``module:Class.attribute``."""
     module, _, attribute = name.partition(":")
-    known = sys.modules.get(module)
-    if attribute and known is not None:
-        sys.modules[module] = Without(known, attribute)
+    owner, _, member = attribute.partition(".")
+    known: Any = sys.modules.get(module)
+    if member:
+        lacking = Without(getattr(known, owner), member)
+        sys.modules[module] = Without(known, owner, lacking)  # type: ignore[assignment]
+    elif attribute and known is not None:
+        sys.modules[module] = Without(known, attribute)  # type: ignore[assignment]
     else:
         sys.modules[module] = None  # type: ignore[assignment]
     for loaded in [loaded for loaded in sys.modules if loaded.startswith(f"{NAME}.")]:

@@ -1,4 +1,4 @@
-"""What the recorder sees of tapes, gradient calls and backward steps."""
+"""The events that the recorder sends about tapes, gradient calls and backward steps."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def test_a_call_has_operands_a_result_and_steps(record: Record) -> None:
     assert (call.method, call.direct, call.unconnected) == ("gradient", True, "none")
     assert call.targets == [e.RawOperand(seen.bound("loss")[0], keys=["l"])]
     handle = seen.bound("w")[0]
-    assert [one.tensor for one in call.sources] == [handle, handle]
-    assert [one.keys for one in call.sources] == [[0], [1, "again"]]
-    assert {one.kind for one in call.sources} == {"variable"}
+    assert [source.tensor for source in call.sources] == [handle, handle]
+    assert [source.keys for source in call.sources] == [[0], [1, "again"]]
+    assert {source.kind for source in call.sources} == {"variable"}
     steps = seen.of(e.StepRan)
     by_id = {op.id: op for op in seen.ops()}
     assert [by_id[step.op].type for step in steps] == [
@@ -79,7 +79,7 @@ def test_the_life_of_a_tape(record: Record) -> None:
     first, second = seen.of(e.TapeOpened)
     assert (first.persistent, first.watches_variables) == (True, False)
     assert (second.persistent, second.watches_variables) == (False, True)
-    turns = [(one.tape, one.on, one.why) for one in seen.of(e.TapeTurned)]
+    turns = [(event.tape, event.on, event.why) for event in seen.of(e.TapeTurned)]
     assert turns == [
         (first.id, True, "enter"),
         (first.id, False, "stop_recording"),
@@ -90,9 +90,12 @@ def test_the_life_of_a_tape(record: Record) -> None:
         (second.id, True, "enter"),
         (second.id, False, "gradient"),
     ]
-    assert [seen.line(one.site) for one in seen.of(e.Watched)] == [3, 7, 10]
-    assert {tuple(one.tensors) for one in seen.of(e.Watched)} == {tuple(seen.bound("x"))}
-    assert {one.tape for one in seen.of(e.NameBound) if one.name in "tu"} == {first.id, second.id}
+    assert [seen.line(event.site) for event in seen.of(e.Watched)] == [3, 7, 10]
+    assert {tuple(event.tensors) for event in seen.of(e.Watched)} == {tuple(seen.bound("x"))}
+    assert {event.tape for event in seen.of(e.NameBound) if event.name in "tu"} == {
+        first.id,
+        second.id,
+    }
 
 
 def test_nested_tapes(record: Record) -> None:
@@ -109,8 +112,8 @@ def test_nested_tapes(record: Record) -> None:
     )
     first, second = seen.of(e.CallBegan)
     assert (first.tape, second.tape) == (2, 1)
-    results = [seen.value(one.results[0]) for one in seen.of(e.CallEnded)]
-    assert [one.tobytes() for one in results] == [seen.values["d"], seen.values["dd"]]
+    results = [seen.value(event.results[0]) for event in seen.of(e.CallEnded)]
+    assert [result.tobytes() for result in results] == [seen.values["d"], seen.values["dd"]]
     by_id = {op.id: op for op in seen.ops()}
     walked = [by_id[step.op] for step in seen.of(e.StepRan) if step.call == second.id]
     assert any(op.call == first.id for op in walked), "the inner backward pass is walked, too"
@@ -138,7 +141,7 @@ def test_a_custom_gradient_is_one_entry_with_its_body(record: Record) -> None:
     assert seen.line(entry.site) == 10
     body = [op.type for op in seen.ops() if entry.first <= op.id < entry.id]
     assert body == ["Exp", "Identity"]
-    step = next(one for one in seen.of(e.StepRan) if one.op == entry.id)
+    step = next(event for event in seen.of(e.StepRan) if event.op == entry.id)
     assert seen.value(step.upstream[0]) == 2.0
     assert seen.value(step.downstream[0]) == 1.0
 
@@ -244,7 +247,7 @@ def test_gradients_in_any_form_are_gradients(record: Record) -> None:
         gradient_of(giving(np.array([0.1, 3.0], np.float32)), tf.constant([2.0, 1.0]))
         """
     )
-    results = [seen.value(one.results[0]) for one in seen.of(e.CallEnded)]
+    results = [seen.value(event.results[0]) for event in seen.of(e.CallEnded)]
     np.testing.assert_array_equal(results[0], [[0, 0], [0, 0], [2, 2]])
     np.testing.assert_array_equal(results[1], [1, 2, 7])
     assert (results[2], results[2].dtype) == (0.1, np.float64)

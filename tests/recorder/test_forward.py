@@ -1,4 +1,4 @@
-"""What the recorder sees of the forward pass."""
+"""The events that the recorder sends about the forward pass."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_the_oldest_large_tensors_are_let_go_of(record: Record) -> None:
         keep_budget=4 * 256 * 256 * 4,
     )
     outputs = [op.outputs[0] for op in seen.ops("AddV2")]
-    gone = [one for one in outputs if "error" in seen.ask("tensor", id=one)[0]]
+    gone = [output for output in outputs if "error" in seen.ask("tensor", id=output)[0]]
     assert gone == outputs[:4]
     about, (raw,) = seen.ask("tensor", id=outputs[-1])
     assert about == {"dtype": "float32", "shape": [256, 256]}
@@ -237,7 +237,7 @@ def test_the_oldest_large_tensors_are_let_go_of(record: Record) -> None:
 
 def test_values_travel_up_to_a_budget(record: Record) -> None:
     seen = record("for i in range(30):\n    x = tf.fill([100], float(i))\n", value_budget=4_000)
-    travelled = [seen.tensor(one).at >= 0 for one in seen.bound("x")]
+    travelled = [seen.tensor(binding).at >= 0 for binding in seen.bound("x")]
     assert 0 < sum(travelled) <= 10
     assert len(seen.blob) <= 4_000
     last = seen.tensor(seen.bound("x")[-1])

@@ -55,7 +55,7 @@ def test_a_compiled_function_is_one_op_with_its_graph(record: Record) -> None:
     assert lines["Greater"] == [("f", 5), ("<module>", 11)]
     assert lines["Sin"] == [("f", 8), ("<module>", 11)]
     assert all(tensor < 0 or tensor in seen.bound("v") for op in inside for tensor in op.inputs)
-    (step,) = [one for one in seen.of(e.StepRan) if one.op == entry.id]
+    (step,) = [event for event in seen.of(e.StepRan) if event.op == entry.id]
     assert step.downstream[0] > 0
     result = seen.one(e.CallEnded).results[0]
     assert seen.value(result).tobytes() == seen.values["g"]
@@ -113,11 +113,11 @@ def test_graph_mode_with_values_from_the_session(record: Record) -> None:
     assert call.targets[0].tensor == seen.bound("y")[0] < 0
     result = seen.one(e.CallEnded).results
     assert result[1] == 0
-    fetched = dict(pair for one in seen.of(e.SessionFetched) for pair in one.pairs)
+    fetched = dict(pair for event in seen.of(e.SessionFetched) for pair in event.pairs)
     np.testing.assert_array_equal(seen.value(fetched[result[0]]), [[2, 2], [2, 2]])
     assert seen.value(fetched[seen.bound("y")[0]]) == 10.0
     np.testing.assert_array_equal(seen.value(fetched[seen.bound("a")[0]]), [[1, 2], [3, 4]])
-    assert [seen.line(one.site) for one in seen.of(e.SessionFetched)] == [11, 12]
+    assert [seen.line(event.site) for event in seen.of(e.SessionFetched)] == [11, 12]
     entry = seen.one(e.OperationRecorded)
     assert (entry.function, entry.line) == ("doubled", 3)
     walked = [step.op for step in seen.of(e.StepRan)]
@@ -143,11 +143,11 @@ def test_forward_mode(record: Record) -> None:
     )
     opened = seen.one(e.TapeOpened)
     assert opened.kind == "jvp"
-    assert [one.why for one in seen.of(e.TapeTurned)] == ["enter", "exit"]
+    assert [event.why for event in seen.of(e.TapeTurned)] == ["enter", "exit"]
     call = seen.one(e.CallBegan)
     assert (call.method, call.tape) == ("jvp", opened.id)
-    assert [one.tensor for one in call.sources] == seen.bound("y")
-    assert [one.tensor for one in call.targets] == seen.bound("v")
+    assert [source.tensor for source in call.sources] == seen.bound("y")
+    assert [target.tensor for target in call.targets] == seen.bound("v")
     np.testing.assert_array_equal(seen.value(seen.one(e.CallEnded).results[0]), [2.0, 0.0])
 
 
@@ -170,7 +170,7 @@ def test_ops_of_other_threads(record: Record) -> None:
     found = seen.ops("Exp")
     assert sorted(op.thread for op in found) == [0, 1, 2, 3]
     assert {seen.line(op.site) for op in found if op.thread} == {6}
-    assert len([one for one in seen.of(e.CallEnded) if one.results[0]]) == 3
+    assert len([event for event in seen.of(e.CallEnded) if event.results[0]]) == 3
 
 
 def test_replicas_of_a_strategy(record: Record) -> None:
@@ -196,8 +196,8 @@ def test_replicas_of_a_strategy(record: Record) -> None:
     assert not [
         op for op in seen.ops("ReadVariableOp") if seen.line(op.site) == 6 and not op.paused
     ]
-    made = {one.id for one in seen.of(e.VariableMade)}
-    sources = {one.sources[0].tensor for one in seen.of(e.CallBegan)}
+    made = {event.id for event in seen.of(e.VariableMade)}
+    sources = {event.sources[0].tensor for event in seen.of(e.CallBegan)}
     assert len(sources) == 2
     assert sources <= made
     assert seen.bound("v")[0] in sources
@@ -218,10 +218,10 @@ def test_layers_are_scopes(record: Record) -> None:
     scopes = [op.scope for op in seen.ops("MatMul") if not op.call]
     assert "first" in scopes[0].split("/")
     assert len(seen.one(e.CallBegan).sources) == 4
-    paths = {one.id: one.path or one.name for one in seen.of(e.VariableMade)}
-    assert [paths[one.tensor] for one in seen.one(e.CallBegan).sources] == [
-        one.name.removesuffix(":0") for one in seen.one(e.CallBegan).sources
+    paths = {event.id: event.path or event.name for event in seen.of(e.VariableMade)}
+    assert [paths[source.tensor] for source in seen.one(e.CallBegan).sources] == [
+        source.name.removesuffix(":0") for source in seen.one(e.CallBegan).sources
     ]
     reads = [op for op in seen.ops("ReadVariableOp") if not op.call]
-    sources = {one.tensor for one in seen.one(e.CallBegan).sources}
+    sources = {source.tensor for source in seen.one(e.CallBegan).sources}
     assert {op.inputs[0] for op in reads} >= sources

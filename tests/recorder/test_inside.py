@@ -74,8 +74,8 @@ def test_the_inside_is_what_runs_eagerly(record: Record, text: str) -> None:
     assert [op.type for op in inside] == [op.type for op in expected]
     assert [op.line for op in inside] == [op.line for op in expected]
     for mine, theirs in zip(inside, expected, strict=True):
-        for one, other in zip(mine.outputs, theirs.outputs, strict=True):
-            np.testing.assert_array_equal(compiled.value(one), eager.value(other), mine.type)
+        for output, other in zip(mine.outputs, theirs.outputs, strict=True):
+            np.testing.assert_array_equal(compiled.value(output), eager.value(other), mine.type)
 
 
 def test_a_call_is_linked_to_its_graph(record: Record) -> None:
@@ -83,7 +83,7 @@ def test_a_call_is_linked_to_its_graph(record: Record) -> None:
     inner, entry = (op for op in trace.ops.values() if op.is_recorded_operation)
     assert (inner.function, inner.within) == ("inner", entry.id)
     assert (entry.function, entry.line, entry.is_open) == ("f", 17, True)
-    body = [trace.ops[one] for one in entry.body]
+    body = [trace.ops[op] for op in entry.body]
     assert all(op.within == entry.id for op in body)
     assert inner in body
     assert trace.ops[trace.producers[entry.outputs[0]]].type == "Max"
@@ -95,11 +95,11 @@ def test_a_call_is_linked_to_its_graph(record: Record) -> None:
 
 def test_names_inside(record: Record) -> None:
     trace = _trace(record(TRAIN))
-    made = {one: trace.ops[op] for one, op in trace.producers.items()}
+    made = {tensor: trace.ops[op] for tensor, op in trace.producers.items()}
     named = {
-        name: made[one]
-        for one, (name, *_) in trace.names.items()
-        if one in made and made[one].within
+        name: made[tensor]
+        for tensor, (name, *_) in trace.names.items()
+        if tensor in made and made[tensor].within
     }
     assert named["scaled"].type == "Tanh"
     assert named["loss"].type == "Sum"
@@ -144,12 +144,14 @@ def test_what_chance_python_or_an_iterator_gave_is_that_of_the_call(
         """,
         wanted=("two",),
     )
-    assert [(one.state, one.call) for one in seen.of(e.InsideComputed)] == [("equal", 2)]
+    assert [(event.state, event.call) for event in seen.of(e.InsideComputed)] == [("equal", 2)]
     calls = [op.id for op in seen.ops() if op.type.startswith("__inference_f")]
     for number, op in enumerate(calls, 1):
         answer, _ = seen.ask("inside", op=op)
         inside = next(
-            one for one in map(e.decode, answer["events"]) if isinstance(one, e.InsideComputed)
+            event
+            for event in map(e.decode, answer["events"])
+            if isinstance(event, e.InsideComputed)
         )
         assert {word for _, _, _, word in inside.values} <= {"exact", "beside"}
         assert (inside.state, inside.call) == ("equal", number)

@@ -42,22 +42,24 @@ def test_a_name_is_bound(record: Record, text: str, expected: object) -> None:
     seen = record(text)
     assert not seen.of(e.Raised)
     found = [
-        (one.name, [keys for _, keys in one.tensors]) for one in seen.of(e.NameBound) if one.tensors
+        (event.name, [keys for _, keys in event.tensors])
+        for event in seen.of(e.NameBound)
+        if event.tensors
     ]
     assert sorted(found, key=str) == sorted(expected, key=str)  # type: ignore[call-overload]
-    assert all(tensor for one in seen.of(e.NameBound) for tensor, _ in one.tensors)
+    assert all(tensor for event in seen.of(e.NameBound) for tensor, _ in event.tensors)
 
 
 def test_the_place_of_a_binding_is_the_name(record: Record) -> None:
     seen = record("first = 0\nsecond = tf.constant(\n    1.0)\n")
-    bound = next(one for one in seen.of(e.NameBound) if one.name == "second")
+    bound = next(event for event in seen.of(e.NameBound) if event.name == "second")
     assert seen.frames(bound.site)[0][1] == 2
     assert seen.frames(bound.site)[0][2] in (0, -1)
 
 
 def test_numbers_and_arrays_are_told_by_type_and_object(record: Record) -> None:
     seen = record("a = np.ones(3)\nf = 2.5\nn = [1, 2.0]\nt = 'text'\nd = {'k': 1}\n")
-    found = {one.name: (one.value, one.object > 0) for one in seen.of(e.NameBound)}
+    found = {event.name: (event.value, event.object > 0) for event in seen.of(e.NameBound)}
     assert found == {"a": ("ndarray", True), "f": ("float", True), "n": ("list", True)}
 
 
@@ -77,10 +79,12 @@ def test_a_model_is_told_by_what_it_is(record: Record) -> None:
         weights = model.trainable_variables
         """
     )
-    values = {one.name: one.value for one in seen.of(e.NameBound) if one.value}
+    values = {event.name: event.value for event in seen.of(e.NameBound) if event.value}
     assert values["model"] == "keras model"
     assert values["layer"] == "keras layer"
-    made = {one.path or one.name: one.id for one in seen.of(e.VariableMade)}  # Keras 2: a name
+    made = {
+        event.path or event.name: event.id for event in seen.of(e.VariableMade)
+    }  # Keras 2: a name
     (path,) = [path for path in made if path.endswith("dense/kernel")]
     assert seen.bound("kernel") == [made[path]]
     assert set(seen.bound("weights")) <= set(made.values())
@@ -106,7 +110,7 @@ def test_a_value_that_leaves(record: Record) -> None:
         m = tf.numpy_function(lambda a: a * 2, [x], tf.float32)
         """
     )
-    found = [(seen.line(one.site), one.how) for one in seen.of(e.ValueLeft)]
+    found = [(seen.line(event.site), event.how) for event in seen.of(e.ValueLeft)]
     for expected in [
         (4, "numpy"),
         (5, "float"),
@@ -121,12 +125,12 @@ def test_a_value_that_leaves(record: Record) -> None:
         (14, "numpy_function"),
     ]:
         assert expected in found
-    objects = {one.object for one in seen.of(e.ValueLeft)}
+    objects = {event.object for event in seen.of(e.ValueLeft)}
     for name in "abgij":
-        (bound,) = [one for one in seen.of(e.NameBound) if one.name == name]
+        (bound,) = [event for event in seen.of(e.NameBound) if event.name == name]
         assert bound.object in objects
     x = seen.bound("x")[0]
-    assert {one.tensor for one in seen.of(e.ValueLeft) if one.how == "np.sin"} == {x}
+    assert {event.tensor for event in seen.of(e.ValueLeft) if event.how == "np.sin"} == {x}
 
 
 def test_what_tensorflow_takes_for_itself_does_not_leave(record: Record) -> None:
@@ -149,9 +153,9 @@ def test_what_a_model_predicts_leaves(record: Record) -> None:
         out = model.predict(np.ones([3, 4], "float32"), verbose=0)
         """
     )
-    left = [one for one in seen.of(e.ValueLeft) if one.how == "predict"][-1]
+    left = [event for event in seen.of(e.ValueLeft) if event.how == "predict"][-1]
     assert seen.line(left.site) == 3
-    (bound,) = [one for one in seen.of(e.NameBound) if one.name == "out"]
+    (bound,) = [event for event in seen.of(e.NameBound) if event.name == "out"]
     assert left.object == bound.object
     assert seen.tensor(left.tensor).shape == [3, 2]
 
@@ -169,4 +173,4 @@ def test_what_a_model_is_asked_for_leaves_with_what_it_is_given(
         out = model.{method}(given, {how})
         """
     )
-    assert method in {one.how for one in seen.of(e.ValueLeft)}
+    assert method in {event.how for event in seen.of(e.ValueLeft)}

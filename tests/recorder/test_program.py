@@ -273,7 +273,7 @@ def test_the_last_words_before_the_process_ends(server: object, end: str) -> Non
     with contextlib.suppress(EOFError, ConnectionResetError):
         while True:
             lines += child.recv()["lines"]
-    assert any(isinstance(one, e.OpRan) for one in map(e.decode, lines))
+    assert any(isinstance(event, e.OpRan) for event in map(e.decode, lines))
 
 
 def test_events_come_while_the_snippet_runs(server: object) -> None:
@@ -281,7 +281,7 @@ def test_events_come_while_the_snippet_runs(server: object) -> None:
         "import time\nx = tf.constant(1.0)\ny = x * 2.0\ntime.sleep(30)\n", record=True, live=True
     )
     lines: list[str] = []
-    while not any(isinstance(one, e.OpRan) for one in map(e.decode, lines)):
+    while not any(isinstance(event, e.OpRan) for event in map(e.decode, lines)):
         assert child.poll(10), "nothing came before the snippet's end"
         lines += child.recv()["lines"]
     child.close()

@@ -138,10 +138,10 @@ def test_a_gradient_across_an_assign_reaches_what_it_was_made_from(record: Recor
     a, b, c = seen.bound("a")[0], seen.bound("b")[0], seen.bound("c")[0]
     assign = seen.ops("AssignVariableOp")[-1]
     program = backwards(seen)
-    after = next(i for i, one in enumerate(program) if one[:1] == ["move"]) + 1
+    after = next(i for i, op in enumerate(program) if op[:1] == ["move"]) + 1
     program.insert(after, ["assign", assign.id, c, assign.inputs[1], 0])
     played = Replayed(seen, seeds=[[seen.bound("loss")[0], 0]], program=program, wanted=[a, b, c])
-    assert [played[one] for one in (a, b, c)] == [10.0, 20.0, 10.0]
+    assert [played[name] for name in (a, b, c)] == [10.0, 20.0, 10.0]
 
 
 def test_a_custom_gradient_keeps_its_own(record: Record) -> None:

@@ -24,7 +24,11 @@ def _program(bodies: dict[str, str], calls: int) -> str:
     """Each body as a function of ``x``, called several times."""
     lines = [SETUP]
     for number, body in enumerate(bodies.values()):
-        lines += ["@tf.function", f"def f{number}(x):", *(f"    {one}" for one in body.split("\n"))]
+        lines += [
+            "@tf.function",
+            f"def f{number}(x):",
+            *(f"    {line}" for line in body.split("\n")),
+        ]
     lines += [f"for step in range({calls}):"]
     lines += [f"    f{number}(x + 0.25 * step)" for number in range(len(bodies))]
     return "\n".join(lines)
@@ -48,7 +52,7 @@ def look(seen: Recorded, op: int, **asked: Any) -> e.InsideComputed:
     events = [e.decode(line) for line in answer["events"]]
     seen.events += events
     seen.blob += b"".join(buffers)
-    return next(one for one in events if isinstance(one, e.InsideComputed))
+    return next(event for event in events if isinstance(event, e.InsideComputed))
 
 
 def _group(number: int) -> dict[str, str]:
@@ -84,7 +88,9 @@ def _named(seen: Recorded) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for bound in seen.of(e.NameBound):
         if bound.name == "y":
-            found.setdefault(seen.line(bound.site), []).extend(one for one, _ in bound.tensors)
+            found.setdefault(seen.line(bound.site), []).extend(
+                tensor for tensor, _ in bound.tensors
+            )
     return found
 
 
@@ -100,7 +106,7 @@ def test_values_are_those_of_the_body_run_by_python(record: Record) -> None:
     compared = 0
     for line, tensors in _named(eager).items():
         symbols = set(_named(compiled).get(line - 1, ()))
-        told = sorted(one for symbol in symbols for one in values.get(symbol, ()))
+        told = sorted(value for symbol in symbols for value in values.get(symbol, ()))
         if len(told) != len(tensors):
             continue  # a name that two traces or branches share
         for (path, mine), theirs in zip(told, tensors, strict=True):
@@ -226,7 +232,11 @@ def test_any_batch_of_fit_can_be_looked_into(record: Record, run_plainly: Record
         assert (inside.state, inside.of) == ("equal", 16), inside.why
         assert "unknown" not in {word for _, _, _, word in inside.values}
         tensors = {tensor for _, _, tensor, _ in inside.values}
-        shaped = [one for one in seen.of(e.TensorSeen) if one.id in tensors and one.shape == [8, 8]]
+        shaped = [
+            event
+            for event in seen.of(e.TensorSeen)
+            if event.id in tensors and event.shape == [8, 8]
+        ]
         batches.add(seen.value(shaped[0].id).tobytes())
     assert len(batches) == 3
 
@@ -279,7 +289,7 @@ def test_a_gradient_goes_through_the_inside_of_the_call_that_was_looked_into(
         answer, buffers = seen.ask("replay", **request, how="beyond")
         seen.events += [e.decode(line) for line in answer["events"]]
         seen.blob += b"".join(buffers)
-        replayed = [one for one in seen.events if isinstance(one, e.ReplayRan)][-1]
+        replayed = [event for event in seen.events if isinstance(event, e.ReplayRan)][-1]
         (result,) = replayed.results.values()
         x = np.array([0.5, 0.25]) * (run.call - 2.5)
         factor = 2.0 if x[0] > 0.0 else 3.0

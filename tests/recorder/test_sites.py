@@ -26,7 +26,7 @@ def load_sites() -> ModuleType:
 
 
 def seen(source: str, calls_of: str = "op") -> tuple[list[Any], list[list[tuple[Any, ...]]]]:
-    """What is sent for the places of ``op()``, and the frames that Python's traceback tells."""
+    """The sites that are sent for ``op()``, and the frames that Python's traceback tells."""
     sites = load_sites().Sites(source, NAME, seen.__code__)
     told = []
 
@@ -34,9 +34,9 @@ def seen(source: str, calls_of: str = "op") -> tuple[list[Any], list[list[tuple[
         frame = sys._getframe(1)
         told.append(
             [
-                (one.name, one.lineno)
-                for one in reversed(traceback.StackSummary.extract(traceback.walk_stack(frame)))
-                if one.filename == NAME
+                (above.name, above.lineno)
+                for above in reversed(traceback.StackSummary.extract(traceback.walk_stack(frame)))
+                if above.filename == NAME
             ]
         )
         numbers.append(sites.here(frame))

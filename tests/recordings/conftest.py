@@ -1,4 +1,4 @@
-"""What the sweep shares: each recording read once, and an application for the painters."""
+"""Fixtures of the sweep: each recording read once, and an application for the painters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of anything that a stage makes of any recording, as assertions."""
+"""Invariants of every result that a stage makes of a recording, as assertions."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def check_layout(graph: nx.MultiDiGraph, layout: Layout) -> None:
     """Every node has its box and every edge its route, docked at both ends; no box on another."""
     assert set(layout.rects) == set(graph.nodes)
     assert set(layout.routes) == set(graph.edges(keys=True))
-    for (one, first), (other, second) in combinations(layout.rects.items(), 2):
-        assert not _overlap(first, second), (one, other)
+    for (node, first), (other, second) in combinations(layout.rects.items(), 2):
+        assert not _overlap(first, second), (node, other)
     for (tail, head, _), route in layout.routes.items():
         assert len(route) >= 2, (tail, head)
         assert all(math.isfinite(value) for point in route for value in point), (tail, head)
@@ -130,9 +130,9 @@ def check_node_link(data: dict[str, Any], graph: nx.MultiDiGraph) -> None:
         assert len(edge["route"]) >= 2
 
 
-def _overlap(one: Rect, other: Rect) -> bool:
-    across = (one.width + other.width) / 2 - abs(one.x - other.x)
-    down = (one.height + other.height) / 2 - abs(one.y - other.y)
+def _overlap(rect: Rect, other: Rect) -> bool:
+    across = (rect.width + other.width) / 2 - abs(rect.x - other.x)
+    down = (rect.height + other.height) / 2 - abs(rect.y - other.y)
     return across > _NEAR and down > _NEAR
 
 

@@ -1,4 +1,4 @@
-"""What each example's gradients must come to, reasoned from what its own text says.
+"""The expected gradients of each example, reasoned from what its own text says.
 
 One list for each gradient call, in order. ``None`` stands for a gradient that flows, with no
 cause; else the status, the kind of the cause and the beginning of the line to look at, and for an

@@ -155,7 +155,7 @@ Scar = Callable[[str], str]
 
 
 def flush_left(code: str) -> str:
-    """What a page does that drops the white space at the start of each line."""
+    """Drop the white space at the start of each line, as some pages do."""
     return "".join(line.lstrip(" ") for line in code.splitlines(keepends=True))
 
 

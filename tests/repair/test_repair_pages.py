@@ -20,7 +20,7 @@ def code_of(text: str) -> str:
 def whats(text: str) -> dict[int, str]:
     found = repair(text)
     assert found.error is None, found.error
-    return {one.line: one.what for one in found.repairs}
+    return {repair.line: repair.what for repair in found.repairs}
 
 
 SESSION = """\

@@ -1,4 +1,4 @@
-"""What cannot be repaired is said on its line, and the text comes back whole."""
+"""Text that cannot be repaired is reported on its line, and the text comes back whole."""
 
 from __future__ import annotations
 

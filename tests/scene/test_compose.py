@@ -33,16 +33,16 @@ def scene(example: Pictured, overlay: Overlay | None = None) -> Scene:
 
 
 def wire(drawn: Scene, source: str, target: str) -> Wire:
-    return next(one for one in drawn.wires if one.edge[:2] == (source, target))
+    return next(wire for wire in drawn.wires if wire.edge[:2] == (source, target))
 
 
 def box(drawn: Scene, node: str) -> Box:
-    return next(one for one in drawn.boxes if one.node == node)
+    return next(box for box in drawn.boxes if box.node == node)
 
 
 def test_flow_decides_the_state_of_a_wire(example: Pictured) -> None:
     drawn = scene(example)
-    states = {one.edge[:2]: one.state for one in drawn.wires}
+    states = {wire.edge[:2]: wire.state for wire in drawn.wires}
     assert states == {
         ("patch", "assign"): "cut",
         ("x", "assign"): "unrecorded",
@@ -56,10 +56,10 @@ def test_flow_decides_the_state_of_a_wire(example: Pictured) -> None:
 
 def test_without_a_call_there_is_no_flow(example: Pictured) -> None:
     drawn = compose(example.graph, example.layout, example.trace, None, Overlay(step=2))
-    assert {one.state for one in drawn.wires} == {"recorded", "unrecorded"}
+    assert {wire.state for wire in drawn.wires} == {"recorded", "unrecorded"}
     assert not drawn.marks
     assert not drawn.title
-    assert all(not one.ring for one in drawn.boxes)
+    assert all(not box.ring for box in drawn.boxes)
     assert [entry.state for entry in drawn.legend] == ["recorded", "unrecorded"]
 
 
@@ -77,8 +77,8 @@ def test_scissors_stand_on_the_cut_wire_clear_of_every_box(example: Pictured) ->
     cut = wire(drawn, "patch", "assign")
     path = flattened(curve(cut.points, cut.axis), 200)
     assert min(math.dist(point, (mark.x, mark.y)) for point in path) < 1
-    for one in drawn.boxes:
-        outer = outer_rect(one)
+    for box in drawn.boxes:
+        outer = outer_rect(box)
         beside = max(outer.left - mark.x, mark.x - outer.right)
         above = max(outer.top - mark.y, mark.y - outer.bottom)
         assert max(beside, above) > MARK_RADIUS
@@ -89,7 +89,7 @@ def test_scissors_stand_on_the_cut_wire_clear_of_every_box(example: Pictured) ->
 
 def test_sources_and_targets_are_ringed_in_words_too(example: Pictured) -> None:
     drawn = scene(example)
-    assert {one.node: one.ring for one in drawn.boxes if one.ring} == {
+    assert {box.node: box.ring for box in drawn.boxes if box.ring} == {
         "patch": "cut",
         "o": "target",
     }
@@ -127,9 +127,9 @@ def test_a_step_lights_what_was_walked(
     example: Pictured, step: int, lit: set[tuple[str, str]]
 ) -> None:
     drawn = scene(example, Overlay(step=step))
-    found = {one.edge[:2] for one in drawn.wires if one.state == "gradient" and one.is_lit}
+    found = {wire.edge[:2] for wire in drawn.wires if wire.state == "gradient" and wire.is_lit}
     assert found == lit
-    assert sum(one.state == "gradient" for one in drawn.wires) == 4
+    assert sum(wire.state == "gradient" for wire in drawn.wires) == 4
     assert ("pending" in [entry.state for entry in drawn.legend]) == (len(lit) < 4)
 
 
@@ -150,7 +150,7 @@ def test_gradients_build_up_and_a_fan_out_waits_for_its_sum(example: Pictured) -
 
 def test_the_op_of_the_last_step_is_current(example: Pictured) -> None:
     current = [
-        [one.node for one in scene(example, Overlay(step=step)).boxes if one.is_current]
+        [box.node for box in scene(example, Overlay(step=step)).boxes if box.is_current]
         for step in range(5)
     ]
     assert current == [[], ["o"], ["y"], ["transpose"], ["x′"]]
@@ -159,11 +159,11 @@ def test_the_op_of_the_last_step_is_current(example: Pictured) -> None:
 def test_an_overlay_moves_nothing(example: Pictured) -> None:
     plain = scene(example)
     over = scene(example, Overlay(step=2, selected_nodes=frozenset({"y", "gone"})))
-    assert [one.rect for one in plain.boxes] == [one.rect for one in over.boxes]
-    assert {one.edge: one.points for one in plain.wires} == {
-        one.edge: one.points for one in over.wires
+    assert [box.rect for box in plain.boxes] == [box.rect for box in over.boxes]
+    assert {wire.edge: wire.points for wire in plain.wires} == {
+        wire.edge: wire.points for wire in over.wires
     }
-    assert [one.node for one in over.boxes if one.is_selected] == ["y"]
+    assert [box.node for box in over.boxes if box.is_selected] == ["y"]
     again = scene(example)
     assert again == plain
 
@@ -176,18 +176,18 @@ def test_wires_end_at_the_ring_around_a_box(example: Pictured) -> None:
 
 def test_boxes_are_wide_enough_for_their_words(example: Pictured) -> None:
     drawn = scene(example)
-    for one in drawn.boxes:
-        room = one.rect.width - 2 * 13
-        assert text_width(one.title, "mono", 13) <= room
-        assert text_width(one.subtitle, "sans", 11) <= room
-        if one.value:
-            assert text_width(one.value, "mono", 13) + text_width(one.title, "mono", 13) < room
+    for box in drawn.boxes:
+        room = box.rect.width - 2 * 13
+        assert text_width(box.title, "mono", 13) <= room
+        assert text_width(box.subtitle, "sans", 11) <= room
+        if box.value:
+            assert text_width(box.value, "mono", 13) + text_width(box.title, "mono", 13) < room
 
 
 def test_bounds_hold_rings_labels_and_marks(example: Pictured) -> None:
     bounds = scene(example, Overlay(step=4)).bounds
-    for one in scene(example, Overlay(step=4)).boxes:
-        outer = outer_rect(one)
+    for box in scene(example, Overlay(step=4)).boxes:
+        outer = outer_rect(box)
         assert bounds.left <= outer.left
         assert bounds.right >= outer.right
         assert bounds.top <= outer.top

@@ -24,7 +24,9 @@ def test_each_doubt_has_a_sign_of_its_own_on_the_box_and_in_the_legend(theme: ob
     drawn = set()
     for doubt in DOUBTS.values():
         box = _box(doubt)
-        paths = [one for one in box_primitives(box, theme) if isinstance(one, Path)]  # type: ignore[arg-type]
+        paths = [
+            primitive for primitive in box_primitives(box, theme) if isinstance(primitive, Path)
+        ]  # type: ignore[arg-type]
         assert f"doubt-{doubt}" in {path.role for path in paths}
         drawn.add(tuple(path.outline for path in paths if path.role == "doubt-stroke"))
         assert outer_rect(box).left < box.rect.left
@@ -36,6 +38,8 @@ def test_each_doubt_has_a_sign_of_its_own_on_the_box_and_in_the_legend(theme: ob
 
 
 def test_an_exact_value_has_no_sign() -> None:
-    roles = {getattr(one, "role", "") for one in box_primitives(_box(""), THEMES["light"])}
+    roles = {
+        getattr(primitive, "role", "") for primitive in box_primitives(_box(""), THEMES["light"])
+    }
     assert not [role for role in roles if role.startswith("doubt")]
     assert legend_of((), [_box("")]) == ()

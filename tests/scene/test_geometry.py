@@ -39,7 +39,7 @@ def falling(draw: st.DrawFn) -> list[tuple[float, float]]:
 def test_a_curve_passes_its_points_and_never_swings_beyond_them(points: list) -> None:
     path = flattened(curve(points, "y"), 40)
     for point in points:
-        assert min(math.dist(point, one) for one in path) < 1e-6
+        assert min(math.dist(point, corner) for corner in path) < 1e-6
     ys = [y for _, y in path]
     assert all(b >= a - 1e-6 for a, b in pairwise(ys))
     for (x0, y0), (x1, y1) in pairwise(points):

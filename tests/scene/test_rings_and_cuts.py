@@ -1,4 +1,4 @@
-"""What the flow of a call does to sources, targets, constants and folded groups."""
+"""How the flow of a call marks sources, targets, constants and folded groups."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def scene(made: Pictured, shown: CallDiagnosis, overlay: Overlay | None = None) 
 
 
 def box(drawn: Scene, node: str) -> Box:
-    return next(one for one in drawn.boxes if one.node == node)
+    return next(box for box in drawn.boxes if box.node == node)
 
 
 def states(drawn: Scene) -> dict[tuple[str, str], str]:
-    return {(one.edge[0], one.edge[1]): one.state for one in drawn.wires}
+    return {(wire.edge[0], wire.edge[1]): wire.state for wire in drawn.wires}
 
 
 def test_a_source_whose_own_nature_is_the_cut_is_cut_on_its_way_to_the_target(
@@ -142,17 +142,17 @@ def test_words_of_a_ring_keep_clear_of_wires_and_boxes(example: Pictured) -> Non
         findings=(replace(finding, source="x"),),
     )
     drawn = scene(example, shown)
-    labelled = [one for one in drawn.boxes if one.ring_label]
-    assert {one.node for one in labelled} == {"x′", "y", "o"}
-    for one in labelled:
-        rect = label_rect(one)
+    labelled = [box for box in drawn.boxes if box.ring_label]
+    assert {box.node for box in labelled} == {"x′", "y", "o"}
+    for box in labelled:
+        rect = label_rect(box)
         for wire in drawn.wires:
-            if one.node in wire.edge[:2]:
+            if box.node in wire.edge[:2]:
                 path = flattened(curve(wire.points, wire.axis), 100)
                 assert not any(
                     abs(x - rect.x) < rect.width / 2 and abs(y - rect.y) < rect.height / 2 - 1
                     for x, y in path
-                ), (one.node, wire.edge)
+                ), (box.node, wire.edge)
 
 
 def test_a_step_inside_a_folded_group_is_shown_on_the_group(example: Pictured) -> None:
@@ -192,11 +192,11 @@ def test_copies_of_a_widely_used_variable_are_small_and_say_it_once(example: Pic
     flow = Flow(walked={(READ, MEAN): 1.0}, sources=frozenset({TensorId(PATCH_ID)}))
     shown = with_flow(example.shown, flow, findings=())
     drawn = scene(replace(example, graph=graph, layout=layout), shown)
-    copies = [one for one in drawn.boxes if one.is_small]
-    assert [one.shape for one in copies] == ["capsule", "capsule"]
-    assert [one.ring for one in copies] == ["source", "source"]
-    assert [one.ring_label for one in copies] == ["source", ""]
-    roles = [one.role for one in box_group(copies[0], THEMES["light"]).primitives]
+    copies = [box for box in drawn.boxes if box.is_small]
+    assert [copy.shape for copy in copies] == ["capsule", "capsule"]
+    assert [copy.ring for copy in copies] == ["source", "source"]
+    assert [copy.ring_label for copy in copies] == ["source", ""]
+    roles = [primitive.role for primitive in box_group(copies[0], THEMES["light"]).primitives]
     assert roles == ["ring-source", "variable", "constant-text", "ring-label-ground", "ring-label"]
 
 
@@ -213,7 +213,7 @@ def test_a_value_that_is_not_finite_is_crossed_out(example: Pictured) -> None:
     )
     drawn = compose(graph, layout, trace, None, Overlay())
     group = box_group(drawn.boxes[0], THEMES["dark"])
-    crossed = [one for one in group.primitives if one.role == "cell-not-finite"]
+    crossed = [primitive for primitive in group.primitives if primitive.role == "cell-not-finite"]
     assert len(crossed) == 2
     assert "1 NaN" in group.tooltip
     assert "1 infinite" in group.tooltip

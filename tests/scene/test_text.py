@@ -6,8 +6,8 @@ from tapeviz.scene.text import ELLIPSIS, FACES, clean, fit, shorten, text_width
 
 
 def test_mono_is_as_wide_as_its_characters_are_many() -> None:
-    one = text_width("m", "mono", 13)
-    assert text_width("x[:2,:2] ← patch", "mono", 13) == pytest.approx(16 * one)
+    width = text_width("m", "mono", 13)
+    assert text_width("x[:2,:2] ← patch", "mono", 13) == pytest.approx(16 * width)
 
 
 def test_width_grows_with_size_and_text() -> None:

@@ -22,7 +22,7 @@ LONGEST = 2400 if LONG else 420
 
 
 def run_part(script: Path, *, without_network: bool = False) -> list[str]:
-    """What one part printed; it runs in a process of its own."""
+    """The output of one part, which runs in a process of its own."""
     words = [sys.executable, str(script)]
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     if without_network:

@@ -1,4 +1,4 @@
-"""What the parts of the suite print in: tried, failed, worst; and how much of each is done."""
+"""The figures that each part prints: tried, failed, worst; and how much of it is done."""
 
 from __future__ import annotations
 

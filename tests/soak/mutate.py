@@ -44,7 +44,7 @@ def _leaves(value: Any) -> Iterator[Leaf]:
 
 
 def _change_value(events: list[bytes], random: Random) -> None:
-    """Of a value somewhere in an event, mostly of an id that names something."""
+    """Change a value somewhere in an event, mostly an id that names something."""
     at = random.randrange(len(events))
     try:
         event = json.loads(events[at])

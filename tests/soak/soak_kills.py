@@ -36,7 +36,7 @@ def processes_with(mark: str) -> list[int]:
 
 
 def left_behind(folder: Path, after: float) -> str:
-    """What is there five seconds after the app was killed; empty if nothing is."""
+    """Processes and files left five seconds after the app was killed; empty if there are none."""
     mark = f"TAPEVIZ_SOAK={secrets.token_hex(8)}"
     temporary = folder / "tmp"
     temporary.mkdir()

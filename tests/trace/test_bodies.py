@@ -16,7 +16,7 @@ def _site(number: int, *frames: tuple[str, int]) -> e.SiteSeen:
 
 
 def _tensors(*ids: int) -> list[e.Event]:
-    return [e.TensorSeen(one, "float32", []) for one in ids]
+    return [e.TensorSeen(tensor, "float32", []) for tensor in ids]
 
 
 def _story(*events: e.Event) -> list[e.Event]:
@@ -33,7 +33,7 @@ def _story(*events: e.Event) -> list[e.Event]:
 
 
 def _read(*events: e.Event, opened: Sequence[int] = ()) -> Trace:
-    ended = () if any(isinstance(one, e.Ended) for one in events) else (e.Ended("finished"),)
+    ended = () if any(isinstance(event, e.Ended) for event in events) else (e.Ended("finished"),)
     return read([*_story(*events), *ended], b"", "", "snippet.py", opened)
 
 
@@ -71,12 +71,12 @@ LOOKED = e.InsideComputed(
 
 def _inside(trace: Trace, call: Op) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """The ops of a call, with 0 for tensors that have no value."""
-    ops = (trace.ops[one] for one in call.body)
+    ops = (trace.ops[op] for op in call.body)
     return [(op.type, _known(op.inputs), _known(op.outputs)) for op in ops]
 
 
 def _known(tensors: Sequence[TensorId]) -> tuple[int, ...]:
-    return tuple(one if one > 0 else 0 for one in tensors)
+    return tuple(tensor if tensor > 0 else 0 for tensor in tensors)
 
 
 def test_the_inside_of_the_only_call() -> None:
@@ -90,7 +90,7 @@ def test_the_inside_of_the_only_call() -> None:
         ("Mul", (0, 0), (0,)),
         ("Neg", (0,), (2,)),
     ]
-    sin, read_op, mul, neg = (trace.ops[one] for one in call.body)
+    sin, read_op, mul, neg = (trace.ops[op] for op in call.body)
     assert mul.inputs == (*sin.outputs, *read_op.outputs)
     assert neg.inputs == mul.outputs
     assert all(op.within == 6 and (op.graph, op.traced) == (0, 1) for op in (sin, mul, neg))
@@ -145,7 +145,7 @@ def test_two_tensors_with_one_value_stay_two() -> None:
     looked = e.InsideComputed(7, graph=1, values=same)
     value = e.TensorSeen(71, "float32", [], stats=[1, 1, 1, 1, 0, 0])
     trace = _read(*TRACED, *FIRST, *SECOND, e.Ended("finished"), value, looked)
-    sin, _, mul, _ = (trace.ops[one] for one in trace.ops[OpId(7)].body)
+    sin, _, mul, _ = (trace.ops[op] for op in trace.ops[OpId(7)].body)
     assert sin.outputs == (71,)
     assert mul.outputs != (71,)
     assert trace.fetched[mul.outputs[0]] == 71
@@ -158,7 +158,7 @@ def test_the_entry_of_a_tape_takes_the_place_of_the_call() -> None:
     assert OpId(6) not in trace.ops
     call = trace.ops[OpId(7)]
     assert (call.ran_as, call.runs, trace.functions[1].calls) == (6, 1, (7,))
-    assert {trace.ops[one].within for one in call.body} == {7}
+    assert {trace.ops[op].within for op in call.body} == {7}
     assert trace.producers[TensorId(2)] == call.body[-1]
     (version,) = next(iter(trace.variables.values())).versions
     assert version.touched_by == (7,)
@@ -254,7 +254,7 @@ def test_a_conditional_takes_what_its_branch_gave() -> None:
     trace = _read(*BRANCHES)
     call = trace.ops[OpId(5)]
     assert [op for op, _, _ in _inside(trace, call)[1:]] == ["Sin", "Cos", "StatelessIf"]
-    _, sin, cos, joined = (trace.ops[one] for one in call.body)
+    _, sin, cos, joined = (trace.ops[op] for op in call.body)
     assert joined.inputs == (*sin.outputs, *cos.outputs)
     assert joined.outputs == (2,)
 

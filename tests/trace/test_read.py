@@ -83,6 +83,6 @@ def test_operands_are_called_what_the_snippet_calls_them() -> None:
     operands = [e.RawOperand(1, "variable", [0], name="Variable:0"), e.RawOperand(3, keys=[1])]
     began = e.CallBegan(1, "gradient", 1, [e.RawOperand(7)], operands, site=7)
     (call,) = _trace(began, e.CallEnded(1, [8, 0])).calls
-    assert [one.text for one in call.targets] == ["z"]
-    assert [one.text for one in call.sources] == ["w", "x"]
+    assert [target.text for target in call.targets] == ["z"]
+    assert [source.text for source in call.sources] == ["w", "x"]
     assert call.results == (8, None)

@@ -1,4 +1,4 @@
-"""What events say of each other: references that lead nowhere, or have no end."""
+"""References from event to event that lead nowhere, or have no end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.soak.swept import sweep
 
 
 def problem(*events: e.Event) -> str:
-    """What is wrong with the last one; the others are sound."""
+    """The error in the last event; the others are sound."""
     references = References()
     *before, last = events
     assert not any(references.problem(event) for event in before)

@@ -24,7 +24,7 @@ def install(
     primals: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
     accumulator = private.ForwardAccumulator
     installed.replace(accumulator, "__init__", lambda f: _opening(recording, tapes, primals, f))
-    for name, on in (("_push_accumulator", True), ("_pop_accumulator", False)):
+    for name, on in ((private.PUSH_ACCUMULATOR, True), (private.POP_ACCUMULATOR, False)):
 
         def wrap(turn: Callable[..., Any], on: bool = on) -> Callable[..., Any]:
             return _turning(recording, tapes, turn, on)

@@ -48,8 +48,8 @@ class TapeRegistry:
 def install(recording: RecordingContext, installed: Installed, tapes: TapeRegistry) -> None:
     tape = private.GradientTape
     installed.replace(tape, "__init__", lambda init: _opening(recording, tapes, init))
-    installed.replace(tape, "_push_tape", lambda push: _turning(recording, tapes, push, True))
-    installed.replace(tape, "_pop_tape", lambda pop: _turning(recording, tapes, pop, False))
+    installed.replace(tape, private.PUSH_TAPE, lambda push: _turning(recording, tapes, push, True))
+    installed.replace(tape, private.POP_TAPE, lambda pop: _turning(recording, tapes, pop, False))
     installed.replace(tape, "watch", lambda watch: _watching(recording, tapes, watch))
 
 

@@ -20,24 +20,19 @@ def install(recording: RecordingContext, installed: Installed) -> None:
 def _making(recording: RecordingContext, init: Callable[..., Any]) -> Callable[..., Any]:
     @recording.guarded
     def made(variable: Any, frame: FrameType) -> None:
-        handle = variable._handle
-        if handle is None or isinstance(variable, private.UnreadVariable):
+        handle, about, initial = private.new_variable(variable)
+        if handle is None:
             return
-        shape = variable._shape
         fields = {
             "e": "variable",
             "id": recording.id(handle),
-            "name": variable._handle_name.removesuffix(":0"),
-            "dtype": variable._dtype.name,
-            "shape": None if shape.rank is None else shape.as_list(),
-            "trainable": bool(variable._trainable),
+            **about,
             "site": recording.here(frame),
             "path": _keras_path(frame),
         }
         if _is_of_metric(frame):
             fields["owner"] = "metric"
-        initial = variable._initial_value
-        if isinstance(initial, private.Tensor):
+        if initial is not None:
             fields["initial"] = recording.id(initial)
             recording.emit(fields, [handle, initial])
         else:

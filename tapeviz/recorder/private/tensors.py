@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from .lookup import find
+from .lookup import MISSING, find
 from .runtime import context
 
 script_functions = find("tensorflow.python.ops.script_ops", "values that tf.numpy_function took")
@@ -18,6 +18,12 @@ EagerTensor = find("tensorflow.python.framework.ops:EagerTensor", "values of ten
 EagerMethods = find(
     "tensorflow.python.framework.ops:_EagerTensorBase", "values that left TensorFlow"
 )
+EAGER_ATTRIBUTES = ("_id", "_datatype_enum", "_shape_tuple", "_numpy_internal")
+"""Read from each tensor where it is met, for speed: no other private attribute is spelled outside
+of this folder. They are C++'s (``EagerTensor_getsetters`` and ``_methods`` in pywrap_tensor.cc)."""
+for _name in EAGER_ATTRIBUTES:
+    if EagerTensor and not hasattr(EagerTensor, _name):
+        MISSING[f"EagerTensor.{_name}"] = "tensors and what is computed from them"
 Tensor: type = tf.Tensor
 DType: type = tf.dtypes.DType
 _RESOURCE, _VARIANT, _STRING = 20, 21, 7

@@ -110,6 +110,24 @@ def written(op_type: str, held: Any, value: Any) -> Any:
     return held + value if op_type == "AssignAddVariableOp" else held - value
 
 
+def new_variable(variable: Any) -> tuple[Any, dict[str, Any], Any]:
+    """The handle of a variable that was just made, what is known of it, and its initial value.
+
+    The handle is None for one that has none of its own; an initial value for one that is no tensor.
+    """
+    handle = variable._handle
+    if handle is None or isinstance(variable, UnreadVariable):
+        return None, {}, None
+    shape, initial = variable._shape, variable._initial_value
+    about = {
+        "name": variable._handle_name.removesuffix(":0"),
+        "dtype": variable._dtype.name,
+        "shape": None if shape.rank is None else shape.as_list(),
+        "trainable": bool(variable._trainable),
+    }
+    return handle, about, initial if isinstance(initial, tf.Tensor) else None
+
+
 def variable_name(variable: Any) -> str:
     """The name or, in Keras 3, the path that a variable goes by."""
     path = getattr(variable, "__dict__", {}).get("_path")
