@@ -15,6 +15,17 @@ from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame, Tensor, TensorId, Trace
 from tapeviz.trace.read import read
 
+SLICE_ASSIGN = """x = tf.Variable([[2.0, 3.0, 4.0],
+                 [1.0, 10., 100.]])
+patch = tf.Variable([[0., 1.], [2., 3.]])
+with tf.GradientTape() as g:
+    x[:2, :2].assign(patch)
+    y = tf.tensordot(x, tf.transpose(x), 1)
+    o = tf.reduce_mean(y)
+g.gradient(o, patch)
+"""
+"""The example that most pictures of the tests are of."""
+
 
 class Script:
     """Writes a recording by hand. Every method that makes a tensor gives its id."""

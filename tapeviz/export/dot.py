@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..scene.model import Box, Wire
+from ..scene.parts.boxes import box_colours
 from ..scene.sizes import SUBTITLE_SIZE
 from ..scene.strokes import look_colour, wire_look
 from ..scene.text import FACES, clean
@@ -62,12 +63,7 @@ def _clusters(drawing: Drawing, parent: str, indent: str) -> Iterator[str]:
 
 
 def _node(box: Box, theme: Theme) -> str:
-    fill, stroke = {
-        "rounded": (theme.op_fill, theme.op_stroke),
-        "capsule": (theme.variable_fill, theme.variable_stroke),
-        "chip": (theme.constant_fill, theme.constant_stroke),
-        "stack": (theme.group_fill, theme.group_stroke),
-    }[box.shape]
+    fill, stroke = box_colours(box, theme)
     style = "filled" if box.shape == "stack" else "rounded,filled"
     ring = {
         "": stroke,

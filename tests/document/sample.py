@@ -53,17 +53,9 @@ from tapeviz.trace.model import (
 from tapeviz.trace.values import TensorPart
 from tapeviz.view import View
 
-from ..traces import op_at, site_at, trace_of
+from ..traces import SLICE_ASSIGN, op_at, site_at, trace_of
 
-SOURCE = """x = tf.Variable([[2.0, 3.0, 4.0],
-                 [1.0, 10., 100.]])
-patch = tf.Variable([[0., 1.], [2., 3.]])
-with tf.GradientTape() as g:
-    x[:2, :2].assign(patch)
-    y = tf.tensordot(x, tf.transpose(x), 1)
-    o = tf.reduce_mean(y)
-g.gradient(o, patch)
-"""
+SOURCE = SLICE_ASSIGN
 
 X = np.array([[2, 3, 4], [1, 10, 100]], np.float32)
 PATCH = np.array([[0, 1], [2, 3]], np.float32)

@@ -24,17 +24,8 @@ from tapeviz.trace.model import (
     VariableId,
 )
 
-from ..traces import op_at, trace_of
+from ..traces import SLICE_ASSIGN, op_at, trace_of
 
-SOURCE = """x = tf.Variable([[2.0, 3.0, 4.0],
-                 [1.0, 10., 100.]])
-patch = tf.Variable([[0., 1.], [2., 3.]])
-with tf.GradientTape() as g:
-    x[:2, :2].assign(patch)
-    y = tf.tensordot(x, tf.transpose(x), 1)
-    o = tf.reduce_mean(y)
-g.gradient(o, patch)
-"""
 PATCH, READ, TURNED, Y, LOSS, TWO = (TensorId(n) for n in (11, 12, 13, 14, 15, 16))
 G_O, G_Y, G_TURNED, G_SHARE, G_X = (TensorId(n) for n in (21, 22, 23, 24, 25))
 X_ID, PATCH_ID = VariableId(1), VariableId(2)
@@ -57,7 +48,7 @@ def make_trace(values: dict[TensorId, Any]) -> Trace:
         op_at(6, MATMUL, "MatMul", (READ, TURNED), (Y,)),
         op_at(7, MEAN, "Mean", (Y,), (LOSS,)),
     )
-    return trace_of(SOURCE, ops, values, names={Y: ("y",), LOSS: ("o",)})
+    return trace_of(SLICE_ASSIGN, ops, values, names={Y: ("y",), LOSS: ("o",)})
 
 
 def pictured() -> Pictured:

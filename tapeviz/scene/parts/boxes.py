@@ -118,13 +118,18 @@ def _role(box: Box) -> str:
     return "assign" if box.is_dashed else f"{kind}-pale" if box.is_pale else kind
 
 
-def _style(box: Box, theme: Theme) -> Style:
-    fill, stroke = {
+def box_colours(box: Box, theme: Theme) -> tuple[str, str]:
+    """Fill and stroke for what a box stands for, whatever its state."""
+    return {
         "rounded": (theme.op_fill, theme.op_stroke),
         "capsule": (theme.variable_fill, theme.variable_stroke),
         "chip": (theme.constant_fill, theme.constant_stroke),
         "stack": (theme.group_fill, theme.group_stroke),
     }[box.shape]
+
+
+def _style(box: Box, theme: Theme) -> Style:
+    fill, stroke = box_colours(box, theme)
     width = 1.0 if box.is_small else 1.25
     if box.is_pale or box.is_dashed:
         fill = theme.background
