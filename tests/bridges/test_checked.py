@@ -25,6 +25,14 @@ AGREEING = {
             y = v * v
         t.gradient(y, w)
         """,
+    "a moving average that began as a copy of the source": """
+        w = tf.Variable(3.0)
+        average = tf.Variable(w)
+        with tf.GradientTape() as t:
+            average.assign(0.9 * average + 0.1 * w)
+            y = average * average
+        t.gradient(y, w)
+        """,
     "a draw in the shape of what depends on the source": """
         mean, z = tf.Variable([1.0, 2.0]), tf.Variable(tf.zeros(2))
         with tf.GradientTape() as t:

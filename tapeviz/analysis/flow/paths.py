@@ -63,7 +63,7 @@ class Paths:
     def _is_past_write(self, edge: DataEdge) -> bool:
         if edge.leave is not None:
             return edge.leave.when < self._start
-        if edge.kind not in ("assign", "state") or edge.op is None:
+        if edge.kind not in ("assign", "state", "creation") or edge.op is None:
             return False
         return self._flow.trace.ops[edge.op].when < self._start
 
