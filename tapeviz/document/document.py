@@ -589,4 +589,4 @@ class Document(QObject):
 def _may_be_held(tensor: Tensor) -> bool:
     """Whether the run's process may have the elements of a tensor: what a gradient call returned is
     held although it was none of the tensors that are when it was made."""
-    return tensor.kept or bool(tensor.size)
+    return not tensor.is_handle and (tensor.kept or bool(tensor.size))

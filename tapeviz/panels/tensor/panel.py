@@ -61,6 +61,7 @@ class TensorPanel(Panel):
         self._part: TensorPart | None = None
         self._part_of: TensorId | None = None
         self._asked_over: tuple[TensorId, tuple[int, ...]] | None = None
+        self._chosen_channel = ""
         self._image: Array | None = None
         self.cells = ValueTable(theme, False, (64, 40))
         self.cells.stretch()
@@ -110,7 +111,7 @@ class TensorPanel(Panel):
         self.channels.setAccessibleName("Channel")
         self.channels.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.channels.setMaximumWidth(170)
-        self.channels.activated.connect(self._show_slice)
+        self.channels.activated.connect(self._choose_channel)
         self.channels.hide()
         self.header_row.addWidget(self.channels)
         self.header_row.addStretch(1)
@@ -292,18 +293,17 @@ class TensorPanel(Panel):
         self._image = image if is_like else None
         known = choices(self._form, self._is_painted_as_gradient, self._image is not None)
         if known != [self.channels.itemText(i) for i in range(self.channels.count())]:
-            chosen = self.channels.currentText()
             self.channels.clear()
             self.channels.addItems(known)
-            self.channels.setCurrentIndex(max(0, self.channels.findText(chosen)))
+            self.channels.setCurrentIndex(max(0, self.channels.findText(self._chosen_channel)))
         self.channels.setVisible(len(known) > 1)
 
     def _image_of(self, subject: TensorId) -> Array | None:
         """The values that a gradient is laid over, of a large tensor the slice in sight. They are
         asked for once."""
         document, index = self.document, self.slices.index
-        reads = document.trace.reads
-        if subject not in document.trace.tensors:  # a variable: what was read of it
+        reads, known = document.trace.reads, document.trace.tensors.get(subject)
+        if known is None or known.is_handle:  # a variable: what was read of it
             wanted = VariableId(subject)
             subject = next((read for read, of in reads.items() if of.variable == wanted), subject)
         is_new = (subject, index) != self._asked_over
@@ -317,6 +317,11 @@ class TensorPanel(Panel):
         if image is None and is_new:
             document.fetch(subject)
         return image
+
+    def _choose_channel(self) -> None:
+        """The user's choice lasts where the next tensor has it; else the best one is shown."""
+        self._chosen_channel = self.channels.currentText()
+        self._show_slice()
 
     def _subject(self) -> TensorId | None:
         """The tensor whose gradient is shown; None where a value is."""
@@ -384,7 +389,9 @@ class TensorPanel(Panel):
         if self.histogram is not None:
             self.histogram.setVisible(is_worth)
             if is_worth:
-                self.histogram.show_array(array, self.theme, self._is_painted_as_gradient)
+                tensor = self.document.trace.tensors.get(self._shown) if self._shown else None
+                whole = tensor.size if tensor is not None and self._part is not None else None
+                self.histogram.show_array(array, self.theme, self._is_painted_as_gradient, whole)
 
     def copy_array(self) -> None:
         """Puts the values on the clipboard as ``np.array(…)``."""

@@ -107,7 +107,10 @@ class Histogram(QWidget):
     def set_theme(self, theme: Theme) -> None:
         self.plot.set_theme(theme)
 
-    def show_array(self, array: Array, theme: Theme, is_gradient: bool) -> None:
+    def show_array(
+        self, array: Array, theme: Theme, is_gradient: bool, whole: int | None = None
+    ) -> None:
+        """``whole``: how many elements there are, where the array is a sample of them."""
         self.plot.clear()
         counts, edges = count_bins(array)
         self._bars = pg.BarGraphItem(
@@ -124,9 +127,9 @@ class Histogram(QWidget):
         ticks = [[(float(x), f"{x:.4g}") for x in middles]] if is_roomy else None
         self.plot.getAxis("bottom").setTicks(ticks)
         top = int(counts.max())
-        self.words.setText(
-            f"histogram · {int(counts.sum()):,} finite values, at most {top:,} a bar"
-        )
+        count = int(counts.sum())
+        sample = f"{count:,} of {whole:,} values" if whole else f"{count:,} finite values"
+        self.words.setText(f"histogram · {sample}, at most {top:,} a bar")
         self.plot.setYRange(0, max(top, 1), padding=0.05)
         self.plot.setXRange(float(edges[0].min()), float(edges[1].max()), padding=0.03)
 
