@@ -140,7 +140,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
 def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | None, bool]:
     """The gradient across the cut, and whether it is an estimate.
 
-    Of a jacobian only a gradient is known, which is a sum.
+    None for a jacobian: one replay gives a gradient, which is a sum of its rows.
     """
     call, source = facts.call, facts.call.sources[index].tensor
     if call.method != "gradient" or source is None or status not in ("none", "zero"):

@@ -1,4 +1,4 @@
-"""A trace in, which custom gradients to compare with finite differences of their own values out."""
+"""The custom gradients of a trace that are to be compared with finite differences."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ MOST_CALLS = 20
 def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
     """The calls to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), the most wanted first.
 
-    Of gradients asked eagerly that are None, zero or not finite the calls that they may have gone
-    through. Of each function that asks for gradients itself those that may tell where NaN began,
-    and the one of :func:`standing_calls`. What comes of these may be a reason for more: ask again
+    These are the calls that an eager gradient may have gone through if it is None, zero or not
+    finite; and for each function that asks for gradients itself the calls that may tell where NaN
+    began, and the one of :func:`standing_calls`. Their results may be a reason for more: ask again
     until there are none.
     """
     through = sorted(_gone_through(trace).values(), key=lambda op: op.when)

@@ -47,8 +47,8 @@ def as_text(
 ) -> str:
     """Repairs, a paragraph for each gradient, and the error that ended the snippet.
 
-    Of a call site with several rounds: a line for each source, and what went wrong where it first
-    did; ``number``: also all of that round (from 1).
+    A call site with several rounds has a line for each source, and the round in which something
+    went wrong first; ``number``: also all of that round (from 1).
     """
     blocks = ["\n".join(_repairs(repairs))]
     blocks += [

@@ -1,4 +1,4 @@
-"""Nothing, or a path, in; interpreters a snippet can run in, or what one lacks, out."""
+"""The interpreters that a snippet can run in, and what is missing in one that cannot."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class OutputPanel(Panel):
     def add(self, stream: str, text: str) -> None:
         """Takes what was written to ``stdout`` or ``stderr`` (``error`` and ``note``: ours).
 
-        Of ``link`` the text is a number of a line of the snippet, to which it leads.
+        The text of a ``link`` is the number of a line of the snippet, to which it leads.
         """
         if stream == "stderr" and any(sign in text for sign in _SIGNS_OF_START_UP):
             text = _START_UP.sub("", text)

@@ -73,7 +73,7 @@ class Sites:
     def here_in_graph(self, frame: FrameType | None, generated: _GeneratedLines) -> int:
         """Like :meth:`here`, for code that AutoGraph may have generated from the snippet's.
 
-        Of one function's generated code (loop bodies are functions of their own there) the
+        In one function's generated code (loop bodies are functions of their own there) the
         innermost line counts.
         """
         if not generated:

@@ -55,10 +55,10 @@ class _Budget:
 class Tensors:
     """Every tensor seen so far, and the elements of those that can still be asked for.
 
-    A small tensor whose elements travelled is not held: it is made again from the bytes. Of others
-    TensorFlow's own memory is, as a NumPy array, so that the snippet's object dies when it drops
-    it. The oldest large ones are let go of when ``keep_budget`` is used up, gradients between two
-    steps of a backward pass when :data:`_PASSING` is.
+    A small tensor whose elements travelled is not held: it is made again from the bytes. For
+    others TensorFlow's own memory is held, as a NumPy array, so that the snippet's object dies when
+    it drops it. The oldest large ones are let go of when ``keep_budget`` is used up, gradients
+    between two steps of a backward pass when :data:`_PASSING` is.
     ``seen``: for each id where its bytes are, or -1; plain integers, so that the garbage collector
     has nothing to visit.
     """

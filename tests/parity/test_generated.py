@@ -28,7 +28,7 @@ from .recorded_runs import RecordedRun, recorded
 if TYPE_CHECKING:
     from tapeviz.recording import Recorder
 
-PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "16"))
+PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "10"))
 PHASES = [Phase.generate] + ([Phase.shrink] if os.environ.get("TAPEVIZ_SHRINK") else [])
 
 seen: Counter[str] = Counter()

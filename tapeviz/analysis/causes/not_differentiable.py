@@ -17,8 +17,8 @@ _QUESTIONS = ops_with("question")
 _SHAPES = ops_with("shape")
 _DRAWS = ops_with("draw")
 _DISCRETE_DRAWS = ops_with("discrete")
-# Of floats, giving floats, and registered as not differentiable, or with a gradient function that
-# gives None (the gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
+# Ops from floats to floats that are registered as not differentiable, or with a gradient function
+# that gives None (gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
 _FLAT = ops_with("no-gradient")
 
 

@@ -10,7 +10,7 @@ from ..plan import Plan
 from ..source import ParsedSource, all_of, bound_names, called_name, nodes_in
 from .writes import METHODS
 
-# Of a variable alone: a tensor in its place would not have them.
+# Only a variable has these methods, not a tensor in its place.
 STATE_METHODS = frozenset(
     (
         *METHODS,

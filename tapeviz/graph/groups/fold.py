@@ -1,8 +1,8 @@
 """An op graph, its groups and which of them are open in, the op graph as it is drawn out.
 
-A closed group is one node. Of an open repeat one turn is shown, and what happens in the others
-belongs to the nodes at the same place of that turn: values carried from turn to turn go back to
-the beginning, what all turns share comes in once.
+A closed group is one node. An open repeat shows one turn, and what happens in the others belongs
+to the nodes at the same place of that turn: values carried from turn to turn go back to the
+beginning, what all turns share comes in once.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ _CANDIDATES = 12
 def find_stretches(tokens: Sequence[Hashable], least: int = 2) -> list[tuple[int, int, int]]:
     """Disjoint (start, end, period), in ascending order: at least ``least`` periods each.
 
-    Of all periods the one that covers most wins, the shortest among equals; what it leaves is
-    searched again. Linear in the length, for a fixed number of periods tried.
+    The period that covers most wins, the shortest among equals; what it leaves is searched
+    again. Linear in the length, for a fixed number of periods tried.
     """
     known: dict[Hashable, int] = {}
     codes = np.fromiter((known.setdefault(t, len(known)) for t in tokens), np.int64, len(tokens))

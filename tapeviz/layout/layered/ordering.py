@@ -75,8 +75,8 @@ def sift(columns: Columns, key: Floats) -> tuple[Floats, int]:
     """Move one column after the other to its best place until nothing is gained.
 
     Columns start in the order of ``key``, a number for each vertex; gives the numbers for the
-    order found, and the work it took. Of the best places the one in the middle of the column's
-    neighbours is taken: that shortens edges, and opens ways for the next columns.
+    order found, and the work it took. Among the best places the column takes the one in
+    the middle of its neighbours: that shortens edges, and opens ways for the next columns.
     """
     count = columns.count
     first = np.full(count, np.inf)

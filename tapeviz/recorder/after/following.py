@@ -25,7 +25,7 @@ CALL = "__tapeviz_call__"
 # They look at the frame that calls them; a tape's own methods are recognized by who asks.
 _LEFT_ALONE = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 _ASKING = frozenset({"gradient", "jacobian", "batch_jacobian", "jvp", "gradients", "watch"})
-# Of Python's own: they take whatever they are given.
+# Python's own functions that take whatever they are given.
 _CONTAINERS = frozenset(
     {"len", "sum", "max", "min", "abs", "sorted", "zip", "enumerate", "list", "tuple", "dict"}
     | {"map", "filter", "iter", "next", "reversed", "set", "round", "pow", "divmod", "any", "all"}

@@ -17,7 +17,7 @@ _BRANCHES = {
     "StatelessWhile": ("body", "cond"),
 }
 _CASES = frozenset({"Case", "StatelessCase"})
-# Of a function's graph these say nothing: its inputs are emitted with its end.
+# In a function's graph these say nothing: its inputs are emitted with its end.
 _FORMAL = frozenset({"Placeholder", "NoOp"})
 
 

@@ -80,7 +80,7 @@ def _sources(shown: CallDiagnosis) -> dict[TensorId, Finding | None]:
 
 
 def boxes_of(plain: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
-    """The boxes that stand for a tensor. Of a variable: its versions that the flow or a cut
+    """The boxes that stand for a tensor; for a variable the versions that the flow or a cut
     touches, else the first."""
     versions = plain.variables.get(VariableId(tensor), [])
     if not versions:

@@ -2,7 +2,7 @@
 
 TensorFlow traces the body of a ``tf.function``, a branch or a loop once, and then runs the graph.
 The events of the tracing are kept back, and emitted for the calls that are opened, by the names of
-each. Of the other calls only the variables are known that they write to.
+each. About the other calls only the variables that they write to are known.
 """
 
 from __future__ import annotations

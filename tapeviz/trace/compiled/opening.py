@@ -66,8 +66,8 @@ def _with_turns(inside: e.InsideComputed, more: e.InsideComputed) -> e.InsideCom
 def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
     """Choose the calls to open. ``wanted``: ops of calls that somebody looks at, latest last.
 
-    Of several calls that run a graph, the one that stands for it is the latest wanted one, else the
-    latest that was run again, else the last.
+    Where several calls run a graph, the latest wanted one stands for it, else the latest that was
+    run again, else the last.
     """
     graphs = TracedGraphs()
     opening = Opening()
