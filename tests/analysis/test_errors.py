@@ -56,6 +56,12 @@ RAISING = {
         "    return n * 2.0\nf(tf.constant('abc'))",
         ["StringToNumber on line 4", "line 6 calls", "not known"],
     ),
+    "a variable made in a layer's call": (
+        "import tensorflow as tf\nclass Noise(tf.keras.layers.Layer):\n    def call(self, x):\n"
+        "        return x * tf.Variable(tf.ones(x.shape[1:]))\n"
+        "tf.keras.Sequential([Noise()])(tf.ones((2, 3)))",
+        ["Line 4", "add_weight"],
+    ),
     "no such file": (
         "import os, pathlib\npathlib.Path('inner').mkdir()\nos.chdir('inner')\nopen('data.csv')",
         ["Line 4", "data.csv", "looked for in /", "/inner."],

@@ -266,6 +266,15 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         ),
     ),
     (
+        r"could not be lifted out of a `?tf\.function",
+        say(
+            "Line {line} makes a tf.Variable while a function or a model is traced, from a value "
+            "that only the trace knows; and it would be another variable at each call. "
+            "Make it once: in a layer by self.add_weight(…) in __init__ or build, else before the "
+            "function is called."
+        ),
+    ),
+    (
         r"InaccessibleTensorError|is out of scope",
         say(
             "Line {line} uses a tensor from the inside of a tf.function that is done. "
