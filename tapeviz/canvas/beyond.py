@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QPushButton
 
+from ..layout.model import Rect
 from ..scene.model import Box
 from .camera import COMFORT, Camera
 from .prepared import Prepared
@@ -17,6 +18,8 @@ from .view import GraphView
 Side = Literal["above", "below", "left", "right"]
 ARROWS: dict[Side, str] = {"above": "↑", "below": "↓", "left": "←", "right": "→"}
 EDGE = 8
+PLACES = tuple(sorted((step / 20 for step in range(1, 20)), key=lambda part: abs(part - 0.5)))
+"""Along an edge, the best one first."""
 TURN = 0.8
 """A click moves the picture by this part of the view."""
 NAMED = (("target", "target"), ("cut", "cut source"), ("source", "source"))
@@ -51,11 +54,24 @@ class Beyond:
                 self._place(side, button)
 
     def _place(self, side: Side, button: QPushButton) -> None:
+        """At its edge, where it covers no box if there is such a place."""
         view = self._view
         across, down = view.width() - button.width(), view.height() - button.height()
-        x = {"left": EDGE, "right": across - EDGE}.get(side, across // 2)
-        y = {"above": EDGE, "below": down - EDGE}.get(side, down // 2)
-        button.move(x, y)
+        x = {"left": EDGE, "right": across - EDGE}.get(side)
+        y = {"above": EDGE, "below": down - EDGE}.get(side)
+        spots = [
+            QPoint(round(across * part) if x is None else x, round(down * part) if y is None else y)
+            for part in PLACES
+        ]
+        free = (spot for spot in spots if not self._covers_box(QRect(spot, button.size())))
+        button.move(next(free, spots[0]))
+
+    def _covers_box(self, rect: QRect) -> bool:
+        camera = self._view.camera
+        left, top = camera.to_scene((rect.left(), rect.top()))
+        right, bottom = camera.to_scene((rect.right(), rect.bottom()))
+        spot = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+        return self._view.prepared.has_boxes(spot)
 
     def turn(self, side: Side) -> None:
         """Move on to what lies on a side."""
