@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,15 +77,6 @@ def test_its_steps_and_its_far_side_are_shown(qtbot: QtBot, window: Window) -> N
     assert any(wire.state == "bridge" for wire in document.scene.wires)
     window.show_cut()
     assert document.selection.nodes
-
-
-def test_a_second_run_comes_at_once(qtbot: QtBot, window: Window) -> None:
-    qtbot.waitUntil(lambda: window.status.kernel_words == "kernel ready", timeout=60_000)
-    qtbot.wait(3_000)  # the next process is made a while after the run before
-    begin = time.perf_counter()
-    window.run()
-    qtbot.waitUntil(lambda: settled(window), timeout=30_000)
-    assert time.perf_counter() - begin < 5
 
 
 def test_an_endless_loop_is_stopped_and_shown(qtbot: QtBot, window: Window) -> None:

@@ -145,7 +145,7 @@ def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
     pid = only(pool)._fork_server.pid
     begun = time.monotonic()
     pool.close()
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 30, "it waited for the import"
     assert not is_alive(pid)
 
 
