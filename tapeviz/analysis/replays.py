@@ -6,8 +6,10 @@ The kernel runs TensorFlow's own gradient functions over the tensors it kept
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice
+from itertools import accumulate, islice
+from operator import attrgetter
 from typing import Any, Literal
 
 from ..errors import TapevizError
@@ -242,21 +244,25 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
     ``also_flowing``: for those that the tape gave, too.
     """
     asked = 0
-    flow = DataFlow(trace)
+    flow, numbers = DataFlow(trace), _NumbersByTime(trace)
     for call in trace.calls:
         if call.method != "gradient" or not call.ended or not (call.replay or also_flowing):
             continue
-        until = max((op.id for op in trace.ops.values() if op.when < call.when), default=0)
-        since = Paths(flow, call).writes_since(_starts(flow, call))
-        first = min((op.id for op in trace.ops.values() if op.when >= since), default=OpId(0))
-        for place, source in enumerate(call.sources):
-            found = _to_be_checked(trace, call, place, also_flowing)
-            if found is None or source.tensor is None:
-                continue
+        wanted = [
+            (source.tensor, found)
+            for place, source in enumerate(call.sources)
+            if (found := _to_be_checked(trace, call, place, also_flowing)) is not None
+            and source.tensor is not None
+        ]
+        if not wanted:
+            continue
+        until = numbers.last_before(call.when)
+        first = numbers.first_from(Paths(flow, call).writes_since(_starts(flow, call)))
+        for tensor, found in wanted:
             yield {
                 "call": call.id,
                 **run_shown(trace, call),
-                "source": source.tensor,
+                "source": tensor,
                 "gradient": found,
                 "seeds": _seeds(trace, call),
                 "writes_since": first,
@@ -265,6 +271,26 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
             asked += 1
             if asked == MAX_CHECKS:
                 return
+
+
+class _NumbersByTime:
+    """The ops' numbers before and after a position in the order of events: sorted once."""
+
+    def __init__(self, trace: Trace) -> None:
+        ordered = sorted(trace.ops.values(), key=attrgetter("when"))
+        self._whens = [op.when for op in ordered]
+        self._highest = list(accumulate((op.id for op in ordered), max))
+        self._lowest = list(accumulate((op.id for op in reversed(ordered)), min))[::-1]
+
+    def last_before(self, when: int) -> int:
+        """The highest number of an op before that position; 0 if there is none."""
+        place = bisect_left(self._whens, when)
+        return self._highest[place - 1] if place else 0
+
+    def first_from(self, when: int) -> int:
+        """The lowest number of an op from that position on; 0 if there is none."""
+        place = bisect_left(self._whens, when)
+        return self._lowest[place] if place < len(self._lowest) else 0
 
 
 def _to_be_checked(trace: Trace, call: Call, place: int, also_flowing: bool) -> TensorId | None:

@@ -16,45 +16,68 @@ class Shapes:
     """
 
     def __init__(self, ordered: list[tuple[NodeId, Op]], trace: Trace) -> None:
-        self._trace = trace
         self._at = {name: place for place, (name, _) in enumerate(ordered)}
-        self._ops = [op for _, op in ordered]
-        place_of = {op.id: place for place, (_, op) in enumerate(ordered)}
-        self._inputs = [
-            tuple(place_of.get(trace.producers.get(tensor, OpId(-1)), -1) for tensor in op.inputs)
-            for _, op in ordered
-        ]
+        self._codes: dict[Hashable, int] = {}
         self._known: dict[Hashable, int] = {}
+        self._kinds: list[int] = []
+        self._inputs: list[tuple[int, ...]] = []
+        # A shape is asked for at each level of groups. Nearly all ops take what was made near them:
+        # those have one number for themselves and their inputs, made once.
+        self._whole: list[int] = []
+        self._reach: list[tuple[int, int]] = []
+        place_of = {op.id: place for place, (_, op) in enumerate(ordered)}
+        producers = trace.producers
+        for place, (_, op) in enumerate(ordered):
+            inputs = tuple(
+                [place_of.get(producers.get(tensor, OpId(-1)), -1) for tensor in op.inputs]
+            )
+            made = [taken for taken in inputs if taken >= 0]
+            self._inputs.append(inputs)
+            self._kinds.append(self._code((op.type, op.site.id)))
+            self._reach.append((min(made), max(made)) if made else (place, place))
+            self._whole.append(self._code_within(place, 0, len(ordered)))
 
     def count(self, branch: Branch) -> list[int]:
         """The places of the branch's ops in the order of all; sets ``ops`` and ``shape``."""
         inside: list[int] = []
         for child in branch.children:
-            inside.extend([self._at[child]] if isinstance(child, str) else self.count(child))
+            if isinstance(child, str):
+                inside.append(self._at[child])
+            else:
+                inside += self.count(child)
         branch.ops = len(inside)
-        branch.shape = self.shape(inside, branch.kind)
+        branch.shape = self._shape(inside, branch.kind)
         return inside
 
-    def shape(self, inside: list[int], kind: str = "") -> int:
+    def _shape(self, inside: list[int], kind: str) -> int:
         if not inside:
             return 0
-        first = inside[0]
-        last = inside[-1]
-        key = (
-            kind,
-            tuple(
-                (
-                    self._ops[i].type,
-                    self._ops[i].site.id,
-                    tuple(i - j if first <= j <= last else 0 for j in self._inputs[i]),
-                )
-                for i in inside
-            ),
-        )
-        return self._known.setdefault(hash(key), len(self._known) + 1)
+        first, last = inside[0], inside[-1]
+        whole, reach = self._whole, self._reach
+        codes = [
+            whole[place]
+            if first <= reach[place][0] and reach[place][1] <= last
+            else self._code_within(place, first, last)
+            for place in inside
+        ]
+        return self._known.setdefault(hash((kind, *codes)), len(self._known) + 1)
+
+    def _code_within(self, place: int, first: int, last: int) -> int:
+        """A number for an op's type, line and those inputs that were made in this stretch."""
+        inputs = self._inputs[place]
+        near = tuple([place - taken if first <= taken <= last else 0 for taken in inputs])
+        return self._code((self._kinds[place], near))
+
+    def _code(self, key: Hashable) -> int:
+        return self._codes.setdefault(key, len(self._codes))
 
     def token(self, child: Branch | NodeId) -> Hashable:
         if isinstance(child, Branch):
             return ("branch", child.kind, child.shape)
-        op = self._ops[self._at[child]]
-        return op.type, op.site.id
+        return self._kinds[self._at[child]]
+
+
+def weigh(branch: Branch) -> int:
+    """How many ops a branch has; sets ``ops`` of all branches in it."""
+    branch.ops = sum(1 if isinstance(child, str) else weigh(child) for child in branch.children)
+    return branch.ops

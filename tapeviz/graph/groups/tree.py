@@ -20,7 +20,7 @@ from ..model import Node, NodeId
 from .branches import Branch, GroupKind, plant
 from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
 from .levels import Kind
-from .shapes import Shapes
+from .shapes import Shapes, weigh
 
 _LEAST_LOOP = 4
 _SMALL = 40
@@ -89,16 +89,17 @@ def grow(graph: nx.MultiDiGraph, trace: Trace, grouping: str = "") -> Tree:
     ordered = _ordered(graph, trace)
     root = Branch("", "", 0)
     plant(root, ordered, trace, kinds)
-    relative = Shapes(ordered, trace)
-    relative.count(root)
+    weigh(root)
     prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
+    shapes = Shapes(ordered, trace)
     if kinds is None:
-        gather_lines(root, dict(ordered))
-        relative.count(root)
-        bundle(root, dict(ordered), relative)
-        relative.count(root)
-        cut_into_stretches(root, dict(ordered))
-    relative.count(root)
+        ops = dict(ordered)
+        gather_lines(root, ops)
+        shapes.count(root)
+        bundle(root, ops, shapes)
+        weigh(root)
+        cut_into_stretches(root, ops)
+    shapes.count(root)
     groups: dict[str, Group] = {}
     home: dict[NodeId, str] = {}
     _name(root, "", groups, home, trace.loops)
