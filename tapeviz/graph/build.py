@@ -214,7 +214,7 @@ class _Wiring:
         """An edge for each tensor that the op takes; two uses of one tensor are one link."""
         if op.id in self._selection.data:
             return
-        target = op_id(op.id)
+        target = self._nodes.id_of(op.id)
         state: EdgeState = "recorded" if is_recorded(op) else "unrecorded"
         written = self._trace.writes.get(op.id)
         for tensor in dict.fromkeys(op.inputs):
@@ -297,7 +297,7 @@ class _Wiring:
         chosen = self._selection
         producer = self._trace.producers.get(tensor)
         if producer is not None and producer in chosen.shown:
-            return op_id(chosen.data.get(producer, producer))
+            return self._nodes.id_of(chosen.data.get(producer, producer))
         version = self._trace.reads.get(tensor)
         if version is not None:
             return version_id(version)

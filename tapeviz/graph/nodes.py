@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from sys import intern
 
@@ -75,19 +75,45 @@ class Nodes:
         self._first: dict[VariableId, int] = {}
         """For each variable the first version shown, from which its primes count."""
         self._lines: dict[SiteId, tuple[int, ...]] = {}
+        self._ids: dict[OpId, NodeId] = {}
+        self._words: dict[Hashable, tuple[str, str]] = {}
         for variable, version in selection.scope.versions:
             self._first[variable] = min(version, self._first.get(variable, version))
 
+    def id_of(self, op: OpId) -> NodeId:
+        """The id of an op's node, each a single string: edges and tables share it."""
+        known = self._ids.get(op)
+        if known is None:
+            known = self._ids[op] = op_id(op)
+        return known
+
+    def _op_words(self, op: Op) -> tuple[str, str]:
+        """Title and subtitle; in a loop most ops say the same as one before."""
+        names, tensors = self._trace.names, self._trace.tensors
+        first = tensors.get(op.outputs[0]) if op.outputs else None
+        key = (
+            op.type,
+            op.function,
+            op.site.id,
+            first.shape if first is not None else None,
+            *[names.get(output) for output in op.outputs],
+        )
+        words = self._words.get(key)
+        if words is None:
+            title, subtitle = op_words(self._trace, op)
+            words = self._words[key] = intern(title), intern(subtitle)
+        return words
+
     def of_op(self, op: Op) -> Node:
         assigns = op.id in self._trace.writes and is_assign(self._trace, op)
-        title, subtitle = self._writes.of(op) if assigns else op_words(self._trace, op)
+        title, subtitle = self._writes.of(op) if assigns else self._op_words(op)
         is_value = op.type == "Const" or op.id in self._data_ends
         if op.type == "Const" and op.outputs:
             title, subtitle = constant_words(self._trace, op.outputs[0])
         entry = self._selection.entries.get(op.id)
         named = next((out for out in op.outputs if self._trace.names.get(out)), None)
         return Node(
-            id=op_id(op.id),
+            id=self.id_of(op.id),
             role="constant" if is_value else "op",
             title=intern(title),
             subtitle=intern(subtitle),
