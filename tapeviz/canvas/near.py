@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from ..layout.model import Rect
 from ..paint.fonts import qfont
@@ -48,6 +48,7 @@ class NearPainter:
         self._kept: dict[tuple[Layer, object], tuple[Shape, Painted]] = {}
         self._long: set[tuple[Layer, object]] = set()
         self._around = Rect(0.0, 0.0, 0.0, 0.0)
+        self._fonts: dict[int, tuple[QFont, QFontMetricsF]] = {}
 
     def paint(
         self, painter: QPainter, prepared: Prepared, boxes: Ints, wires: Ints, sight: Rect
@@ -88,10 +89,9 @@ class NearPainter:
     def _paint_title(self, painter: QPainter, box: Box, scale: float) -> None:
         rect = box.rect
         size = min(TITLE_PX / scale, rect.height * 0.62)
-        font = qfont("mono", round(size), 500)
+        font, metrics = self._title_font(round(size))
         room = QRectF(rect.left, rect.top, rect.width - _picture_room(box), rect.height)
         room.adjust(4, 0, -4, 0)
-        metrics = QFontMetricsF(font)
         with_value = f"{box.title}  {box.value}"
         has_room = bool(box.value) and metrics.horizontalAdvance(with_value) <= room.width()
         words = with_value if has_room else box.title
@@ -100,6 +100,14 @@ class NearPainter:
         painter.setFont(font)
         painter.setPen(QColor(self.theme.text_muted if is_quiet else self.theme.text))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _title_font(self, size: int) -> tuple[QFont, QFontMetricsF]:
+        """Font and metrics of titles, kept: to make them took a quarter of a frame's time."""
+        known = self._fonts.get(size)
+        if known is None:
+            font = qfont("mono", size, 500)
+            known = self._fonts[size] = font, QFontMetricsF(font)
+        return known
 
     def _look_around(self, sight: Rect) -> None:
         """Long wires are cut to a region around what is in sight, and again when it is left."""
