@@ -81,19 +81,20 @@ class Encoder:
                     taken.append(identity)
                     if identity not in seen:
                         see(identity, tensor, lines)
-                look = glance if passing.get(state[0]) == site else see
+                # The text of a list takes three times as long as that of its only number.
+                ins = f"[{identity}]" if len(taken) == 1 else str(taken)
+                look = glance if passing and passing.get(state[0]) == site else see
                 for tensor in outputs:
                     identity = tensor._id or FIRST_ID
                     given.append(identity)
                     if identity not in seen:
                         look(identity, tensor, lines)
+                outs = f"[{identity}]" if len(given) == 1 else str(given)
                 try:
                     tail = tails[kind, attrs, site, scope, state]
                 except (KeyError, TypeError):
                     tail = self._tail(row)
-                line = (
-                    f'{{"e":"op","id":{len(history) + 1}{tail},"inputs":{taken},"outputs":{given}}}'
-                )
+                line = f'{{"e":"op","id":{len(history) + 1}{tail},"inputs":{ins},"outputs":{outs}}}'
                 add(line)
                 history.append(line)
                 history_attrs.append(attrs)
