@@ -18,17 +18,25 @@ def ids_of(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
     return tuple(TensorId(tensor) if tensor != e.NONE else None for tensor in tensors)
 
 
-def op_of(event: e.OpRan, site: Site, when: int, tapes: frozenset[TapeId] = frozenset()) -> Op:
+def op_of(
+    event: e.OpRan,
+    site: Site,
+    when: int,
+    attributes: dict[str, Mapping[str, Any]],
+    tapes: frozenset[TapeId] = frozenset(),
+) -> Op:
     """The op that ran, and the tapes that recorded it. Hot: a call of ``TensorId`` costs.
 
-    Each line of a recording has its own copy of a word; the trace holds one of each.
+    Each line of a recording has its own copy of words and attributes; the trace holds one of each.
+    ``attributes``: those seen so far, by their text.
     """
+    attrs = event.attrs or _NO_ATTRIBUTES
     return Op(
         id=OpId(event.id),
         type=intern(event.type),
         inputs=cast(tuple[TensorId, ...], tuple(event.inputs)),
         outputs=cast(tuple[TensorId, ...], tuple(event.outputs)),
-        attrs=event.attrs or _NO_ATTRIBUTES,
+        attrs=attributes.setdefault(repr(attrs), attrs) if attrs else attrs,
         site=site,
         scope=intern(event.scope),
         call=CallId(event.call) if event.call else None,

@@ -48,6 +48,9 @@ from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .values import stats_from
 
+_NO_TAPES: frozenset[TapeId] = frozenset()
+"""Each call of ``frozenset()`` makes another one, of 216 bytes (Python 3.10 and later)."""
+
 
 def read(
     events: Iterable[e.Event], blob: bytes, source: str, filename: str, opened: Sequence[int] = ()
@@ -95,6 +98,7 @@ class Reader:
         self._texts: dict[TensorId, tuple[str, ...]] = {}
         self._stats: dict[TensorId, Stats] = {}
         self._ops: dict[OpId, Op] = {}
+        self._attributes: dict[str, Mapping[str, Any]] = {}
         self._producers: dict[TensorId, OpId] = {}
         self._states = VersionTracker()
         self._tapes = TapeTracker()
@@ -232,12 +236,13 @@ class Reader:
             self._add_op(self._functions.called(op, located, self._site))
 
     def _op(self, event: e.OpRan) -> Op:
-        return op_of(event, self._site(event.site), self._when)
+        return op_of(event, self._site(event.site), self._when, self._attributes)
 
     def _op_ran(self, event: e.OpRan) -> None:
         """Hot. The op is made once, with its tapes: to copy it takes longer than all the rest."""
         site = self._site(event.site)
-        op = op_of(event, site, self._when, self._tapes_keeping(event, site))
+        tapes = self._tapes_keeping(event, site)
+        op = op_of(event, site, self._when, self._attributes, tapes)
         self._states.ran(op, self._handles)
         self._add_op(op)
 
@@ -276,7 +281,7 @@ class Reader:
     def _tapes_keeping(self, op: Op | e.OpRan, site: Site) -> frozenset[TapeId]:
         # A write has no output that a tape could follow: whatever it keeps leads nowhere.
         if not self._tapes.is_any_recording or op.paused or writes_state(op.type):
-            return frozenset()
+            return _NO_TAPES
         return self._recorded(op.inputs, op.outputs, site)
 
     def _recorded(
