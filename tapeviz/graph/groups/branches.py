@@ -27,6 +27,18 @@ class Branch:
     shape: int = 0
 
 
+def inner_first(root: Branch) -> list[Branch]:
+    """All branches of a tree, each after those inside of it. Not by recursion: a snippet's own may
+    be as deep as Python allows."""
+    found: list[Branch] = []
+    waiting = [root]
+    while waiting:
+        branch = waiting.pop()
+        found.append(branch)
+        waiting.extend(child for child in branch.children if isinstance(child, Branch))
+    return found[::-1]
+
+
 def plant(
     root: Branch,
     ordered: list[tuple[NodeId, Op]],

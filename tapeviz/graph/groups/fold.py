@@ -174,14 +174,17 @@ class _Folding:
 
     def _why_hidden(self, home: str) -> tuple[str, str]:
         """The outermost closed group around a group, or repeat that shows another turn."""
-        known = self._hidden.get(home)
-        if known is None:
-            parent = self._tree.groups[home].parent
-            known = self._why_hidden(parent)
+        unknown: list[str] = []
+        while home not in self._hidden:
+            unknown.append(home)
+            home = self._tree.groups[home].parent
+        known = self._hidden[home]
+        for home in reversed(unknown):
+            group = self._tree.groups[home]
             if not known[0]:
-                shown = self._opening.turns.get(parent)
-                if shown is not None and self._tree.groups[home].kind == "turn" and shown != home:
-                    known = ("turn", parent)
+                shown = self._opening.turns.get(group.parent)
+                if shown is not None and group.kind == "turn" and shown != home:
+                    known = ("turn", group.parent)
                 elif home in self._opening.closed:
                     known = ("closed", home)
             self._hidden[home] = known

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...trace.model import Op
 from ..model import NodeId
-from .branches import Branch
+from .branches import Branch, inner_first
 from .shapes import Shapes
 from .stretches import find_stretches
 
@@ -22,15 +22,19 @@ _STRETCHES = 12
 """More than so many side by side become so many stretches."""
 
 
-def prune(branch: Branch, least_turns: int) -> None:
+def prune(root: Branch, least_turns: int) -> None:
     """Dissolve what is no group worth the name: too few ops, a loop of a single turn, a group
     around a single other one."""
+    for branch in inner_first(root):
+        branch.children = _pruned(branch, least_turns)
+
+
+def _pruned(branch: Branch, least_turns: int) -> list[Branch | NodeId]:
     kept: list[Branch | NodeId] = []
     for child in branch.children:
         if isinstance(child, str):
             kept.append(child)
             continue
-        prune(child, least_turns)
         turns = [
             turn for turn in child.children if isinstance(turn, Branch) and turn.kind == "turn"
         ]
@@ -45,14 +49,16 @@ def prune(branch: Branch, least_turns: int) -> None:
             kept.append(child)
         else:
             kept.extend(child.children)
-    branch.children = kept
+    return kept
 
 
-def gather_lines(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
+def gather_lines(root: Branch, ops: Mapping[NodeId, Op]) -> None:
     """The last resort: of many ops side by side those of a line are a group."""
-    for child in branch.children:
-        if isinstance(child, Branch):
-            gather_lines(child, ops)
+    for branch in inner_first(root):
+        _gather_lines_of(branch, ops)
+
+
+def _gather_lines_of(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
     if sum(isinstance(child, str) for child in branch.children) < _MANY:
         return
     kept: list[Branch | NodeId] = []
@@ -84,11 +90,13 @@ def gather_lines(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
         branch.children = kept
 
 
-def bundle(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
+def bundle(root: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
     """Stretches of alike children, one after the other, are turns of a repeat."""
-    for child in branch.children:
-        if isinstance(child, Branch):
-            bundle(child, ops, shapes)
+    for branch in inner_first(root):
+        _bundle_in(branch, ops, shapes)
+
+
+def _bundle_in(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
     children = branch.children
     if branch.kind == "loop" or len(children) < _LEAST_TURNS:
         return
@@ -119,16 +127,17 @@ def bundle(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
     branch.children = kept
 
 
-def cut_into_stretches(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
+def cut_into_stretches(root: Branch, ops: Mapping[NodeId, Op]) -> None:
     """Where nothing else groups what is too much to be seen at once: stretches of lines."""
-    children = branch.children
-    if branch.kind != "loop" and len(children) > _TOO_MANY:
-        length = max(-(-len(children) // _STRETCHES), LEAST_OPS)
-        starts = range(0, len(children), length)
-        branch.children = [_stretch(children[at : at + length], ops) for at in starts]
-    for child in branch.children:
-        if isinstance(child, Branch):
-            cut_into_stretches(child, ops)
+    waiting = [root]
+    while waiting:
+        branch = waiting.pop()
+        children = branch.children
+        if branch.kind != "loop" and len(children) > _TOO_MANY:
+            length = max(-(-len(children) // _STRETCHES), LEAST_OPS)
+            starts = range(0, len(children), length)
+            branch.children = [_stretch(children[at : at + length], ops) for at in starts]
+        waiting.extend(child for child in branch.children if isinstance(child, Branch))
 
 
 def _stretch(run: list[Branch | NodeId], ops: Mapping[NodeId, Op]) -> Branch | NodeId:

@@ -10,7 +10,7 @@ import ast
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ...text.names import called_name
 from ...text.source import SourceText
@@ -104,6 +104,16 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loo
     return _Loop(node.lineno, words, names, tuple(statement.lineno for statement in node.body))
 
 
+class _Link(NamedTuple):
+    """A frame of a chain. ``parent``: the number of its innermost level; ``levels``: how many
+    there are up to it; ``moves``: it, or a frame around it, stands in a ``while`` loop."""
+
+    frame: StackFrame | None
+    parent: int
+    levels: int
+    moves: bool
+
+
 class _Program:
     """Facts about a trace's text and bindings that every picture of it needs."""
 
@@ -161,6 +171,13 @@ class OpLevels:
         self._bound: dict[object, set[str]] = {}
         self._stands: dict[object, int] = {}
         self._known: dict[int, tuple[Level, ...]] = {}
+        self._chain: list[_Link] = []
+        """The frames read last, outermost first."""
+        self._found: list[Level] = []
+        """The levels of these frames."""
+        self._depth = 0
+        self._readers: dict[object, int] = {}
+        """For each count of turns the place in the chain from which on it matters."""
 
     def of(self, op: Op) -> tuple[Level, ...]:
         """Where an op ran, the outermost first."""
@@ -173,7 +190,8 @@ class OpLevels:
         known = self._known.get(op.site.id)
         if known is None:
             known = tuple(self._around(op.site.frames)[0])
-            if not self._moved(op.site.frames):
+            # In a ``while`` loop the turn may change without anything being bound.
+            if not (self._chain and self._chain[-1].moves):
                 self._known[op.site.id] = known
         return self._with_scope(known, op)
 
@@ -196,20 +214,42 @@ class OpLevels:
         if name in bound or not bound:
             self._turns[key] = self._turns.get(key, 0) + 1
             bound.clear()
+            if key in self._readers:
+                del self._chain[self._readers[key] :]
         bound.add(name)
 
     def _around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Level], int]:
-        """The levels of a chain of frames, and the number of the innermost one."""
-        parent = self._id(())
-        found: list[Level] = []
-        caller: StackFrame | None = None
-        for frame in reversed(frames):
-            inside = list(self._in_frame(frame, caller, parent))
+        """The levels of a chain of frames, and the number of the innermost one.
+
+        Most of the frames are those of the op before, at any depth of a recursion: what was found
+        for them is taken over. Sites share the frames of their callers.
+        """
+        chain, found = self._chain, self._found
+        same = 0
+        for link, frame in zip(chain, reversed(frames), strict=False):
+            if link.frame is not frame:
+                break
+            same += 1
+        del chain[same:]
+        above = chain[-1] if chain else _Link(None, self._id(()), 0, False)
+        del found[above.levels :]
+        for frame in reversed(frames[: len(frames) - same]):
+            self._depth = len(chain)
+            inside = list(self._in_frame(frame, above.frame, above.parent))
+            parent = above.parent
             if inside:
                 parent = self._id((parent, *(level.key for level in inside)))
                 found += inside
-            caller = frame
-        return found, parent
+            loops = self._lines.loops.get(frame.line, ())
+            moves = above.moves or any(not loop.names for loop in loops)
+            above = _Link(frame, parent, len(found), moves)
+            chain.append(above)
+        return found, above.parent
+
+    def _turn(self, key: object, default: int = 0) -> int:
+        """The number of the turn or invocation that the frame being read is in."""
+        self._readers[key] = self._depth
+        return self._turns.get(key, default)
 
     def _in_frame(
         self, frame: StackFrame, caller: StackFrame | None, parent: int
@@ -217,14 +257,14 @@ class OpLevels:
         """The function of a frame and the loops around its line."""
         above: object = parent
         if caller is not None:
-            number = self._turns.get((parent, frame.function), 0)
+            number = self._turn((parent, frame.function))
             above = self._id((parent, frame.function, caller.line, caller.column, number))
             yield Level("function", frame.function, caller.line, above)
         for loop in self._lines.loops.get(frame.line, ()):
             key = (above, loop)
             if not loop.names:
                 self._stand(key, loop, frame.line)
-            number = max(self._turns.get(key, 1), 1)
+            number = max(self._turn(key, 1), 1)
             within = self._id(key)
             yield Level("loop", loop.header, loop.line, within)
             above = self._id((within, number))
@@ -236,11 +276,6 @@ class OpLevels:
         if number < self._stands.get(key, 0):
             self._turns[key] = self._turns.get(key, 1) + 1
         self._stands[key] = number
-
-    def _moved(self, frames: tuple[StackFrame, ...]) -> bool:
-        """Whether the op's turn may change without anything being bound."""
-        loops = (loop for frame in frames for loop in self._lines.loops.get(frame.line, ()))
-        return any(not loop.names for loop in loops)
 
     def _with_scope(self, levels: tuple[Level, ...], op: Op) -> tuple[Level, ...]:
         """The levels with the layers of the op's name scope among them."""

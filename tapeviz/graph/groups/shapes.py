@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from ...trace.model import Op, OpId, Trace
 from ..model import NodeId
-from .branches import Branch
+from .branches import Branch, inner_first
 
 
 class Shapes:
@@ -37,17 +37,19 @@ class Shapes:
             self._reach.append((min(made), max(made)) if made else (place, place))
             self._whole.append(self._code_within(place, 0, len(ordered)))
 
-    def count(self, branch: Branch) -> list[int]:
-        """The places of the branch's ops in the order of all; sets ``ops`` and ``shape``."""
-        inside: list[int] = []
-        for child in branch.children:
-            if isinstance(child, str):
-                inside.append(self._at[child])
-            else:
-                inside += self.count(child)
-        branch.ops = len(inside)
-        branch.shape = self._shape(inside, branch.kind)
-        return inside
+    def count(self, root: Branch) -> None:
+        """Set ``ops`` and ``shape`` of all branches."""
+        found: dict[int, list[int]] = {}
+        for branch in inner_first(root):
+            inside: list[int] = []
+            for child in branch.children:
+                if isinstance(child, str):
+                    inside.append(self._at[child])
+                else:
+                    inside += found.pop(id(child))
+            branch.ops = len(inside)
+            branch.shape = self._shape(inside, branch.kind)
+            found[id(branch)] = inside
 
     def _shape(self, inside: list[int], kind: str) -> int:
         if not inside:
@@ -77,7 +79,7 @@ class Shapes:
         return self._kinds[self._at[child]]
 
 
-def weigh(branch: Branch) -> int:
-    """How many ops a branch has; sets ``ops`` of all branches in it."""
-    branch.ops = sum(1 if isinstance(child, str) else weigh(child) for child in branch.children)
-    return branch.ops
+def weigh(root: Branch) -> None:
+    """Set ``ops`` of all branches: how many ops each has."""
+    for branch in inner_first(root):
+        branch.ops = sum(1 if isinstance(child, str) else child.ops for child in branch.children)

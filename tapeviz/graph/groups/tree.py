@@ -102,7 +102,7 @@ def grow(graph: nx.MultiDiGraph, trace: Trace, grouping: str = "") -> Tree:
     shapes.count(root)
     groups: dict[str, Group] = {}
     home: dict[NodeId, str] = {}
-    _name(root, "", groups, home, trace.loops)
+    _name(root, groups, home, trace.loops)
     _take_in(graph, home, groups)
     if kinds is None:
         _gather_values(graph, home, groups)
@@ -120,40 +120,47 @@ def _ordered(graph: nx.MultiDiGraph, trace: Trace) -> list[tuple[NodeId, Op]]:
 
 
 def _name(
-    branch: Branch,
-    path: str,
-    groups: dict[str, Group],
-    home: dict[NodeId, str],
-    loops: Mapping[OpId, Loop],
+    root: Branch, groups: dict[str, Group], home: dict[NodeId, str], loops: Mapping[OpId, Loop]
 ) -> None:
-    used: Counter[str] = Counter()
-    turns: list[str] = []
-    for child in branch.children:
-        if isinstance(child, str):
-            if path:
-                home[child] = path
-            continue
-        title = child.title.replace("/", "∕")
-        used[title] += 1
-        name = title if used[title] == 1 else f"{title} #{used[title]}"
-        inner = f"{path}/{name}" if path else name
-        if child.kind == "turn":
-            turns.append(inner)
-        entry = child.key[1] if child.kind == "entry" and child.key is not None else None
-        groups[inner] = Group(
-            inner,
-            child.kind,
-            child.title,
-            child.line,
-            path,
-            child.ops,
-            child.shape,
-            entry=entry,
-            loop=loops.get(entry) if entry is not None else None,
-        )
-        _name(child, inner, groups, home, loops)
-    if turns and path in groups:
-        groups[path] = replace(groups[path], kind="repeat", turns=tuple(turns))
+    """A path for each branch, and its group; the children of one come right after it."""
+    waiting: list[tuple[Branch, str, str]] = [(root, "", "")]
+    while waiting:
+        branch, path, parent = waiting.pop()
+        if path:
+            groups[path] = _group(branch, path, parent, loops)
+        used: Counter[str] = Counter()
+        turns: list[str] = []
+        inside: list[tuple[Branch, str, str]] = []
+        for child in branch.children:
+            if isinstance(child, str):
+                if path:
+                    home[child] = path
+                continue
+            title = child.title.replace("/", "∕")
+            used[title] += 1
+            name = title if used[title] == 1 else f"{title} #{used[title]}"
+            inside.append((child, f"{path}/{name}" if path else name, path))
+            if child.kind == "turn":
+                turns.append(inside[-1][1])
+        if turns and path:
+            groups[path] = replace(groups[path], kind="repeat", turns=tuple(turns))
+        waiting.extend(reversed(inside))
+
+
+def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -> Group:
+    entry = branch.key[1] if branch.kind == "entry" and branch.key is not None else None
+    loop = loops.get(entry) if entry is not None else None
+    return Group(
+        path,
+        branch.kind,
+        branch.title,
+        branch.line,
+        parent,
+        branch.ops,
+        branch.shape,
+        entry=entry,
+        loop=loop,
+    )
 
 
 def _take_in(graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
