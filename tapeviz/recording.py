@@ -24,6 +24,7 @@ from .analysis.replays import (
     checks,
     further_calls,
     further_ways,
+    loops_to_complete,
     request,
     rows_of_jacobian,
 )
@@ -437,6 +438,10 @@ class LiveRecording:
 
     def _replay(self) -> None:
         trace = self._reader.trace(self._values_so_far())
+        loops = loops_to_complete(DataFlow(trace))
+        if loops and all(self._ask("inside", {"op": op, "all_turns": True}) for op in loops):
+            self._reread()
+            trace = self._reader.trace(self._values_so_far())
         calls = calls_to_replay(trace)
         if calls:
             flow = DataFlow(trace)

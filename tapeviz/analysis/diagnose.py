@@ -28,7 +28,7 @@ from .model import (
     WalkStep,
 )
 from .python.outside import follow
-from .replays import is_unconnected
+from .replays import is_unconnected, lacked_turns
 from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
 from .status import status_of
@@ -157,15 +157,21 @@ def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | N
 
 
 def _why_no_bridge(trace: Trace, causes: Sequence[Cause]) -> str:
-    """Say that a cut is inside of a compiled loop, of which one turn is recorded; else empty."""
+    """Say why nothing goes across a cut inside of a compiled loop; else empty."""
     op = causes[0].op_id if causes and causes[0].links else None
     loop = next((loop for loop in trace.loops.values() if op in loop.body), None)
     if loop is None:
         return ""
-    return (
-        f"the cut is inside of a compiled loop (line {trace.ops[loop.op].line}), of which one turn "
-        f"is recorded; with tf.config.run_functions_eagerly(True) every turn is"
-    )
+    where = f"the cut is inside of the compiled loop on line {trace.ops[loop.op].line}"
+    if lacked_turns(loop):
+        return (
+            f"{where}, whose {loop.count:,} turns are too many to lead a gradient back through each"
+        )
+    within = trace.ops[loop.op].within
+    inside = trace.ops[within].inside if within is not None and within in trace.ops else None
+    if inside is None or not inside.has_run:
+        return f"{where}, and the values in there are not known"
+    return "" if inside.is_turned else f"{where}, and not all values in there are known"
 
 
 def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from ..errors import TapevizError
+from ..trace.compiled.model import Loop
 from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
@@ -24,6 +25,8 @@ MAX_OPS = 20_000
 MAX_CALLS = 50
 MAX_FURTHER = 20
 MAX_CHECKS = 12
+MAX_TURNED = 10_000
+"""Ops in all turns of a call's loops, up to which a gradient is led back through every turn."""
 MAX_ROWS = 64
 """Elements of a target whose jacobian across a cut is computed, one by one."""
 
@@ -62,14 +65,20 @@ def _is_unknown(trace: Trace, call: Call) -> bool:
 
 def _is_spoiled_inside(trace: Trace, call: Call) -> bool:
     """Whether a result is zero or not finite, and the pass went through a compiled function."""
-    entered = any(
-        step.op is not None and step.op in trace.ops and trace.ops[step.op].is_open
-        for step in call.steps
+    ran = [trace.ops.get(step.op) for step in call.steps if step.op is not None]
+    ran += [trace.ops.get(call.within)] if call.within is not None else []
+    entered = [op for op in ran if op is not None and (op.is_open or _has_turns(op))]
+    is_open = any(op.is_open for op in entered)
+    results = (trace.stats(result) for result in call.results if result is not None)
+    return bool(entered) and any(
+        stats is not None and ((is_open and stats.nonfinite > 0) or stats.norm == 0)
+        for stats in results
     )
-    return entered and any(
-        stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
-        for stats in (trace.stats(result) for result in call.results if result is not None)
-    )
+
+
+def _has_turns(op: Op) -> bool:
+    """Whether a gradient can be led back through every turn of the loops that a call ran."""
+    return op.inside is not None and op.inside.is_turned
 
 
 def is_unconnected(trace: Trace, call: Call, index: int) -> bool:
@@ -310,9 +319,14 @@ def _program(trace: Trace, ancestry: EdgesInto, how: How) -> Iterator[list[Any]]
         for edge in edges:
             function = _function_around(trace, edge.op)
             if function is not None:
-                if function.id not in done and function.is_recorded_operation:
-                    instructions.extend(_of_op(trace, function, ""))
+                if function.id in done:
+                    continue
                 done.add(function.id)
+                if _has_turns(function):
+                    turns = _through_turns(trace, ancestry, function)
+                    instructions.append((float(function.when), turns))
+                elif function.is_recorded_operation:
+                    instructions.extend(_of_op(trace, function, ""))
             elif edge.kind == "read" and isinstance(position, int):
                 variable = trace.reads[position].variable
                 when = _when(trace, edge.op)
@@ -337,6 +351,55 @@ def _function_around(trace: Trace, op: OpId | None) -> Op | None:
     within = trace.ops[op].within if op is not None else None
     function = trace.ops.get(within) if within is not None else None
     return function if function is not None and not function.is_open else None
+
+
+def _through_turns(trace: Trace, ancestry: EdgesInto, function: Op) -> list[Any]:
+    """The instruction for all that a call with loops did, in every turn of them."""
+    began = min((trace.ops[op].when for op in function.body if op in trace.ops), default=0)
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    for variable in {at.variable for at in ancestry if isinstance(at, VersionId)}:
+        for version in trace.variables[variable].versions:
+            if version.when < began:
+                before[str(variable)] = str(version.id)
+            if version.when <= function.when:
+                after[str(variable)] = str(version.id)
+    shown = [op.id for op in trace.ops.values() if op.within == function.id]
+    return ["turns", function.ran_as, before, after, shown]
+
+
+def loops_to_complete(flow: DataFlow) -> tuple[OpId, ...]:
+    """Calls of compiled functions with loops on the way of gradients that are None or zero, of
+    which some turns were not recorded: the numbers that a kernel knows them by."""
+    trace = flow.trace
+    lacking = {trace.ops[loop.op].within for loop in trace.loops.values() if lacked_turns(loop)}
+    found: dict[OpId, None] = {}
+    for call in trace.calls if lacking else ():
+        if not call.ended or not any(_is_missing(trace, result) for result in call.results):
+            continue
+        edges = Paths(flow, call).ancestry_from(_starts(flow, call)).into.values()
+        ops = {edge.op for into in edges for edge in into if edge.op is not None}
+        for function in lacking.intersection(trace.ops[op].within for op in ops):
+            known = trace.ops.get(function) if function is not None else None
+            if known is not None and known.ran_as is not None and _is_worth_turning(trace, known):
+                found[known.ran_as] = None
+    return tuple(islice(found, MAX_FURTHER))
+
+
+def _is_missing(trace: Trace, result: TensorId | None) -> bool:
+    stats = trace.stats(result) if result is not None else None
+    return result is None or (stats is not None and stats.norm == 0)
+
+
+def _is_worth_turning(trace: Trace, function: Op) -> bool:
+    loops = [loop for loop in trace.loops.values() if trace.ops[loop.op].within == function.id]
+    ops = sum((loop.count or 0) * len(loop.body) for loop in loops)
+    return ops <= MAX_TURNED and any(map(lacked_turns, loops))
+
+
+def lacked_turns(loop: Loop) -> int:
+    """How many turns of a loop that stands in no other one were not recorded."""
+    return max((loop.count or 0) - len(loop.turns), 0)
 
 
 def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:

@@ -180,7 +180,10 @@ class Encoder:
         for identity, tensor in inside.tensors:
             if self.tensors.seen.get(identity, -1) < 0:
                 self.tensors.see(identity, tensor, self._lines)
-        numbers = [[path, name, self.history.add_inside(op)] for path, name, op in inside.ops]
+        ids = [self.history.add_inside(op) for _, _, op in inside.ops]
+        numbers = [[path, name, id_] for (path, name, _), id_ in zip(inside.ops, ids, strict=True)]
+        if inside.is_turned:
+            self.history.turned[inside.event["op"]] = ids
         if not inside.has_gaps:
             self.history.opened[inside.event["op"]] = [op for _, _, op in inside.ops]
         self._lines.append(json.dumps({"e": "inside", **inside.event, "ops": numbers}))

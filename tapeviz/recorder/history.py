@@ -35,6 +35,8 @@ class History:
         self._inside: list[KeptOp] = []
         self.opened: dict[int, list[KeptOp]] = {}
         """All that a compiled function did, by the op that was its call."""
+        self.turned: dict[int, list[int]] = {}
+        """The numbers of its ops, where it has loops and every turn of them is among the ops."""
         self._graph_attrs: list[Any] = []  # held, so that no other tuple gets the same id
         self._by_attrs: dict[int, int] = {}
         self._producers: dict[int, int] = {}

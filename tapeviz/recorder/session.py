@@ -117,13 +117,16 @@ class Session:
     def inside(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The events of a call's inside: ``op`` is the number of the eager op that was the call.
 
-        ``turns``: of loops, those (from 0) whose values are added to those emitted before.
+        ``turns``: of loops, those (from 0) whose values are added to those emitted before;
+        ``all_turns``: it is looked into again, with every turn of them.
         """
         call = self._kept_calls.ran_by(int(request["op"]))
         if call is None:
             return {"error": "this call was not kept: there were too many"}, []
         turns = request.get("turns", ())
-        inside = self._rerun.look(call, turns=turns)
+        inside = self._rerun.look(
+            call, turns=turns, has_all_turns=bool(request.get("all_turns", False))
+        )
         if turns:
             inside.keep_turns(turns)
         lines = self.encoder.answer_inside(inside)

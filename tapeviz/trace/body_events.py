@@ -58,7 +58,8 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     one for each output.
     ``state``: ``equal`` if the results are those of the call bit for bit, ``differs``,
     ``unchecked``; ``why`` says it in words. ``ran``: it did run again.
-    ``whole``: all its ops have values, and each could be differentiated by itself.
+    ``whole``: all its ops have values, and each could be differentiated by itself; ``turned``: that
+    holds, and there are loops, of which every turn has its ops in the kernel.
     ``adds``: it has the ``values`` of further turns of loops, besides those of the event before it
     about the same call, and nothing else.
     """
@@ -66,6 +67,7 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     op: int = 0
     graph: int = 0
     whole: bool = False
+    turned: bool = False
     call: int = 1
     of: int = 1
     values: list[tuple[Path, int, int, str]] = []

@@ -7,18 +7,20 @@ between ops (state, a tape's end) is bridged by the instructions of the program.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from .. import private
 from ..encode import Encoder, listed
 from ..history import KeptOp
 from . import tensor_ops
-from .assigns import Assign, NoGradient, split
+from .assigns import Assign, NoGradient, is_write, split
 from .estimates import STOPS, Flat, Picks, estimate
 
 Key = int | str
 _RESULT_LIMIT = 10_000
+_WRITTEN = "what an assign wrote"
 _UNSEEN = "it ran inside a compiled function or a graph"
 # The gradient functions that are given None, not zeros, for these outputs
 # (FunctionsAcceptingNoneForIndicesMap in tensorflow/c/eager/tape.h, 2.15–2.21).
@@ -35,7 +37,9 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
     ``seeds``: of each target its key and the id of its gradient (0: ones); with a third number
     the gradient is one at that element, counted flat, and zero elsewhere. ``program``:
     ``["op", id]`` (``"inner"``: as it ran inside a custom gradient), ``["move", from, to]``,
-    ``["assign", op id, from, value id, prior key]``.
+    ``["assign", op id, from, value id, prior key]``, ``["turns", op id, before, after, shown]``:
+    all ops of a call of a compiled function, in every turn of its loops; ``before`` and ``after``:
+    the keys of the versions that variables had then, by their handles; ``shown``: ops with a step.
     ``wanted``: the keys whose gradients are the results. ``brief``: report steps only that failed.
     ``how``: ``beyond`` goes through ``tf.stop_gradient``, ``estimate`` also through ops without a
     slope (:mod:`.estimates`). ``share``, ``within``: repeated in the event.
@@ -90,14 +94,21 @@ class _Walk:
             gradient = self._sum(origin)
             if gradient is not None:
                 self._add(goal, gradient)
-            return
-        step = {"op": operands[0], "upstream": [], "downstream": []}
+        elif verb == "turns":
+            self._through_turns(*operands)
+        elif verb == "assign":
+            self._take_step(operands[0], lambda: self._through_assign(*operands))
+        else:
+            is_inner = verb == "inner"
+            self._take_step(operands[0], lambda: self._through_op(*operands, is_inner=is_inner))
+
+    def _take_step(
+        self, number: int, step_back: Callable[[], tuple[Any, Any]], *, is_shown: bool = True
+    ) -> None:
+        step = {"op": number, "upstream": [], "downstream": []}
         try:
-            if verb in ("op", "inner"):
-                upstream, downstream = self._through_op(*operands, is_inner=verb == "inner")
-            else:
-                upstream, downstream = self._through_assign(*operands)
-            if upstream is None or self._is_brief:
+            upstream, downstream = step_back()
+            if upstream is None or self._is_brief or not is_shown:
                 return
             step["upstream"] = [self._name(gradient) for gradient in upstream]
             step["downstream"] = [self._name(gradient) for gradient in downstream]
@@ -130,6 +141,57 @@ class _Walk:
         for identity, gradient in zip(op.inputs, downstream, strict=False):
             if gradient is not None:
                 self._add(identity, gradient)
+        return upstream, downstream
+
+    def _through_turns(
+        self,
+        call: int,
+        before: Mapping[str, str],
+        after: Mapping[str, str],
+        shown: Sequence[int],
+    ) -> None:
+        """All that a call of a compiled function did, backwards; its loops turn by turn."""
+        history, states = self._encoder.history, set(before) | set(after)
+        for handle in states:
+            key = after.get(handle)
+            written = self._sum(key) if key is not None and key != before.get(handle) else None
+            if written is not None:
+                self._add(_state(handle), written)
+        drawn = frozenset(shown)
+        for number in reversed(history.turned.get(call, [])):
+            op = history.op(number)
+            if op is None:
+                continue
+            self._take_step(
+                number, partial(self._through_stateful, number, op), is_shown=number in drawn
+            )
+        for handle, key in before.items():
+            gradient = self._sum(_state(handle))
+            if gradient is not None:
+                self._add(key, gradient)
+
+    def _through_stateful(self, number: int, op: KeptOp) -> tuple[Any, Any]:
+        """One op, which may read a variable's state or write to it: that goes by a key."""
+        state = _state(op.inputs[0]) if op.inputs else ""
+        if op.type == "ReadVariableOp":
+            gradient = self._sum(op.outputs[0])
+            if gradient is not None:
+                self._add(op.inputs[0], gradient)
+                self._add(state, gradient)
+            return (None, None) if gradient is None else ([gradient], [gradient])
+        if is_write(op.type):
+            gradient = self._sum(state)
+            self._gradients.pop(state, None)
+            if gradient is not None:
+                self._add(_WRITTEN, gradient)
+            found = self._through_assign(number, _WRITTEN, 0, state)
+            self._gradients.pop(_WRITTEN, None)
+            return found
+        upstream, downstream = self._through_op(number, is_inner=True)
+        for identity, gradient in zip(op.inputs, downstream or (), strict=False):
+            held = self._tensors.tensor(identity) if gradient is not None else None
+            if held is not None and private.is_resource(held._datatype_enum()):
+                self._add(_state(identity), gradient)
         return upstream, downstream
 
     def _own(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any]:
@@ -236,6 +298,11 @@ class _Walk:
         if identity not in self._tensors.seen:
             self._tensors.see(identity, tensor, self.lines)
         return identity
+
+
+def _state(handle: int | str) -> str:
+    """The key of what a variable holds at one moment of a pass through turns of a loop."""
+    return f"state of {handle}"
 
 
 def _words(error: Exception) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .. import private
 from ..encode import Encoder
 from ..history import KeptOp
-from ..rerun.definitions import CASES, CONDITIONALS
+from ..rerun.definitions import CASES, CONDITIONALS, LOOPS
 from . import tensor_ops
 from .assigns import Assign, after, is_write
 
@@ -189,7 +189,8 @@ class _Pass:
             self._write(op, self._sweep.kept if step.is_past else self.value)
         elif op.type.startswith("__"):
             raise CannotSweep("a compiled function stands on the way that cannot be run op by op")
-        elif op.type in CONDITIONALS | CASES:  # of one that was opened: what the branch taken gave
+        elif op.type in CONDITIONALS | CASES | LOOPS:
+            # Of one that was opened: what the branch taken gave, or the last turn.
             self._values[op.outputs[0]] = self.value(op.inputs[0])
         elif op.type in _PYTHON:
             raise CannotSweep("a Python function stands on the way, and is not called again")

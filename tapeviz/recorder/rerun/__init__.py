@@ -35,13 +35,15 @@ class Rerun:
             return self._states.program(call).has_xla
         return False
 
-    def look(self, call: KeptCall, *, turns: Sequence[int] = ()) -> InsideReport:
+    def look(
+        self, call: KeptCall, *, turns: Sequence[int] = (), has_all_turns: bool = False
+    ) -> InsideReport:
         """The report about the inside of a call.
 
         ``turns``: of loops, those that are wanted besides the first and the last.
         """
         with private.quiet_eager_mode(), np.errstate(all="ignore"):
-            readings = Readings(turns)
+            readings = Readings(turns, has_all_turns=has_all_turns)
             about = self._compute(call, readings)
             arguments = [self._states.tensor(held) for held in call.inputs]
             walk = Walk(self._recording, call, readings, self._attributes)

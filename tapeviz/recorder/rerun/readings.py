@@ -28,11 +28,13 @@ class Readings:
     """The values of one run. ``conditions``: what each conditional went by; ``turns``: how often
     each loop turned.
 
-    ``asked``: turns that are read of each loop besides the first and the last ones.
+    ``asked``: turns that are read of each loop besides the first and the last ones;
+    ``has_all_turns``: every turn is read.
     """
 
-    def __init__(self, asked: Collection[int] = ()) -> None:
+    def __init__(self, asked: Collection[int] = (), *, has_all_turns: bool = False) -> None:
         self._asked = asked
+        self._has_all_turns = has_all_turns
         self.values: dict[tuple[At, str, int], Known] = {}
         self.conditions: dict[tuple[At, str], Any] = {}
         self.turns: dict[tuple[At, str], int] = {}
@@ -62,6 +64,8 @@ class Readings:
 
     def wanted(self, count: int) -> list[int]:
         """The turns that are read of a loop that turned so often."""
+        if self._has_all_turns:
+            return list(range(count))
         ends = {*range(min(_TURNS_AT_EITHER_END, count)), *range(count)[-_TURNS_AT_EITHER_END:]}
         return sorted(ends | {turn for turn in self._asked if 0 <= turn < count})
 

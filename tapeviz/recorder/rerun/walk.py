@@ -38,6 +38,8 @@ class InsideReport:
     ops: list[tuple[list[Any], str, KeptOp]] = field(default_factory=list)
     has_gaps: bool = False
     """Something on the way from the arguments to the results is none of the ops."""
+    is_turned: bool = False
+    """It has loops, and ``ops`` are all that ran in all their turns."""
 
     def keep_turns(self, turns: Collection[int]) -> None:
         """Leave only the values of these turns of loops: the others were emitted before."""
@@ -93,6 +95,7 @@ class Walk:
         self._readings = readings
         self._attributes = attributes
         self._is_whole = True
+        self._has_loops = self._lacks_turns = False
         self.inside = InsideReport({"values": [], "branches": [], "turns": []})
 
     def report(self, arguments: Sequence[Any]) -> InsideReport:
@@ -108,7 +111,9 @@ class Walk:
         for symbol, identity in zip(returned, call.given, strict=False):
             self._name_returned(scope, symbol, identity)
         self._run(scope)
-        self.inside.event["whole"] = self._is_whole
+        self.inside.event["whole"] = self._is_whole and not self._has_loops
+        is_turned = self._is_whole and self._has_loops and not self._lacks_turns
+        self.inside.is_turned = self.inside.event["turned"] = is_turned
         return self.inside
 
     def _returned(self, graph: Any) -> int:
@@ -142,11 +147,15 @@ class Walk:
                 scope.values[op.name, symbol.value_index] = known
                 self._tell_value(scope, symbol, known)
             self._is_whole &= not private.has_gradient_of_its_own(op)
-            self._is_whole &= all(known.tensor is not None for known in outputs) or not op.outputs
+            is_known = all(known.tensor is not None for known in outputs)
+            self._is_whole &= is_known or not op.outputs or op.type in LOOPS
             self._is_whole &= op.type != "EagerPyFunc"  # its gradient calls Python
             if op.type not in RUN_FUNCTIONS:
                 self._tell_op(scope, op)
-            self.inside.has_gaps |= any(known is NOTHING for known in outputs)
+            self.inside.has_gaps |= any(
+                known is NOTHING and not (op.type in LOOPS and _is_handle(symbol))
+                for symbol, known in zip(op.outputs, outputs, strict=False)
+            )
 
     def _outputs(self, scope: _Scope, op: Any) -> Sequence[Known]:
         inputs = [self._value(scope, tensor) for tensor in op.inputs]
@@ -201,18 +210,22 @@ class Walk:
         return self._given(inner, op)
 
     def _looped(self, scope: _Scope, op: Any) -> Sequence[Known]:
-        self._is_whole = False  # a reader has the ops of one turn only
+        self._has_loops = True  # a reader has the ops of one turn only
         body = (self._run_by(scope, op) or [None])[0]
         count = self._readings.turns.get((scope.at, op.name))
         if body is None or count is None:
+            self._lacks_turns = True
             return [NOTHING] * len(op.outputs)
         self.inside.event["turns"].append([_flat(scope.at), op.name, count])
-        if not count:
-            return [self._value(scope, tensor) for tensor in op.inputs]
-        self.inside.has_gaps |= len(self._readings.wanted(count)) < count
         names = {-1: [self._name(scope, tensor) for tensor in op.inputs]}
+        if not count:
+            self._tell_ended(scope, op, names[-1])
+            return [self._value(scope, tensor) for tensor in op.inputs]
+        wanted = self._readings.wanted(count)
+        self.inside.has_gaps |= len(wanted) < count
+        self._lacks_turns |= len(wanted) < count
         last = None
-        for turn in self._readings.wanted(count):
+        for turn in wanted:
             last = _Scope(body, (*scope.at, (op.name, turn)), scope)
             for place, symbol in enumerate(body.inputs):
                 known = self._readings.values.get((last.at, "", place), NOTHING)
@@ -226,7 +239,16 @@ class Walk:
             self._run(last)
             names[turn] = [self._name(last, tensor) for tensor in body.outputs]
         assert last is not None
+        self._tell_ended(scope, op, names[wanted[-1]])
         return self._given(last, op)
+
+    def _tell_ended(self, scope: _Scope, op: Any, ended: Sequence[int]) -> None:
+        """What the last turn of a loop hands on is what the loop gives."""
+        for symbol, taken in zip(op.outputs, ended, strict=False):
+            given = self._name(scope, symbol)
+            if given != taken:
+                kept = KeptOp(op.type, [taken], None, [given], "", lambda gradient: [gradient])
+                self.inside.ops.append((_flat(scope.at), op.name, kept))
 
     def _given(self, inner: _Scope, op: Any) -> list[Known]:
         """The graph's results for the outputs of the op that ran it."""
@@ -266,7 +288,7 @@ class Walk:
 
     def _tell_value(self, scope: _Scope, symbol: Any, known: Known) -> None:
         identity = self._symbols.id(symbol)
-        if identity >= 0 or private.is_resource(symbol.dtype.as_datatype_enum):
+        if identity >= 0 or _is_handle(symbol):
             return
         name = self._name(scope, symbol) if known.tensor is not None else 0
         self.inside.event["values"].append([_flat(scope.at), identity, name, known.word])
@@ -280,6 +302,10 @@ class Walk:
             return  # the Identity that a function's result goes through: both go by one name
         kept = KeptOp(op.type, taken, self._attributes.of(op), given, op.name.rpartition("/")[0])
         self.inside.ops.append((_flat(scope.at), op.name, kept))
+
+
+def _is_handle(symbol: Any) -> bool:
+    return private.is_resource(symbol.dtype.as_datatype_enum)
 
 
 def _flat(at: At) -> list[Any]:

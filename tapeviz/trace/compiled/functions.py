@@ -161,7 +161,8 @@ def _inside(run: EagerRun) -> RerunOutcome | None:
         return None
     known: dict[str, Agreement] = {"equal": "equal", "differs": "differs"}
     state = known.get(event.state, "unchecked")
-    return RerunOutcome(state, event.why, event.ran or state != "unchecked")
+    has_run = event.ran or state != "unchecked"
+    return RerunOutcome(state, event.why, has_run, event.turned)
 
 
 def copying(

@@ -23,12 +23,14 @@ class RerunOutcome:
 
     ``state``: ``equal``: its outputs came out bit for bit as in the run; ``differs``;
     ``unchecked``: there was nothing to compare with. ``why``: the reason for the last two.
-    ``has_run``: it ran again; else the values inside are not known.
+    ``has_run``: it ran again; else the values inside are not known. ``is_turned``: it has loops,
+    and a gradient can be led back through every turn of them, op by op.
     """
 
     state: Agreement
     why: str = ""
     has_run: bool = True
+    is_turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
