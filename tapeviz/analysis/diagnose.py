@@ -171,7 +171,9 @@ def _why_no_bridge(trace: Trace, causes: Sequence[Cause]) -> str:
     inside = trace.ops[within].inside if within is not None and within in trace.ops else None
     if inside is None or not inside.has_run:
         return f"{where}, and the values in there are not known"
-    return "" if inside.is_turned else f"{where}, and not all values in there are known"
+    if inside.is_turned:
+        return f"{where}, and not all values in there are known"
+    return f"{where}, with operations whose gradient functions are Python’s own"
 
 
 def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:

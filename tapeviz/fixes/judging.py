@@ -36,7 +36,8 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     old, new = before.finding(key), after.finding(key)
     if old is None or new is None or not _is_same_call(before, after, key):
         return False
-    if new.status != "flows" and not (old.status == "nonfinite" and new.status == "zero"):
+    is_mended_by_zeros = edit.gives_zeros or old.status == "nonfinite"
+    if new.status != "flows" and not (is_mended_by_zeros and new.status == "zero"):
         return False
     if old.status == "zero" and _has_vanished(after.trace, new):
         return False

@@ -20,6 +20,7 @@ class Edit:
     ``part``: the subscript that picks the source's part of the result (``[0]``), else empty.
     ``has_other_shape``: the gradient asked for now is that of a tensor of another shape.
     ``has_other_value``: the target was not what was meant, and is another one now.
+    ``gives_zeros``: the gradient is zero, as it is where a target does not depend on a source.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Edit:
     part: str = ""
     has_other_shape: bool = False
     has_other_value: bool = False
+    gives_zeros: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ from .tapes.functions import (
 )
 from .tapes.kept import compute_anew, compute_in_call
 from .tapes.moving import compute_target_inside, forget_nothing, move_in, record_again
-from .tapes.near_misses import ask_for_used, swap, use_the_unused
+from .tapes.near_misses import ask_for_used, swap, take_zeros, use_the_unused
 from .tapes.sources import (
     ask_for_called,
     ask_for_original,
@@ -86,7 +86,7 @@ from .values.infinities import (
     shifted_exponential,
     wider_floats,
 )
-from .values.integers import make_float, take_cast_away, write_floats
+from .values.integers import make_float, take_cast_away, take_text_away, write_floats
 from .values.leaving import CALL_MODEL, call_directly, stay_in_tensorflow
 from .values.metrics import compute_beside_metric, unstack_values
 from .values.positions import soft_accuracy, take_values
@@ -144,6 +144,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     IntegerValue: (
         interpolate,
         *SOFT_COUNTS,
+        take_text_away,
         take_cast_away,
         write_floats,
         make_float,
@@ -167,6 +168,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         use_the_unused,
         ask_for_called,
         ask_for_used,
+        take_zeros,
     ),
     CustomGradient: (return_computed, differentiate_itself, pass_upstream),
     StatefulObject: (keep_written, compute_beside_metric, unstack_values),

@@ -58,8 +58,10 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     one for each output.
     ``state``: ``equal`` if the results are those of the call bit for bit, ``differs``,
     ``unchecked``; ``why`` says it in words. ``ran``: it did run again.
-    ``whole``: all its ops have values, and each could be differentiated by itself; ``turned``: that
-    holds, and there are loops, of which every turn has its ops in the kernel.
+    ``raised``: the op that did, as in the call, or the loop or call it is in; the values are those
+    up to there.
+    ``whole``: all its ops have values, and each could be differentiated by itself; ``turned``: the
+    latter holds, and there are loops, of which every turn has its ops in the kernel.
     ``adds``: it has the ``values`` of further turns of loops, besides those of the event before it
     about the same call, and nothing else.
     """
@@ -68,6 +70,7 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     graph: int = 0
     whole: bool = False
     turned: bool = False
+    raised: str = ""
     call: int = 1
     of: int = 1
     values: list[tuple[Path, int, int, str]] = []

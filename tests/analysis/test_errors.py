@@ -54,7 +54,7 @@ RAISING = {
     "raised in a compiled function": (
         "import tensorflow as tf\n@tf.function\ndef f(s):\n    n = tf.strings.to_number(s)\n"
         "    return n * 2.0\nf(tf.constant('abc'))",
-        ["StringToNumber on line 4", "line 6 calls", "not known"],
+        ["StringToNumber on line 4", "line 6 calls", "got s = 'abc'"],
     ),
     "a variable made in a layer's call": (
         "import tensorflow as tf\nclass Noise(tf.keras.layers.Layer):\n    def call(self, x):\n"

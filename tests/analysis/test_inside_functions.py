@@ -92,6 +92,17 @@ SNIPPET = dedent(
             y = tf.math.log(w - x) ** 2  # cut later
         return tape.gradient(y, w)
 
+    @tf.function
+    def either(xs):
+        with tf.GradientTape() as tape:
+            y = tf.constant(0.0)
+            for x in xs:
+                if x > 2.0:
+                    y += tf.sqrt(w - w)  # cut either
+                else:
+                    y += w * x
+        return tape.gradient(y, w)
+
     unwatched(tf.constant(3.0)), positions(), turns(), loop()
     rebound(tf.constant([1.0, 2.0])), branch(tf.constant(True))
     skipped(tf.constant(1.0)), clipped()
@@ -101,6 +112,7 @@ SNIPPET = dedent(
     tape.gradient(y, zeros)
     for x in (0.0, 1.0, 1.3, 0.5):
         later(tf.constant(x))
+    either(tf.constant([1.0, 3.0, 1.0]))
     """
 ).lstrip()
 
@@ -113,8 +125,9 @@ FOUND = {
     "branch": ("none", "stop-gradient", "Line {line} calls tf.stop_gradient"),
     "skipped": ("zero", "not-connected", "flag > 0.0 on line {line} was True"),
     "clipped": ("zero", "saturated", "tf.clip_by_value on line {line}"),
-    "norms": ("nonfinite", "nonfinite", "probably from tf.sqrt on line {line}"),
+    "norms": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
     "later": ("flows", "", ""),
+    "either": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
 }
 
 

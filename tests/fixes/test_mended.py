@@ -47,6 +47,17 @@ BROKEN = {
         "weight = tf.sigmoid(w - (0.5))",
         0.49503,
     ),
+    "a head that the loss does not use": (
+        """
+        trunk, head = tf.Variable(2.0), tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            loss = trunk * trunk
+            volume = tf.exp(head)
+        t.gradient(loss, head)
+        """,
+        "t.gradient(loss, head, unconnected_gradients=tf.UnconnectedGradients.ZERO)",
+        0.0,
+    ),
     "elements of a list": (
         """
         params, k = [tf.Variable(1.0), tf.Variable(2.0)], tf.Variable(0.5)

@@ -73,6 +73,21 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "o = tf.nn.relu(1.0 - tf.abs(tf.expand_dims(x, -1) - tf.range(3, dtype=tf.float32)))",
     ),
     (
+        "integer",
+        "v = tf.strings.to_number(tf.strings.as_string(x)) * 2.0",
+        "v = x * 2.0",
+    ),
+    (
+        "left-tensorflow",
+        "v = tf.numpy_function(np.arctan2, [x, a + b], tf.float32)",
+        "v = tf.atan2(x, a + b)",
+    ),
+    (
+        "not-connected",
+        "v = tf.cond(x > a, lambda: x * 2.0, lambda: b)",
+        "v = (tf.sigmoid(x - (a)) * (x * 2.0) + (1 - tf.sigmoid(x - (a))) * (b))",
+    ),
+    (
         "left-tensorflow",
         "v = 2.0 * xs[int(x)]",
         "v = 2.0 * (xs[int(x)] + (x - int(x)) * (xs[min(int(x) + 1, len(xs) - 1)] - xs[int(x)]))",

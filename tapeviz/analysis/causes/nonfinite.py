@@ -26,7 +26,8 @@ _GROWING = ops_with("grows")
 @dataclass(frozen=True, slots=True)
 class Nonfinite(Evidence):
     """``how``: such numbers were ``given`` as ``output_gradients``; the op got them (``input``,
-    with their ``origin`` in words), gave them (``output``), has no slope there (``point``;
+    with their ``origin`` in words), gave them (``output``; ``result``: and the gradients are finite
+    all the same), has no slope there (``point``;
     ``masked``: what arrived was 0), or its gradient is too large for its ``dtype`` (``overflow``).
 
     ``value``: what the op got there, empty if not known. ``number``: which of several ``calls`` of
@@ -34,7 +35,7 @@ class Nonfinite(Evidence):
     """
 
     kind: ClassVar[str] = "nonfinite"
-    how: Literal["given", "input", "output", "point", "masked", "overflow"] = "point"
+    how: Literal["given", "input", "output", "result", "point", "masked", "overflow"] = "point"
     value: str = ""
     origin: str = ""
     dtype: str = ""
@@ -77,6 +78,11 @@ class Nonfinite(Evidence):
                 f"such numbers. From there they spread to {source}. "
                 f"Keep its input where the result is finite."
             )
+        if self.how == "result":
+            return (
+                f"{op}{got} result is NaN or infinite. The gradients of that call are finite all "
+                f"the same, so they say nothing of it. Keep its input where the result is finite."
+            )
         remedy = "Keep its input away from that point."
         if self.how == "masked":
             remedy = (
@@ -102,6 +108,9 @@ def nonfinite(asked: MadeNonfinite) -> Cause | None:
         return facts.cause(Nonfinite("given"), facts.call.line) if is_given else None
     step, op = found
     inner = _first_inside(facts, op)
+    turned = _in_a_turn(facts, op, inner)
+    if turned is not None:
+        return turned
     if inner is None and has_inside(op) and not op.is_open:
         suspect = last_in_body(facts, op, _SINGULAR) or last_in_body(facts, op, _GROWING)
         if suspect is not None:
@@ -122,15 +131,40 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     trace = facts.trace
     shown, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
     op = shown.get((found.gave.traced, found.gave.name), found.gave)
+    if found.given is not None:
+        origin = _origin(facts, found.given)
+        given = Nonfinite("input", origin=origin, number=found.number, calls=found.calls)
+        return found.run, facts.cause_at(given, facts.origins.forward(op)), given
     forward = facts.origins.forward(op)
     own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
     forward = shown.get((own.traced, own.name), own)
     bad = any(is_nonfinite(trace.stats(now.get(output, output))) for output in own.outputs)
     at = place_of_bad(trace, own if bad else found.gave, now)
     value = _value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
-    how: Literal["output", "point"] = "output" if bad else "point"
+    how: Literal["output", "result", "point"] = "output" if bad else "point"
+    if bad and not found.is_in_gradients:
+        how = "result"
     evidence = Nonfinite(how, value, number=found.number, calls=found.calls)
     return found.run, facts.cause_at(evidence, forward), evidence
+
+
+def _in_a_turn(facts: CallFacts, op: Op, inner: Op | None) -> Cause | None:
+    """For a loop, or the call of a compiled function with loops, the op and what it got in the
+    first turn that made such numbers. ``inner``: the op that seems to have, by the values drawn."""
+    trace = facts.trace
+    for loop in trace.loops.values():
+        is_there = inner is None or inner.id == loop.op or inner.id in loop.body
+        is_asked = loop.op == op.id or (op.is_compiled_call and trace.ops[loop.op].within == op.id)
+        if not is_asked or not is_there:
+            continue
+        own, now = in_first_turn(trace, trace.ops[loop.op], _SINGULAR)
+        if own.id != loop.op:
+            at = place_of_bad(trace, own, now)
+            taken = (now.get(tensor, tensor) for tensor in own.inputs)
+            value = _value_at(taken, at, trace.value)
+            evidence = Nonfinite("output", value) if at is not None else Nonfinite("point", _ZERO)
+            return facts.cause_at(evidence, own)
+    return None
 
 
 def _first_inside(facts: CallFacts, call: Op) -> Op | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...text.source import SourceText
@@ -26,7 +26,19 @@ class Case:
 
     @property
     def line(self) -> int:
-        return self.failure.line
+        """The innermost line of the snippet; in a compiled function that which TensorFlow names."""
+        inner = self.traced_lines
+        return inner[-1] if inner else self.failure.line
+
+    @property
+    def traced_lines(self) -> Sequence[int]:
+        """The lines that an op which raised in a compiled function was traced from, outermost
+        first (``Detected at node … defined at``, TensorFlow 2.15–2.21)."""
+        _, _, stack = self.failure.message.partition("Detected at node")
+        if "[Op:__" not in stack:  # of a session, which ran the whole graph
+            return ()
+        own = re.escape(self.trace.filename.rpartition("/")[2])
+        return [int(n) for n in re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)]
 
     @property
     def call(self) -> Call | None:

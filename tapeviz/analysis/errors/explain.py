@@ -13,6 +13,7 @@ from ...text.source import SourceText
 from ...trace.model import Trace
 from . import python, tapes, tensors, training
 from .case import Case, Explain
+from .until import known_until
 
 
 def explain_error(trace: Trace) -> str:
@@ -26,8 +27,8 @@ def explain_error(trace: Trace) -> str:
         match = re.search(pattern, said, re.IGNORECASE | re.DOTALL)
         words = explain(Case(trace, failure, text, match)) if match else ""
         if words:
-            return words
-    return ""
+            return " ".join(filter(None, (words, known_until(trace))))
+    return known_until(trace)
 
 
 def say(words: str) -> Explain:

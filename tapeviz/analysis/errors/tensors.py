@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .case import Case
+from .until import known_until
 
 
 def shapes(case: Case) -> str:
@@ -77,14 +78,15 @@ def raised_in_function(case: Case) -> str:
     name = _node_name(message)
     if not name:
         return ""
-    own = re.escape(case.trace.filename.rpartition("/")[2])
-    lines = re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', message)
-    where = f" on line {lines[-1]}" if lines else ""
+    where = f" on line {case.line}" if case.traced_lines else ""
+    line = case.failure.line
+    raised = f"The op {name}{where} raised inside of the compiled function that line {line} calls."
+    if known_until(case.trace):
+        return raised
     return (
-        f"The op {name}{where} raised inside of the compiled function that line {case.line} calls. "
-        f"TensorFlow gives nothing back of a call that raised, so the values inside of this call "
-        f"are not known. tf.config.run_functions_eagerly(True) at the top runs the function op by "
-        f"op: then they are, and the error names its own line."
+        f"{raised} TensorFlow gives nothing back of a call that raised, so the values inside of "
+        f"this call are not known. tf.config.run_functions_eagerly(True) at the top runs the "
+        f"function op by op: then they are, and the error names its own line."
     )
 
 

@@ -19,12 +19,15 @@ _READS = frozenset({"ReadVariableOp", "ResourceGather", "Const"})
 @dataclass(frozen=True, slots=True)
 class Began:
     """``number``: of the call, from 1, of ``calls``; ``gave``: the op that gave such a number of
-    finite ones, which may be one of the backward pass."""
+    finite ones, which may be one of the backward pass. ``given``: the argument of the call that
+    was such a number already; ``is_in_gradients``: the numbers reached a gradient."""
 
     number: int
     calls: int
     run: Op
     gave: Op
+    given: TensorId | None = None
+    is_in_gradients: bool = True
 
 
 def runs_of(trace: Trace, call: Call) -> Sequence[Op]:
@@ -45,7 +48,9 @@ def began(trace: Trace, call: Call) -> Began | None:
             continue
         gave = _origin(trace, call, run)
         if gave is not None and gave.type not in _READS:
-            return Began(number, len(runs), run, gave)
+            given = next((bad for bad in _bad(trace, gave.inputs) if bad in run.inputs), None)
+            spoils = bool(_gradients(trace, call, run))
+            return Began(number, len(runs), run, gave, given, spoils)
     return None
 
 
@@ -86,6 +91,11 @@ def _bad(trace: Trace, tensors: Iterable[TensorId | None]) -> Iterator[TensorId]
 
 def _starts(trace: Trace, call: Call, run: Op) -> list[TensorId]:
     """The gradients and the outputs of a call of the function that are not finite."""
+    return [*_gradients(trace, call, run), *_bad(trace, run.outputs)]
+
+
+def _gradients(trace: Trace, call: Call, run: Op) -> list[TensorId]:
+    """The gradients in a call of the function that are not finite."""
     shown = trace.ops.get(call.within) if call.within is not None else None
     made: Mapping[tuple[int, str], Op] = by_name(trace, run) if run is not shown else {}
     gradients: list[TensorId | None] = []
@@ -95,7 +105,7 @@ def _starts(trace: Trace, call: Call, run: Op) -> list[TensorId]:
             gradients.append(result if run is shown else None)
         elif (own := made.get((op.traced, op.name))) is not None:
             gradients.append(own.outputs[op.outputs.index(result)])
-    return [*_bad(trace, gradients), *_bad(trace, run.outputs)]
+    return [*_bad(trace, gradients)]
 
 
 def by_name(trace: Trace, run: Op) -> dict[tuple[int, str], Op]:
@@ -107,6 +117,7 @@ def by_name(trace: Trace, run: Op) -> dict[tuple[int, str], Op]:
 def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
     """Follow such numbers back to the first op that gave them and got none."""
     waiting, seen = _starts(trace, call, run), set[TensorId]()
+    run_inputs = frozenset(run.inputs)
     found: list[Op] = []
     while waiting:
         tensor = waiting.pop()
@@ -118,7 +129,7 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
             continue
         onward = [*_bad(trace, op.inputs), *_unknown(trace, op)]
         waiting.extend(onward)
-        if not onward:
+        if run_inputs.issuperset(onward):  # the call was given them, or there are none
             found.append(op)
     places = {op: place for place, op in enumerate(run.body)}
     return min(found, key=lambda op: places.get(op.id, 0), default=None)
@@ -157,6 +168,8 @@ def in_first_turn(
     for key in sorted(innermost.turns, reverse=True):
         now = innermost.turns[key]
         for inner in (op for op in reversed(body) if op.type in singular):
+            if now.keys().isdisjoint(inner.outputs):
+                continue  # a branch that this turn did not take
             if any(_has_zero(trace.value(now.get(tensor, tensor))) for tensor in inner.inputs):
                 return inner, now
     return op, {}

@@ -9,15 +9,17 @@ import libcst as cst
 from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..source import ParsedSource, all_of, sole
+from ..source import ParsedSource, all_of, argument, called_name, sole
 
+_OF_COND = ("pred", "true_fn", "false_fn")
 _TITLE = "Weigh both results by a sigmoid, which has a slope, in place of the if"
 
 
 def weigh_both(case: FixCase) -> Iterator[Edit]:
     """``if w > 0.5: y = a`` / ``else: y = b`` → ``y = s * a + (1 - s) * b``, s = sigmoid(w - 0.5).
 
-    Without an ``else`` ``b`` is what the name held before; ``a if w > 0.5 else b`` likewise.
+    Without an ``else`` ``b`` is what the name held before; ``a if w > 0.5 else b`` and ``tf.cond``
+    likewise.
     """
     source, line = case.source, _line(case)
     statement = source.statement(line)
@@ -62,6 +64,14 @@ def _choices(source: ParsedSource, statement: cst.CSTNode) -> Iterator[Edit]:
             weight = f"{source.tf}.sigmoid({difference})"
             value, other = source.code(choice.body), source.code(choice.orelse)
             plan.replace(choice, f"({weight} * ({value}) + (1 - {weight}) * ({other}))")
+    for call in all_of(statement, cst.Call):
+        test, *given = (argument(call, place, name) for place, name in enumerate(_OF_COND))
+        results = [each.value.body for each in given if each and isinstance(each.value, cst.Lambda)]
+        difference = _difference(source, test.value) if test is not None else None
+        if called_name(call) == "cond" and difference is not None and len(results) == 2:
+            weight = f"{source.tf}.sigmoid({difference})"
+            value, other = map(source.code, results)
+            plan.replace(call, f"({weight} * ({value}) + (1 - {weight}) * ({other}))")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
 

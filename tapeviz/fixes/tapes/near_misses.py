@@ -106,6 +106,25 @@ def _added(case: FixCase, name: str, made: Statement) -> Iterator[Edit]:
             yield Edit(title, plan.text(), has_other_value=True)
 
 
+def take_zeros(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(y, [a, b])`` → zeros for ``b``, where ``y`` is made from ``a`` alone.
+
+    That is the derivative by what a target does not depend on (``tf.UnconnectedGradients``).
+    """
+    source, call = case.source, gradient_call(case.source, case.call)
+    asked = {each.tensor for each in case.call.sources if each.text == case.finding.source}
+    is_unused = bool(_ends(case).variables) and not asked.isdisjoint(case.trace.variables)
+    if call is None or not is_unused or case.call.method != "gradient":
+        return
+    if argument(call, 3, "unconnected_gradients") is None:
+        plan = Plan(source)
+        given = source.code(call).rstrip()[:-1].rstrip().rstrip(",")
+        plan.replace(call, f"{given}, unconnected_gradients={source.tf}.UnconnectedGradients.ZERO)")
+        targets = ", ".join(target.text for target in case.call.targets) or "the target"
+        title = f"If {targets} shall not depend on it: take zeros, its derivative, in place of None"
+        yield Edit(title, plan.text(), gives_zeros=True)
+
+
 def swap(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(x, y)`` → ``tape.gradient(y, x)``."""
     call = gradient_call(case.source, case.call)

@@ -8,7 +8,7 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan
+from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, called_name, dotted, header_nodes
 from .stopping import inner
 
@@ -51,6 +51,25 @@ def make_float(case: FixCase) -> Iterator[Edit]:
             assign.value, f"{source.tf}.cast({source.code(assign.value)}, {source.tf}.float32)"
         )
         yield Edit("Cast it to float32 where it is made", plan.text())
+
+
+def take_text_away(case: FixCase) -> Iterator[Edit]:
+    """``tf.strings.to_number(tf.strings.as_string(x))`` → ``x``, on one line or on two."""
+    source = case.source
+    plan = Plan(source)
+    done: set[str] = set()
+    for call in all_of(source.module, cst.Call):
+        name, given = called_name(call), argument(call, 0, "input")
+        if name in ("as_string", "to_number") and (given or call.args):
+            done.add(name)
+            plan.replace(call, _first_given)
+    if len(done) > 1:
+        title = "Estimate: keep the number, with the digits that text cuts off"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _first_given(call: cst.Call) -> cst.BaseExpression:
+    return enclosed(call.args[0].value)
 
 
 def take_cast_away(case: FixCase) -> Iterator[Edit]:

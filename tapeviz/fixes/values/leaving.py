@@ -68,6 +68,14 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
             continue
         if not isinstance(given.value, (cst.List, cst.Tuple)):
             continue
+        known = FUNCTIONS.get(dotted(function.value).removeprefix(f"{source.np}."))
+        if known is not None and isinstance(function.value, cst.Attribute):
+            plan, taken = Plan(source), [source.code(e.value) for e in given.value.elements]
+            a, b = (*taken, "", "")[:2]
+            plan.replace(call, known.format(tf=source.tf, all=", ".join(taken), a=a, b=b, axis="0"))
+            title = f"Compute with TensorFlow in place of {source.code(function.value)}"
+            yield Edit(title, plan.text())
+            continue
         inside: cst.CSTNode | None = function.value
         if not isinstance(inside, cst.Lambda):
             inside = _function_named(source, source.code(function.value))

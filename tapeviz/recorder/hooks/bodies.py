@@ -6,6 +6,7 @@ right before the op that runs one: a call, or a branch or loop (``If``, ``While`
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
@@ -109,6 +110,12 @@ def _running(
         )
 
     @recording.guarded
+    def raised(call: KeptCall, inputs: Sequence[Any], words: str) -> None:
+        fields = {"type": call.function.name.decode(), "error": words}
+        fields |= {"site": recording.here(sys._getframe(1)), "call": recording.local.state[0]}
+        recording.append((recording.encoder.failed_op, fields, list(inputs)))
+
+    @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
         op = private.newest_call(into, outputs)
         if op is not None:
@@ -121,7 +128,11 @@ def _running(
         into, graph = private.graph_being_built(), private.graph_behind(self)
         call = begun(self, graph, args, into)
         if call is not None:
-            outputs, sources = taps.run(lambda: run(self, *args), self)
+            try:
+                outputs, sources = taps.run(lambda: run(self, *args), self)
+            except Exception as error:
+                raised(call, args, str(error))
+                raise
             ended(call, outputs, sources)
             return outputs
         outputs = run(self, *args)

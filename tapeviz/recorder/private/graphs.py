@@ -71,6 +71,14 @@ def has_gradient_of_its_own(op: Any) -> bool:
     return "_gradient_op_type" in op.node_def.attr
 
 
+def is_of_backward_pass(name: str) -> bool:
+    """Whether an op with this name was put into a graph by a gradient call of a tape.
+
+    ``gradient_name_scope`` in ``tensorflow/python/eager/backprop.py``, 2.15–2.21.
+    """
+    return name.startswith("gradient_tape/")
+
+
 def attrs_of(op: Any) -> tuple[Any, ...]:
     """The attributes of an op in a graph, as an eager op of the type would have them."""
     found: list[Any] = []

@@ -8,14 +8,19 @@ results are compared with those of the call, bit for bit.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import private
 from ..hooks.kept_calls import KeptCall
+from ..private import functions
 from ..recording import RecordingContext
+from .definitions import op_name, without_our_names
+from .programs import Program, Ran
+from .raised import node_that_raised, run_up_to
 from .readings import Known, Readings
 from .states import RerunVariables, Unknown
 from .walk import Attributes, InsideReport, Walk
@@ -64,11 +69,19 @@ class Rerun:
             program = self._states.program(call)
             states = self._states.before(call)
             inputs = self._states.inputs(call)
-            ran = program.look_inside(inputs, lambda: self._states.restore(states))
+            restore = partial(self._states.restore, states)
         except Unknown as reason:
             return {"state": "unchecked", "why": str(reason)}
         except private.Refused as error:
-            return {"state": "unchecked", "why": f"it raised when it ran again: {error}"}
+            return {"state": "unchecked", "why": f"a call before it raised: {error}"}
+        try:
+            ran = program.look_inside(inputs, restore)
+        except private.Refused as error:
+            raised = self._compute_up_to(
+                call, str(error), lambda own: own.look_inside(inputs, restore), readings
+            )
+            why = without_our_names(f"it raised when it ran again: {error}")
+            return {"state": "unchecked", "why": why, "ran": bool(raised), "raised": raised}
         pairs = zip(call.outputs or (), ran.outputs, strict=False)
         is_same = all(_is_same(held, tensor) for held, tensor in pairs)
         readings.take(ran.values, "exact" if is_same else "beside")
@@ -83,6 +96,30 @@ class Rerun:
             why = _difference(list(zip(call.outputs, ran.outputs, strict=False)))
             return {"state": "differs", "why": why, "ran": True}
         return {"state": "equal", "why": "", "ran": True}
+
+    def _compute_up_to(
+        self,
+        call: KeptCall,
+        message: str,
+        look: Callable[[Program], Ran],
+        readings: Readings,
+    ) -> str:
+        """Fill in the values of a call that raised, up to the op that did: its name, or that of
+        the loop or call of the function it is in; empty if they are not known."""
+        definition = functions.definition(call.function.name)
+        node = node_that_raised(definition, message) if definition is not None else None
+        if call.outputs is not None or node is None or self._states.program(call).cut.sources:
+            return ""
+
+        def attempt(part: Any) -> Ran | None:
+            try:
+                return look(self._states.program_of(part, call))
+            except private.Refused:
+                return None
+
+        ran = run_up_to(definition, node, attempt)
+        readings.take(ran.values if ran is not None else (), "exact")
+        return op_name(definition, node) if ran is not None else ""
 
 
 def _is_same(held: Any, tensor: Any) -> bool:

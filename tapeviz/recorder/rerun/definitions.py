@@ -67,7 +67,6 @@ class Edited:
         self.proto.CopyFrom(definition)
         name = without_our_names(definition.signature.name)
         self.proto.signature.name = f"__tapeviz_{next(_numbers)}_{name}"
-        self._own = itertools.count()
 
     @property
     def name(self) -> str:
@@ -119,7 +118,7 @@ class Edited:
         return f"{node.name}:handle:0"
 
     def _fresh_name(self) -> str:
-        return f"tapeviz_{next(self._own)}"
+        return f"tapeviz_{next(_numbers)}"
 
 
 def add_data_inputs(node: Any, refs: Sequence[str]) -> None:

@@ -45,8 +45,12 @@ class RerunVariables:
             definition = functions.definition(name)
             if definition is None:
                 raise Unknown("TensorFlow has dropped the function")
-            self._programs[name] = Program(definition, partial(self._shape_of, call.graph))
+            self._programs[name] = self.program_of(definition, call)
         return self._programs[name]
+
+    def program_of(self, definition: Any, call: KeptCall) -> Program:
+        """The copies of a function which is the call's, or a part of that."""
+        return Program(definition, partial(self._shape_of, call.graph))
 
     def before(self, call: KeptCall) -> dict[int, Any]:
         """The value of each variable among the call's inputs before it ran, by its handle's id.

@@ -95,7 +95,7 @@ class Walk:
         self._readings = readings
         self._attributes = attributes
         self._is_whole = True
-        self._has_loops = self._lacks_turns = False
+        self._has_loops = self._lacks_turns = self._has_own_gradients = False
         self.inside = InsideReport({"values": [], "branches": [], "turns": []})
 
     def report(self, arguments: Sequence[Any]) -> InsideReport:
@@ -111,8 +111,9 @@ class Walk:
         for symbol, identity in zip(returned, call.given, strict=False):
             self._name_returned(scope, symbol, identity)
         self._run(scope)
-        self.inside.event["whole"] = self._is_whole and not self._has_loops
-        is_turned = self._is_whole and self._has_loops and not self._lacks_turns
+        is_whole = self._is_whole and not self._has_own_gradients
+        self.inside.event["whole"] = is_whole and not self._has_loops
+        is_turned = self._has_loops and not self._lacks_turns and not self._has_own_gradients
         self.inside.is_turned = self.inside.event["turned"] = is_turned
         return self.inside
 
@@ -146,10 +147,10 @@ class Walk:
             for symbol, known in zip(op.outputs, outputs, strict=False):
                 scope.values[op.name, symbol.value_index] = known
                 self._tell_value(scope, symbol, known)
-            self._is_whole &= not private.has_gradient_of_its_own(op)
+            is_python = op.type == "EagerPyFunc"  # its gradient calls Python
+            self._has_own_gradients |= is_python or private.has_gradient_of_its_own(op)
             is_known = all(known.tensor is not None for known in outputs)
-            self._is_whole &= is_known or not op.outputs or op.type in LOOPS
-            self._is_whole &= op.type != "EagerPyFunc"  # its gradient calls Python
+            self._is_whole &= is_known or not op.outputs
             if op.type not in RUN_FUNCTIONS:
                 self._tell_op(scope, op)
             self.inside.has_gaps |= any(
@@ -213,8 +214,9 @@ class Walk:
         self._has_loops = True  # a reader has the ops of one turn only
         body = (self._run_by(scope, op) or [None])[0]
         count = self._readings.turns.get((scope.at, op.name))
+        is_forward = not private.is_of_backward_pass(scope.at[0][0] if scope.at else op.name)
         if body is None or count is None:
-            self._lacks_turns = True
+            self._lacks_turns |= is_forward
             return [NOTHING] * len(op.outputs)
         self.inside.event["turns"].append([_flat(scope.at), op.name, count])
         names = {-1: [self._name(scope, tensor) for tensor in op.inputs]}
@@ -223,7 +225,7 @@ class Walk:
             return [self._value(scope, tensor) for tensor in op.inputs]
         wanted = self._readings.wanted(count)
         self.inside.has_gaps |= len(wanted) < count
-        self._lacks_turns |= len(wanted) < count
+        self._lacks_turns |= len(wanted) < count and is_forward
         last = None
         for turn in wanted:
             last = _Scope(body, (*scope.at, (op.name, turn)), scope)
@@ -243,7 +245,7 @@ class Walk:
         return self._given(last, op)
 
     def _tell_ended(self, scope: _Scope, op: Any, ended: Sequence[int]) -> None:
-        """What the last turn of a loop hands on is what the loop gives."""
+        """Note that a loop gives what its last turn hands on."""
         for symbol, taken in zip(op.outputs, ended, strict=False):
             given = self._name(scope, symbol)
             if given != taken:

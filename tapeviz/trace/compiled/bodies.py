@@ -98,7 +98,9 @@ class Bodies:
             return
         number, graph = known[0], self.graphs.known[known[0]]
         is_new = number not in self._counts
-        self._counts[number] = count = self._counts.get(number, 0) + 1
+        count = self._counts.get(number, 0) + 1
+        if not op.error:
+            self._counts[number] = count
         if is_new and not op.graph:
             self._note_returned(number, op)
         within = {inner for top in known for inner in self.graphs.within(top)}

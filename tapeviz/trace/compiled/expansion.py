@@ -116,6 +116,8 @@ class Expansion:
             yield self._alone(op, around)
             return
         branch = self._values.branches.get(path) if path is not None else None
+        if path is not None and len(self._values.taken.get(path[0], ())) > 1:
+            branch = None  # of a loop that takes one in this turn and the other in that: both
         skipped = None
         if op.type in CONDITIONALS and branch is not None and around is not None:
             skipped = self._skipped(numbers, branch, around)

@@ -162,7 +162,7 @@ def _inside(run: EagerRun) -> RerunOutcome | None:
     known: dict[str, Agreement] = {"equal": "equal", "differs": "differs"}
     state = known.get(event.state, "unchecked")
     has_run = event.ran or state != "unchecked"
-    return RerunOutcome(state, event.why, has_run, event.turned)
+    return RerunOutcome(state, event.why, has_run, event.turned, event.raised)
 
 
 def copying(

@@ -24,13 +24,15 @@ class RerunOutcome:
     ``state``: ``equal``: its outputs came out bit for bit as in the run; ``differs``;
     ``unchecked``: there was nothing to compare with. ``why``: the reason for the last two.
     ``has_run``: it ran again; else the values inside are not known. ``is_turned``: it has loops,
-    and a gradient can be led back through every turn of them, op by op.
+    and a gradient can be led back through every turn of them, op by op. ``raised``: the op
+    that did, as in the call, or the loop or call it is in: the values are those up to there.
     """
 
     state: Agreement
     why: str = ""
     has_run: bool = True
     is_turned: bool = False
+    raised: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class Conditional:
 
     ``taken``: 0 for the branch where the predicate is true, 1 for the other. ``skipped``: tensors
     from outside, for variables their handles, that only the other branch takes, each with the line
-    of the op that does.
+    of the op that does. Of one in a loop that takes either branch in some turn both are drawn, and
+    there is none of these.
     """
 
     op: OpId

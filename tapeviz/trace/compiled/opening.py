@@ -72,10 +72,13 @@ def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
     graphs = TracedGraphs()
     opening = Opening()
     runs: list[tuple[int, int]] = []
+    raised: dict[int, int] = {}
     tapes: dict[int, int] = {}
     asked: dict[tuple[int, str], tuple[int, int]] = {}
     for event, run in eager_runs(iter(events), graphs):
-        if run is not None and isinstance(event, e.OpRan):
+        if run is not None and isinstance(event, e.OpRan) and event.error:
+            raised[run.graphs[0]] = event.id
+        elif run is not None and isinstance(event, e.OpRan):
             runs.append((event.id, run.graphs[0]))
         elif isinstance(event, e.TapeOpened):
             tapes[event.id] = len(runs)
@@ -93,6 +96,10 @@ def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
         if op in top:
             opening.opened.add(op)
             opening.representatives.update(dict.fromkeys(graphs.within(top[op]), op))
+    for graph, op in raised.items():
+        opening.opened.add(op)
+        for inner in graphs.within(graph):
+            opening.representatives.setdefault(inner, op)
     left = MOST_OPS
     for since, until in reversed(asked.values()):
         for op, graph in reversed(runs[since:until]):

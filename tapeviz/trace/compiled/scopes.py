@@ -49,6 +49,8 @@ class RerunValues:
     def __init__(self, event: e.InsideComputed | None) -> None:
         self.at: dict[Names, dict[Turns, dict[int, tuple[int, str]]]] = {}
         self.branches: dict[tuple[Names, Turns], int] = {}
+        self.taken: dict[Names, set[int]] = {}
+        """All branches that each conditional took."""
         self.counts: dict[tuple[Names, Turns], int] = {}
         self.numbers: dict[tuple[Names, Turns], deque[int]] = {}
         if event is None:
@@ -59,6 +61,7 @@ class RerunValues:
         for path, name, branch in event.branches:
             names, turns = _split(path)
             self.branches[(*names, name), turns] = branch
+            self.taken.setdefault((*names, name), set()).add(branch)
         for path, name, count in event.turns:
             names, turns = _split(path)
             self.counts[(*names, name), turns] = count

@@ -1,0 +1,50 @@
+"""A run in which a call of a compiled function raised in; up to where its inside is known out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...trace.model import Op, TensorId, Trace
+
+_MOST_SHOWN = 8
+"""Elements of a value that stands in a sentence."""
+
+
+def known_until(trace: Trace) -> str:
+    """A sentence or two; empty where no such call was computed again up to what raised."""
+    calls = [op for op in trace.ops.values() if op.error and op.inside and op.inside.raised]
+    if not calls:
+        return ""
+    call = calls[-1]
+    assert call.inside is not None
+    raised = call.inside.raised
+    inside = (trace.ops[op] for op in call.body if op in trace.ops)
+    op = next((op for op in inside if op.name == raised and op.within == call.id), None)
+    if op is None:
+        return ""
+    where = f" on line {op.line}" if op.line else ""
+    loop = trace.loops.get(op.id)
+    if loop is not None:
+        return (
+            f"It raised in turn {(loop.count or 0) + 1} of the loop{where}. What was computed "
+            f"before that turn was computed again, and the graph shows it."
+        )
+    given = [words for tensor in op.inputs if (words := _value_words(trace, op, tensor))]
+    got = f" got {' and '.join(given)}" if given else " raised"
+    return (
+        f"{op.type}{where}{got}. What was computed before it in this call was computed again, and "
+        f"the graph shows it."
+    )
+
+
+def _value_words(trace: Trace, op: Op, tensor: TensorId) -> str:
+    """``b = [1. 2.]``; of a large one the shape."""
+    known, value = trace.tensors.get(tensor), trace.value(tensor)
+    if known is None or known.is_handle:
+        return ""
+    name = next(iter(trace.names.get(tensor, ())), "")
+    if value is not None and value.size <= _MOST_SHOWN:
+        shown = np.array2string(value, separator=", ").replace("\n", "")
+        return f"{name} = {shown}" if name else shown
+    shape = "?" if known.shape is None else str(tuple(known.shape))
+    return f"{name or 'a tensor'} of shape {shape}"
