@@ -253,7 +253,7 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
     ``also_flowing``: for those that the tape gave, too.
     """
     asked = 0
-    flow, numbers = DataFlow(trace), _NumbersByTime(trace)
+    flow, numbers = DataFlow(trace), _EagerNumbers(trace)
     for call in trace.calls:
         if call.method != "gradient" or not call.ended or not (call.replay or also_flowing):
             continue
@@ -266,7 +266,7 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
         if not wanted:
             continue
         until = numbers.last_before(call.when)
-        first = numbers.first_from(Paths(flow, call).writes_since(_starts(flow, call)))
+        since = Paths(flow, call).writes_since(_starts(flow, call))
         for tensor, found in wanted:
             yield {
                 "call": call.id,
@@ -274,7 +274,7 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
                 "source": tensor,
                 "gradient": found,
                 "seeds": _seeds(trace, call),
-                "writes_since": first,
+                "writes_since": numbers.last_before(since) + 1,
                 "until": until,
             }
             asked += 1
@@ -282,24 +282,22 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
                 return
 
 
-class _NumbersByTime:
-    """The ops' numbers before and after a position in the order of events: sorted once."""
+class _EagerNumbers:
+    """The numbers of the ops that ran eagerly, by their position in the order of events.
+
+    The inside of a compiled call has numbers of its own; it counts where its call stands.
+    """
 
     def __init__(self, trace: Trace) -> None:
-        ordered = sorted(trace.ops.values(), key=attrgetter("when"))
+        eager = (op for op in trace.ops.values() if op.within is None)
+        ordered = sorted(eager, key=attrgetter("when"))
         self._whens = [op.when for op in ordered]
         self._highest = list(accumulate((op.id for op in ordered), max))
-        self._lowest = list(accumulate((op.id for op in reversed(ordered)), min))[::-1]
 
     def last_before(self, when: int) -> int:
         """The highest number of an op before that position; 0 if there is none."""
         place = bisect_left(self._whens, when)
         return self._highest[place - 1] if place else 0
-
-    def first_from(self, when: int) -> int:
-        """The lowest number of an op from that position on; 0 if there is none."""
-        place = bisect_left(self._whens, when)
-        return self._lowest[place] if place < len(self._lowest) else 0
 
 
 def _to_be_checked(trace: Trace, call: Call, place: int, also_flowing: bool) -> TensorId | None:

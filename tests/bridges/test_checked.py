@@ -33,6 +33,16 @@ AGREEING = {
             y = average * average
         t.gradient(y, w)
         """,
+    "a write inside of a compiled function": """
+        w, kept = tf.Variable(1.0), tf.Variable(0.0)
+        @tf.function
+        def f(x):
+            kept.assign_add(x * w)
+            return kept * 2.0
+        with tf.GradientTape() as t:
+            y = f(tf.constant(3.0))
+        t.gradient(y, w)
+        """,
     "a draw in the shape of what depends on the source": """
         mean, z = tf.Variable([1.0, 2.0]), tf.Variable(tf.zeros(2))
         with tf.GradientTape() as t:
