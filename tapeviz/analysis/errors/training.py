@@ -8,10 +8,30 @@ from .case import Case
 def no_pairs(case: Case) -> str:
     if "apply_gradients" not in case.code:
         return ""
+    if "got 0" in case.failure.message:
+        return _nothing_applied(case)
     return (
         "apply_gradients was not given pairs of a gradient and its variable. "
         "An optimizer has to know which gradient belongs to which variable. "
         "Write optimizer.apply_gradients(zip(gradients, variables))."
+    )
+
+
+def _nothing_applied(case: Case) -> str:
+    """An empty list: no variables were asked for, or all gradients were None and left out."""
+    calls = [call for call in case.trace.calls if call.ended]
+    if calls and not calls[-1].sources:
+        return (
+            f"apply_gradients was given an empty list, for line {calls[-1].line} asked for the "
+            f"gradients of no variable at all. A model that was not told its input has no "
+            f"variables before its first call: read model.trainable_variables after that call, "
+            f"or give the model a tf.keras.Input(shape) first."
+        )
+    if calls and set(calls[-1].results) == {None}:
+        return "apply_gradients was given an empty list. " + no_gradients(case)
+    return (
+        "apply_gradients was given an empty list. It needs at least one pair of a gradient and its "
+        "variable: look at what was left out of the list."
     )
 
 
