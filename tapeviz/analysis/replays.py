@@ -265,7 +265,7 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
         ]
         if not wanted:
             continue
-        until = numbers.last_before(call.when)
+        until = max(numbers.last_before(call.when), call.within or 0)
         since = Paths(flow, call).writes_since(_starts(flow, call))
         for tensor, found in wanted:
             yield {
