@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..analysis.model import Cause, Diagnosis, Fix
 from ..trace.model import Array
 from .diffs import short_diff
@@ -87,8 +89,7 @@ def part_of(value: Array | None, subscript: str) -> Array | None:
     try:
         parts = ast.parse(f"x{subscript}", mode="eval").body
         assert isinstance(parts, ast.Subscript)
-        part: Array = value[_index(parts.slice)]
-        return part
+        return np.asarray(value[_index(parts.slice)])  # of one element NumPy gives a scalar
     except (AssertionError, ValueError, SyntaxError, IndexError):
         return None
 

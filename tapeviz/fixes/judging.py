@@ -43,7 +43,7 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
         return False
     method = before.diagnosis.calls[key[0]].call.method
     has_same_shape = old.shape is None or old.shape == new.shape or method != "gradient"
-    if not (has_same_shape or edit.part or edit.has_other_shape):
+    if not (has_same_shape or edit.parts or edit.has_other_shape):
         return False
     return _others_flow(before, after, key)
 
@@ -71,7 +71,7 @@ def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edi
     old, new = before.finding(key), after.finding(key)
     if old is None or new is None:
         return False
-    agrees = edit.has_other_shape or bool(edit.part) or _agrees(before, old, after, new)
+    agrees = edit.has_other_shape or bool(edit.parts) or _agrees(before, old, after, new)
     may_differ = edit.is_estimate or edit.has_other_value
     return agrees and (may_differ or has_same_targets(before, after, key))
 

@@ -17,7 +17,7 @@ class Edit:
     """A whole new text, and in a few words what it does.
 
     ``is_estimate``: the forward value or the derivative is another one than was written.
-    ``part``: the subscript that picks the source's part of the result (``[0]``), else empty.
+    ``parts``: for each source the subscript that picks its part of the result (``[0]``), or "".
     ``has_other_shape``: the gradient asked for now is that of a tensor of another shape.
     ``has_other_value``: the target was not what was meant, and is another one now.
     ``gives_zeros``: the gradient is zero, as it is where a target does not depend on a source.
@@ -26,7 +26,7 @@ class Edit:
     title: str
     new_text: str
     is_estimate: bool = False
-    part: str = ""
+    parts: tuple[str, ...] = ()
     has_other_shape: bool = False
     has_other_value: bool = False
     gives_zeros: bool = False

@@ -248,7 +248,8 @@ class _Trials:
             if has_come_out(self.before, after, key, edit):
                 finding = after.finding(key)
                 assert finding is not None
-                values[key] = part_of(_fetched(trial, after, finding), edit.part)
+                part = edit.parts[key[1]] if edit.parts else ""
+                values[key] = part_of(_fetched(trial, after, finding), part)
         return values
 
     def _follow_up(self, trial: _Trial, goal: FixGoal, edit: Edit, after: Outcome) -> None:
@@ -271,7 +272,7 @@ class _Trials:
         for second in list(distinct(edits_for(case), trial.text))[:2]:
             title = f"{edit.title}; {second.title[0].lower()}{second.title[1:]}"
             estimate = edit.is_estimate or second.is_estimate
-            both = Edit(title, second.new_text, estimate, edit.part or second.part)
+            both = Edit(title, second.new_text, estimate, edit.parts or second.parts)
             self._offer(goal, both, trial.depth + 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
@@ -18,6 +19,7 @@ from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
 
 from ..analysis.cases import CASES
+from ..traces import op_at
 from .fix_cases import evidence_of, fix_case
 
 BEFORE_AND_AFTER = [
@@ -381,6 +383,23 @@ def test_the_likeliest_edit(kind: str, line: int, before: str, after: str) -> No
     before, after = dedent(before).lstrip(), dedent(after).lstrip()
     edits = list(edits_for(fix_case(before, kind, line)))
     assert edits[0].new_text == after, short_diff(after, edits[0].new_text)
+
+
+def test_slices_in_a_list_are_taken_of_the_results() -> None:
+    text = (
+        "with tf.GradientTape() as t:\n    y = x * w\na, b, c = t.gradient(y, (x[0], w, x[1:]))\n"
+    )
+    case = fix_case(text, ReplacedSource("copy"), 3)
+    slices = [op_at(3, 60, "StridedSlice", [50], [100]), op_at(3, 61, "StridedSlice", [50], [102])]
+    made = {tensor: op.id for op in slices for tensor in op.outputs}
+    trace = replace(case.trace, ops={op.id: op for op in slices}, producers=made)
+    cut = replace(case, trace=trace)
+    edit = next(edits_for(cut))
+    assert edit.new_text.splitlines()[2:] == [
+        "whole = t.gradient(y, [x, w, x])",
+        "a, b, c = [whole[0][0], whole[1], whole[2][1:]]",
+    ]
+    assert edit.parts == ("[0]", "", "[1:]")
 
 
 SLICES = [
