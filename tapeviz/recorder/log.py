@@ -7,11 +7,11 @@ import os
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .encode import Encoder
-from .interrupts import signals_held_back
 
 Send = Callable[[list[str], bytes], None]
 
@@ -20,8 +20,7 @@ _PAUSE = 0.06
 # backward pass finds the memory free again that it uses in turn.
 _MANY_ELEMENTS, _SHORT_PAUSE = 1 << 20, 0.01
 _BATCH = 4_000
-_LEVELS = 100
-"""More calls inside of each other than encoding makes."""
+_PATIENCE = 2.0
 
 
 class ThreadState(threading.local):
@@ -48,11 +47,9 @@ class Log:
 
     A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, ``(None, name,
     tensor, site)`` for a name, else ``(method of the encoder, its arguments …)``.
-    Appending is atomic. The thread that has appended many rows encodes them itself: handed to
-    another one, rows and tensors would move from core to core and back, which cost a quarter of a
-    plain run. Our thread encodes what is left when little happens, and sends. ``at_once``: a row
-    is encoded as it is appended, so that no tensor of the snippet is held any longer than that; it
-    costs several times as much.
+    Appending is atomic. Encoding and sending have their own thread, because a KeyboardInterrupt
+    only ever breaks into the main one. ``at_once``: a row is encoded as it is appended, so that no
+    tensor of the snippet is held any longer than that; it costs several times as much.
     """
 
     def __init__(self, encoder: Encoder, send: Send, at_once: bool = False) -> None:
@@ -63,9 +60,10 @@ class Log:
         self._send = send
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._sending = threading.RLock()
-        self._is_encoding = False
-        self._wake = threading.Event()
+        # Bare locks: an Event costs as much as the ops of a batch. This one is free: there is work.
+        self._wake = threading.Lock()
+        self._wake.acquire()
+        self._waiting: deque[threading.Lock] = deque()
         self._closing = False
         self._is_deaf = False
         self._complaints: set[str] = set()
@@ -79,29 +77,26 @@ class Log:
     def close(self) -> None:
         """Send what is left and end the thread."""
         self._closing = True
-        self._wake.set()
+        self._wake_up()
         while self._thread.is_alive():
             with contextlib.suppress(KeyboardInterrupt):  # the snippet is over already
                 self._thread.join()
 
     def catch_up(self) -> None:
-        """Encode what was noticed, on the thread that noticed it; our own thread will send it."""
+        """Wait until what was noticed has been encoded, but not for ever."""
         # A thread of the snippet's that outlived it, or a process forked by it: nobody listens.
         if self._closing or os.getpid() != self._pid:
             self.rows.clear()
             return
-        if not self._is_encoding:
-            try:
-                _go_deeper(_LEVELS)
-            except (
-                RecursionError
-            ):  # the snippet is near its limit: our own thread has all its stack
-                self._wake.set()
-                return
-            with signals_held_back(), self.hiding():
-                self._encode_all()
-            if len(self._lines) >= _BATCH:
-                self._wake.set()
+        is_done = threading.Lock()
+        is_done.acquire()
+        self._waiting.append(is_done)
+        self._wake_up()
+        is_done.acquire(timeout=_PATIENCE)
+
+    def _wake_up(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it was woken already
+            self._wake.release()
 
     def flush(self) -> None:
         """Send all that has been noticed so far, and come back when that is done."""
@@ -149,40 +144,27 @@ class Log:
         tensors, pause = self.encoder.tensors, _PAUSE
         while not self._closing:
             try:
-                self._wake.wait(pause)
-                self._wake.clear()
+                is_asked = self._wake.acquire(timeout=pause)
                 before = tensors.elements
                 if self.rows or self._lines:
-                    self._write_all()
+                    self._write_all(sends=not is_asked)
                 pause = _SHORT_PAUSE if tensors.elements - before > _MANY_ELEMENTS else _PAUSE
+                while self._waiting:
+                    self._waiting.popleft().release()
             except Exception:  # the snippet has taken builtins away that threading needs
                 time.sleep(_PAUSE)
         self._write_all()
 
-    def _write_all(self) -> None:
-        """Encode all rows and send what there is, though it be little."""
-        if not self._encode_all():
-            return  # whoever encodes on this thread holds a lock that a thread that sends may want
-        with self._sending:
-            while self._lines:
-                self._send_lines()
-
-    def _encode_all(self) -> bool:
-        """Encode all rows; False, and nothing is done, while this very thread does so already: a
-        tensor of a row died, and for that an op ran."""
+    def _write_all(self, sends: bool = True) -> None:
+        """Encode all rows; ``sends``: and send what there is, though it be little."""
         with self._lock:
-            if self._is_encoding:
-                return False
-            self._is_encoding = True
             rows = self.rows
-            try:
-                while rows:
-                    batch = rows[:_BATCH]
-                    del rows[: len(batch)]
-                    self._write(batch)
-            finally:
-                self._is_encoding = False
-        return True
+            while rows:
+                batch = rows[:_BATCH]
+                del rows[: len(batch)]
+                self._write(batch)
+            if sends:
+                self._send_lines()
 
     def _write(self, batch: list[tuple[Any, ...]]) -> None:
         try:
@@ -192,20 +174,14 @@ class Log:
             return
         self._lines += lines
         self._blob.append(blob)
+        if len(self._lines) >= _BATCH:
+            self._send_lines()
 
     def _send_lines(self) -> None:
-        with self._lock:
-            lines, self._lines = self._lines, []
-            blobs, self._blob = self._blob, []
-        blob = b"".join(blobs)
+        lines, self._lines = self._lines, []
+        blob, self._blob = b"".join(self._blob), []
         if lines and not self._is_deaf:
             try:
                 self._send(lines, blob)
             except Exception:  # nobody listens any more; the snippet goes on
                 self._is_deaf = True
-
-
-def _go_deeper(levels: int) -> None:
-    """``RecursionError`` where so many calls inside of each other are not possible."""
-    if levels:
-        _go_deeper(levels - 1)
