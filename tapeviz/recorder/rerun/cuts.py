@@ -165,15 +165,7 @@ class _Cut:
                     refs[port.ref] = function.add_input(port.dtype)
                     name = op_name(self._definition, node)
                     sources.append(CutOutput((), name, place, port.dtype))
-        kept = [node for node in self._definition.node_def if node.name not in removed]
-        del proto.node_def[:]
-        proto.node_def.extend(kept)
-        gone = [name for name, node in proto.control_ret.items() if node in removed]
-        for name in gone:
-            del proto.control_ret[name]
-        left = [output for output in proto.signature.control_output if output not in gone]
-        del proto.signature.control_output[:]
-        proto.signature.control_output.extend(left)
+        function.leave_out(removed)
         return sources, refs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..private import functions
@@ -63,6 +63,7 @@ class Edited:
     """A copy of a function under a new name, which gets further inputs, nodes and outputs."""
 
     def __init__(self, definition: Any) -> None:
+        self._definition = definition
         self.proto = functions.FunctionDef()
         self.proto.CopyFrom(definition)
         name = without_our_names(definition.signature.name)
@@ -74,6 +75,22 @@ class Edited:
 
     def register(self) -> None:
         functions.register(self.proto)
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """Drop nodes of the original, before any is added; the function no longer waits for them.
+
+        Outputs and inputs that refer to them are left as they are.
+        """
+        proto = self.proto
+        kept = [node for node in self._definition.node_def if node.name not in names]
+        del proto.node_def[:]
+        proto.node_def.extend(kept)
+        gone = [name for name, node in proto.control_ret.items() if node in names]
+        for name in gone:
+            del proto.control_ret[name]
+        left = [output for output in proto.signature.control_output if output not in gone]
+        del proto.signature.control_output[:]
+        proto.signature.control_output.extend(left)
 
     def add_output(self, ref: str, dtype: int) -> None:
         name = self._fresh_name()

@@ -97,15 +97,7 @@ def _ending_at(definition: Any, node: Any, *, keeps_node: bool) -> Edited:
                 after.add(other.name)
     if keeps_node:
         after.discard(node.name)
-    kept = [other for other in definition.node_def if other.name not in after]
-    del proto.node_def[:]
-    proto.node_def.extend(kept)
+    function.leave_out(after)
     del proto.signature.output_arg[:]
     proto.ret.clear()
-    gone = [name for name, runs in proto.control_ret.items() if runs in after]
-    for name in gone:
-        del proto.control_ret[name]
-    left = [name for name in proto.signature.control_output if name not in gone]
-    del proto.signature.control_output[:]
-    proto.signature.control_output.extend(left)
     return function
