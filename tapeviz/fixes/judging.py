@@ -31,6 +31,17 @@ class Outcome:
         return None
 
 
+def breaks(before: Outcome, after: Outcome) -> bool:
+    """Whether the snippet ran to its end before the edit, and raises with it.
+
+    An ``assert`` of the snippet may have stated what the edit mends.
+    """
+    failure = after.trace.failure
+    if before.trace.failure is not None or failure is None:
+        return False
+    return failure.type != "AssertionError"
+
+
 def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     """Whether the gradient is there now, and none that was there is gone."""
     old, new = before.finding(key), after.finding(key)

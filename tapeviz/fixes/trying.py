@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ..analysis.diagnose import diagnose
@@ -25,7 +25,7 @@ from .goals import (
     with_fixes,
     with_words,
 )
-from .judging import FindingKey, Outcome, has_come_out, has_same_numbers, is_repeatable
+from .judging import FindingKey, Outcome, breaks, has_come_out, has_same_numbers, is_repeatable
 from .model import Edit, FixCase
 from .source import ParsedSource
 from .table import edits_for, edits_for_error
@@ -107,6 +107,7 @@ class _Trials:
         self._woken = threading.Event()
         self._runs = 0
         self._done = 0
+        self._first: Outcome | None = None
         self._again: Outcome | None = None
 
     def run(self) -> Diagnosis:
@@ -119,6 +120,7 @@ class _Trials:
             return self.before.diagnosis
         for goal in goals:
             goal.edits.extend(self._edits(goal, source))
+        self._open_first_calls(key for goal in goals if goal.edits for key in goal.keys)
         for rank in range(MOST_EDITS):  # the likeliest of each before the second of any
             for goal in goals:
                 firsts = goal.first_of_each_title()
@@ -210,10 +212,39 @@ class _Trials:
     def _is_good(self, goal: FixGoal, edit: Edit, after: Outcome) -> bool:
         if not goal.keys:
             return after.trace.failure is None and self._asked_again(after)
-        first = goal.keys[0]
-        if not has_come_out(self.before, after, first, edit):
+        if breaks(self.before, after):
             return False
-        return has_same_numbers(self.before, after, first, edit) or not self._repeats(first)
+        first = goal.keys[0]
+        before = self._comparable(first)
+        if not has_come_out(before, after, first, edit):
+            return False
+        return has_same_numbers(before, after, first, edit) or not self._repeats(first)
+
+    def _open_first_calls(self, keys: Iterable[FindingKey]) -> None:
+        """Judge results of compiled functions by the first call of each, before and after.
+
+        Such a result has the values of the function's last call. In a training loop these are
+        others after a fix, since the variables were trained by other gradients. It stays with the
+        last call where the first one has another trouble.
+        """
+        repeated = [key for key in keys if self._has_many_calls(key)]
+        like = replace(self.like, round=1)
+        first = self._run_as_it_was(like) if repeated else None
+        if first is None:
+            return
+        pairs = [(self.before.finding(key), first.finding(key)) for key in repeated]
+        if all(old and new and old.status == new.status for old, new in pairs):
+            self._first, self.like = first, like
+
+    def _has_many_calls(self, key: FindingKey) -> bool:
+        call = self.before.diagnosis.calls[key[0]].call
+        return bool(call.traced) and call.ran > 1
+
+    def _comparable(self, key: FindingKey) -> Outcome:
+        """The run before the edit that shows this result in the call that trials show it in."""
+        if self._first is not None and self._has_many_calls(key):
+            return self._first
+        return self.before
 
     def _asked_again(self, after: Outcome) -> bool:
         """Whether the call that raised, if it was one, gives gradients now."""
@@ -226,18 +257,22 @@ class _Trials:
     def _repeats(self, key: FindingKey) -> bool:
         """Whether the text as it was gives the same numbers each time; run again to learn that."""
         if self._again is None:
-            folder = Folder(self.like.directory)
-            text = self.before.trace.source
-            live = self.recorder.record(replace(self.like, text=text, directory=folder.path))
-            try:
-                trace = live.wait(self.like.timeout)
-                self._again = Outcome(trace, diagnose(trace))
-            except (TimeoutError, TapevizError):
-                return True
-            finally:
-                live.release()
-                folder.remove()
-        return is_repeatable(self.before, self._again, key)
+            self._again = self._run_as_it_was(self.like)
+        return self._again is None or is_repeatable(self._comparable(key), self._again, key)
+
+    def _run_as_it_was(self, like: Snippet) -> Outcome | None:
+        """The text without an edit, run again; ``None`` if that took too long or failed."""
+        folder = Folder(like.directory)
+        text = self.before.trace.source
+        live = self.recorder.record(replace(like, text=text, directory=folder.path))
+        try:
+            trace = live.wait(like.timeout)
+            return Outcome(trace, diagnose(trace))
+        except (TimeoutError, TapevizError):
+            return None
+        finally:
+            live.release()
+            folder.remove()
 
     def _values(
         self, trial: _Trial, after: Outcome, goal: FixGoal, edit: Edit
@@ -245,7 +280,7 @@ class _Trials:
         """The gradient of each finding for which it came out."""
         values: dict[FindingKey, Array | None] = {}
         for key in goal.keys:
-            if has_come_out(self.before, after, key, edit):
+            if has_come_out(self._comparable(key), after, key, edit):
                 finding = after.finding(key)
                 assert finding is not None
                 part = edit.parts[key[1]] if edit.parts else ""

@@ -61,6 +61,7 @@ t.gradient(out, p)
         ("another gradient", "out = (3.0 * p) ** 2 * 2.0"),
         ("another target", "out = 36.0 * p"),
         ("an error", "out = p * undefined"),
+        ("an error afterwards", "out = 9.0 * p * p\nt.gradient(out, p)\nraise ValueError"),
         ("still None", "out = q * q * 1.0"),
         ("never ends", "out = p * p\n    while True: pass"),
     ],
@@ -113,6 +114,27 @@ def test_the_part_that_was_asked_for_is_shown(recorder: Recorder) -> None:
     assert finding.fixes[0].text.endswith("t.gradient(y, x)[1, :1]\n")
     assert finding.fixes[0].value is not None
     assert finding.fixes[0].value.tolist() == [6.0]
+
+
+def test_a_compiled_step_is_judged_by_its_first_call(recorder: Recorder) -> None:
+    finding = treat(recorder, TRAINED_IN_A_FUNCTION)
+    assert [fix.title for fix in finding.fixes] == ["Watch mix from the start of the block"]
+    assert finding.fixes[0].value == pytest.approx(2.0)
+
+
+TRAINED_IN_A_FUNCTION = """
+import tensorflow as tf
+w = tf.Variable(2.0)
+@tf.function
+def step(x):
+    mix = x * 0.5
+    with tf.GradientTape() as t:
+        out = w * mix
+    g = t.gradient(out, mix)
+    w.assign_sub(0.1 * (g if g is not None else 1.0))
+for x in (1.0, 2.0, 3.0):
+    step(tf.constant(x))
+"""
 
 
 def test_all_sources_of_a_call_get_their_own_value(recorder: Recorder) -> None:
