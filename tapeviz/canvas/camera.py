@@ -14,6 +14,8 @@ LEAST_SCALE = 0.0002
 MOST_SCALE = 6.0
 COMFORT = 1.0
 """A fit never magnifies above this: a small graph keeps its natural size."""
+EDGE = 8.0
+"""Px that a first view leaves around what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +84,16 @@ class Camera:
         y = _within(point[1], bounds.top, bounds.bottom, (self.height / 2 - margin) / scale)
         return replace(self, x=x, y=y, scale=scale)
 
-    def beginning_at(self, story: Sequence[Point], least: float, bounds: Rect) -> Camera:
+    def beginning_at(self, story: Sequence[Rect], least: float, bounds: Rect) -> Camera:
         """All of ``bounds`` in sight; below the scale ``least`` as much of the story as has room.
 
-        That is its first point, and of the others as many as fit beside it.
+        That is its first rectangle, and of the others as many as fit beside it, whole.
         """
         camera = self.fitted(bounds)
         if not story or camera.scale >= ENOUGH * least:
             return camera
-        room = camera.width / least - 160, camera.height / least - 76
-        return camera.looking_at(_middle(story, room), least, bounds, margin=4.0)
+        room = (self.width - 2 * EDGE) / least, (self.height - 2 * EDGE) / least
+        return camera.looking_at(_middle(story, room), least, bounds, margin=EDGE)
 
     def between(self, other: Camera, share: float) -> Camera:
         """On the way to ``other``: zooming evenly to the eye."""
@@ -115,12 +117,12 @@ def _within(middle: float, low: float, high: float, half: float) -> float:
     return min(max(middle, low + half), high - half)
 
 
-def _middle(points: Sequence[Point], room: tuple[float, float]) -> Point:
-    """The middle of the first point and those of the next that fit with it into the room."""
-    left, top = right, bottom = points[0]
-    for x, y in points[1:]:
-        wide = min(left, x), max(right, x)
-        high = min(top, y), max(bottom, y)
-        if wide[1] - wide[0] <= room[0] and high[1] - high[0] <= room[1]:
-            (left, right), (top, bottom) = wide, high
-    return (left + right) / 2, (top + bottom) / 2
+def _middle(story: Sequence[Rect], room: tuple[float, float]) -> Point:
+    """The middle of the first rectangle and those of the next that fit with it into the room."""
+    hull = story[0]
+    for rect in story[1:]:
+        left, right = min(hull.left, rect.left), max(hull.right, rect.right)
+        top, bottom = min(hull.top, rect.top), max(hull.bottom, rect.bottom)
+        if right - left <= room[0] and bottom - top <= room[1]:
+            hull = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+    return hull.x, hull.y

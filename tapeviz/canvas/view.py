@@ -109,8 +109,9 @@ class GraphView(QGraphicsView):
         self.follows_fit = True
         """The first view is kept, whatever the size of the widget, until the user moves the
         camera."""
+        self._follows_story = True
         self._shows_focus = False
-        self._story: Sequence[Point] = ()
+        self._story: Sequence[Rect] = ()
         self._least = 0.0
 
     # Camera
@@ -156,15 +157,22 @@ class GraphView(QGraphicsView):
         self.setBackgroundBrush(QBrush(QColor(theme.background)))
 
     def fit(self, glides: bool = True) -> None:
-        """All of the graph in sight."""
+        """All of the graph in sight, at the user's wish."""
         self._story, self._least = (), 0.0
+        self._follows_story = False
         self._begin(glides)
 
-    def begin_at(self, story: Sequence[Point], least: float) -> None:
+    def begin_at(self, story: Sequence[Rect], least: float) -> None:
         """All of the graph in sight, or where that needs a scale below ``least`` as much of it as
-        there is room for: the first point of the ``story``, and of the others as many as can be."""
+        there is room for: the first part of the ``story``, and of the others as many as can be."""
         self._story, self._least = story, least
+        self._follows_story = True
         self._begin(glides=False)
+
+    @property
+    def is_at_first_view(self) -> bool:
+        """Whether the user neither moved the camera nor asked for all of the graph."""
+        return self.follows_fit and self._follows_story
 
     def refit(self) -> None:
         """The first view again, unless the user moved the camera: its room has another size."""

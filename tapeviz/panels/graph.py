@@ -20,7 +20,9 @@ from ..document.pipeline import ArrangedGraph
 from ..graph.model import NodeId
 from ..layout.model import Rect
 from ..scene.model import Scene
+from ..scene.parts.boxes import outer_rect
 from ..scene.sizes import LEGIBLE
+from ..scene.strokes import MARK_RADIUS
 from .both_strip import BothStrip
 from .empty_graph import EmptyGraph
 from .look import Theme
@@ -38,6 +40,8 @@ GRAIN = 10
 """The room of the picture is given in steps of so many px."""
 CORNERS = ((True, True), (True, False), (False, False), (False, True))
 """Where the minimap may stand: whether on the right, and whether below."""
+MAKING = frozenset(("diagnose", "arrange", "compose"))
+"""Work in the background that a picture comes from."""
 SETTLED = 120
 """Milliseconds without a change after which the size of the pane counts."""
 
@@ -82,7 +86,7 @@ class GraphPanel(Panel):
         self.body.addWidget(self.view, 1)
         self._shown_layout: object = None
         self._shown_of: tuple[object, ...] = ()
-        self._is_overview = False
+        self._awaits_story = False
         self._map_at = (True, True)
         """Whether the minimap stands on the right, and whether below."""
         self.settling = QTimer(self)
@@ -134,7 +138,7 @@ class GraphPanel(Panel):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
             self._place_overlays()
-            self._come_closer()
+            self._begin_at_story()
             self.settling.start()
         return super().eventFilter(watched, event)
 
@@ -217,10 +221,10 @@ class GraphPanel(Panel):
         if is_new and self.document.comparing.both is not None:
             self.view.follows_fit = True
         if is_new and (self.view.follows_fit or not is_growing):
-            self.view.fit(glides=False)
-            self._is_overview = True
+            self.view.begin_at((), LEGIBLE)
+            self._awaits_story = True
             self.settling.start()
-        self._come_closer()
+        self._begin_at_story()
         self._describe()
 
     def _stays_near(self, scene: Scene) -> bool:
@@ -237,21 +241,22 @@ class GraphPanel(Panel):
             self.view.move_camera(self.view.camera.carried(*anchor))
         return anchor is not None
 
-    def _come_closer(self) -> None:
+    def _begin_at_story(self) -> None:
         """A picture too large to be read as a whole begins where its story is: at the cut and the
-        target, as soon as these are known. The minimap shows where that is."""
+        target. Graph and diagnosis come in any order: until both are there, each scene moves the
+        first view, unless the user moved the camera. The minimap shows where that is."""
         view, document = self.view, self.document
         is_settled = not document.is_running and document.current_call is not None
-        is_settled = is_settled and view.isVisible()
-        if not (self._is_overview and is_settled and view.follows_fit):
+        is_ours = self._awaits_story and view.is_at_first_view
+        if not (is_ours and is_settled and view.isVisible()):
             return
-        self._is_overview = False
-        boxes = view.prepared.scene.boxes
-        story = [(mark.x, mark.y) for mark in view.prepared.scene.marks]
+        scene = view.prepared.scene
+        size = 2 * MARK_RADIUS
+        story = [Rect(mark.x, mark.y, size, size) for mark in scene.marks]
         for ring in ("nonfinite", "target", "cut", "source"):
-            story += [(box.rect.x, box.rect.y) for box in boxes if box.ring == ring]
-        if story:
-            view.begin_at(story, LEGIBLE)
+            story += [outer_rect(box) for box in scene.boxes if box.ring == ring]
+        view.begin_at(story, LEGIBLE)
+        self._awaits_story = not document.background.busy.isdisjoint(MAKING)
 
     def _show_minimap(self) -> None:
         self.minimap.show_camera(self.view.prepared, self.view.camera)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -8,10 +10,25 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.model import CallDiagnosis
 from tapeviz.canvas.camera import Camera
 from tapeviz.document import Document
+from tapeviz.document.pipeline import ArrangedGraph
+from tapeviz.layout.model import Rect
 from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import Theme
+from tapeviz.recording import Listener
+from tapeviz.scene.model import Overlay, Scene
+from tapeviz.scene.sizes import LEGIBLE
+from tapeviz.trace.model import Trace
+from tests.document.sample import (
+    SOURCE,
+    SamplePipeline,
+    SampleRecording,
+    compose,
+    make_stages,
+    make_trace,
+)
 
 
 @pytest.fixture
@@ -136,3 +153,63 @@ def test_a_pane_that_grows_is_told_to_the_layout(qtbot: QtBot, panel: GraphPanel
     view = panel.view
     qtbot.waitUntil(lambda: panel.document.view.room[1] > 700)
     assert view.camera.scale == 1.0
+
+
+class GrowingPipeline(SamplePipeline):
+    """Reports its trace once while it runs, and once more when it is stopped."""
+
+    def _report(self, source: str, listener: Listener, recording: SampleRecording) -> None:
+        listener.traced(make_trace(source))
+        recording.stopped.wait(20)
+        listener.ended(make_trace(source))
+
+
+@pytest.mark.parametrize("last", ["diagnose", "arrange"])
+def test_the_first_view_is_the_same_whatever_comes_last(
+    qtbot: QtBot, light: Theme, last: str
+) -> None:
+    stages, is_free = make_stages(), threading.Event()
+    is_free.set()
+
+    def held(*arguments: object) -> Any:
+        is_free.wait(20)
+        return getattr(stages, last)(*arguments)
+
+    held_stages = replace(stages, **{last: held}, compose=_ringed_by_its_own_diagnosis)
+    document = Document(GrowingPipeline(), held_stages)
+    document.open_source(SOURCE)
+    panel = GraphPanel(document, light)
+    qtbot.addWidget(panel)
+    panel.resize(300, 190)
+    panel.show()
+    qtbot.waitExposed(panel)
+    document.run()
+    qtbot.waitUntil(lambda: bool(document.scene.marks))
+    is_free.clear()
+    document.stop()
+    qtbot.waitUntil(lambda: document.background.busy == {last} and not document.is_running)
+    is_free.set()
+    qtbot.waitUntil(lambda: not document.background.busy)
+    view, boxes = panel.view, document.scene.boxes
+    seen = [box.node for box in boxes if _is_within(box.rect, view.camera.sight)]
+    assert view.camera.scale == pytest.approx(LEGIBLE)
+    assert "patch" in seen
+    assert "op5" not in seen
+    view.fit(glides=False)
+    whole = view.camera
+    document.scene_changed.emit()
+    assert view.camera == whole
+
+
+def _ringed_by_its_own_diagnosis(
+    arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
+) -> Scene:
+    scene = compose(arranged, trace, call, overlay)
+    if call is not None and any(known is call.call for known in trace.calls):
+        return scene
+    return replace(scene, boxes=tuple(replace(box, ring="") for box in scene.boxes), marks=())
+
+
+def _is_within(rect: Rect, sight: Rect) -> bool:
+    across = sight.left <= rect.left and rect.right <= sight.right
+    return across and sight.top <= rect.top and rect.bottom <= sight.bottom
