@@ -19,8 +19,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 REACH = 26.0
 """How far rings, labels and plates stand out from the rectangle of a box."""
-MARK_REACH = 14.0
-"""Scene units from the middle of a mark within which the pointer is on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,8 @@ class Prepared:
     def tip_at(self, point: Point, tolerance: float) -> str:
         """The tooltip of the mark, box, button or wire at a point; empty where there is none."""
         for mark in self.scene.marks:
-            if abs(mark.x - point[0]) <= MARK_REACH and abs(mark.y - point[1]) <= MARK_REACH:
+            reach = mark.radius + 2
+            if abs(mark.x - point[0]) <= reach and abs(mark.y - point[1]) <= reach:
                 return mark.tooltip
         box = self.box_at(point)
         if box is not None:

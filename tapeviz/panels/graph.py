@@ -22,7 +22,6 @@ from ..layout.model import Rect
 from ..scene.model import Scene
 from ..scene.parts.boxes import outer_rect
 from ..scene.sizes import LEGIBLE
-from ..scene.strokes import MARK_RADIUS
 from .both_strip import BothStrip
 from .empty_graph import EmptyGraph
 from .look import Theme
@@ -251,8 +250,7 @@ class GraphPanel(Panel):
         if not (is_ours and is_settled and view.isVisible()):
             return
         scene = view.prepared.scene
-        size = 2 * MARK_RADIUS
-        story = [Rect(mark.x, mark.y, size, size) for mark in scene.marks]
+        story = [mark.rect for mark in scene.marks]
         for ring in ("nonfinite", "target", "cut", "source"):
             story += [outer_rect(box) for box in scene.boxes if box.ring == ring]
         view.begin_at(story, LEGIBLE)

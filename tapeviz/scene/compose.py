@@ -22,7 +22,7 @@ from .parts.numbers import gradient_text
 from .parts.placing import around, clear_point
 from .parts.plates import PLATE_HEIGHT, plate_width
 from .stepping import Progress, advance
-from .strokes import MARK_RADIUS, wire_look
+from .strokes import wire_look
 
 _ORDER = ("unrecorded", "recorded", "cut", "pending", "bridge", "gradient")
 _SHARE_LENGTH = 14
@@ -108,7 +108,7 @@ def _stepped_wires(lit: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
         key: wire for key, wire in lit.pending.items() if key not in progress.walked
     }
     trace = lit.plain.trace
-    taken = [around((mark.x, mark.y), (MARK_RADIUS, MARK_RADIUS)) for mark in lit.marks]
+    taken = [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in lit.marks]
     rects = with_plates(lit.rects) if progress.shares else lit.rects
     for key, gradient in list(progress.shares.items())[-_MOST_LABELS:]:
         text = gradient_text(trace.value(gradient), trace.stats(gradient), _SHARE_LENGTH)

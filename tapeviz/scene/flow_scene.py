@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,18 +14,22 @@ from ..layout.model import Point, Rect
 from ..trace.model import TensorId
 from .base_scene import WIDTHS, BaseScene
 from .lighting import Lighting, is_constant, light
-from .model import Box, LabelSide, Mark, Picture, Wire
+from .model import MARK_RADIUS, Box, LabelSide, Mark, Picture, Wire
 from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
 from .parts.geometry import curve, cut_back, end_direction, flattened, grown
 from .parts.numbers import gradient_text
 from .parts.pictures import picture_of
-from .parts.placing import around, clear_point, dense
+from .parts.placing import around, clear_point, dense, length_of, point_beside
 from .parts.plates import LABEL_SIZE, PLATE_HEIGHT
 from .parts.rings import Ring, rings_of
-from .strokes import MARK_RADIUS
 from .tooltips import cause_tooltip, stats_words
 
 _MOST_BRIDGE = 3.2
+_CLEAR = 3.0
+"""Px between scissors and what they do not cover."""
+_SHORT = 56.0
+"""Px of a wire of which scissors on it would hide most."""
+_LEAST_RADIUS = 9.0
 _SIDES: tuple[LabelSide, ...] = ("above-left", "above-right", "below-left", "below-right")
 
 
@@ -167,30 +171,49 @@ def _marks(
     rects: NDArray[np.float64],
 ) -> tuple[Mark, ...]:
     marks: list[Mark] = []
-    half = (MARK_RADIUS + 3, MARK_RADIUS + 3)
     taken: list[tuple[float, float, float, float]] = []
     for key, cause in lighting.cut.items():
         if key not in lighting.front:
             continue
-        x, y = clear_point(wires[key], rects, taken, half)
+        (x, y), radius = _spot(key, wires, rects, taken)
         words = cause_tooltip(cause, shown, plain.trace) if shown is not None else ""
-        marks.append(Mark("scissors", x, y, key, words))
-        taken.append(around((x, y), half))
+        marks.append(Mark("scissors", x, y, key, words, radius))
+        taken.append(around((x, y), (radius + _CLEAR, radius + _CLEAR)))
     return tuple(marks)
+
+
+def _spot(
+    key: EdgeKey,
+    wires: Mapping[EdgeKey, Wire],
+    rects: NDArray[np.float64],
+    taken: Sequence[tuple[float, float, float, float]],
+) -> tuple[Point, float]:
+    """Where scissors stand on a wire, and the radius of their disc; beside a wire that is so short
+    that they would hide it, where there is room."""
+    wire = wires[key]
+    length = length_of(wire)
+    if length < _SHORT:
+        radius = min(MARK_RADIUS, max(length / 2 - 1, _LEAST_RADIUS))
+        others = [other for name, other in wires.items() if name != key]
+        point = point_beside(wire, others, rects, taken, radius)
+        if point is not None:
+            return point, radius
+    half = (MARK_RADIUS + _CLEAR, MARK_RADIUS + _CLEAR)
+    return clear_point(wire, rects, taken, half), MARK_RADIUS
 
 
 def _outer_rects(plain: BaseScene, ringed: list[Box]) -> NDArray[np.float64]:
     """Rectangles of all boxes, and of the ringed boxes with their rings and words."""
-    outer = [outer_rect(box) for box in ringed]
+    outer = [outer_rect(replace(box, ring_label="")) for box in ringed]
+    outer += [label_rect(box) for box in ringed if box.ring_label]
     extra = np.array([(r.left, r.top, r.right, r.bottom) for r in outer], np.float64)
     return np.vstack([plain.rects, extra.reshape(-1, 4)])
 
 
 def _bounds(layout: Rect, ringed: NDArray[np.float64], marks: tuple[Mark, ...]) -> Rect:
     """The layout's, and what rings, their words and marks add to it."""
-    half = (MARK_RADIUS, MARK_RADIUS)
     corners = [(layout.left, layout.top, layout.right, layout.bottom)]
-    corners += [around((mark.x, mark.y), half) for mark in marks]
+    corners += [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in marks]
     return hull(np.vstack([np.array(corners, np.float64), ringed]))
 
 

@@ -17,6 +17,7 @@ BoxShape = Literal["rounded", "capsule", "chip", "stack"]
 WireState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
 Axis = Literal["", "x", "y"]
 LabelSide = Literal["above-left", "above-right", "below-left", "below-right"]
+MARK_RADIUS = 12.0
 MarkKind = Literal["scissors", "source", "target", "nonfinite"]
 
 
@@ -84,13 +85,18 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A sign on an edge, centred at ``x, y``."""
+    """A sign on an edge, or right beside a short one, in a disc centred at ``x, y``."""
 
     kind: MarkKind
     x: float
     y: float
     edge: EdgeKey
     tooltip: str = ""
+    radius: float = MARK_RADIUS
+
+    @property
+    def rect(self) -> Rect:
+        return Rect(self.x, self.y, 2 * self.radius, 2 * self.radius)
 
 
 @dataclass(frozen=True, slots=True)

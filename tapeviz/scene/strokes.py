@@ -15,10 +15,11 @@ from .parts.scissors import scissors
 from .primitives import Path, PrimitiveGroup, Style
 from .theme import Theme
 
-MARK_RADIUS = 12.0
 _CUT_DASH = (5.0, 4.0)
 _CARRIED_DASH = (6.0, 4.0)
 _CARRIED_WIDTH = 2.2
+_SCISSORS = 14 / 12
+"""Their length for each px of the radius of their disc."""
 
 
 Layer = Literal["frame", "wire", "header", "box", "label", "mark", "change", "heading"]
@@ -103,12 +104,12 @@ def mark_group(mark: Mark, theme: Theme) -> PrimitiveGroup:
     """Scissors in a disc."""
     name = "{} → {}".format(*mark.edge[:2])
     disc = Style(theme.trouble_fill, theme.trouble, 1.3)
-    stroked, filled = scissors(mark.x, mark.y, 14.0)
+    stroked, filled = scissors(mark.x, mark.y, _SCISSORS * mark.radius)
     return PrimitiveGroup(
         "mark",
         name,
         (
-            Path("mark", circle(mark.x, mark.y, MARK_RADIUS), disc),
+            Path("mark", circle(mark.x, mark.y, mark.radius), disc),
             Path("scissors", stroked, Style(None, theme.trouble, 1.3)),
             Path("scissors-blade", filled, Style(theme.trouble)),
         ),

@@ -8,10 +8,13 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from tapeviz.analysis.model import CallDiagnosis, Cause, Diagnosis
 from tapeviz.layout.model import Layout, Point, Rect
 from tapeviz.scene.model import Scene
+from tapeviz.scene.parts.geometry import curve, flattened
+from tapeviz.scene.parts.placing import dense
 from tapeviz.trace.model import Trace
 
 NODE_FIELDS = {"id", "op", "name", "line", "role", "x", "y", "width", "height"}
@@ -114,6 +117,16 @@ def check_scene(graph: nx.MultiDiGraph, scene: Scene) -> None:
         assert _inside(scene.bounds, box.rect), box.node
     assert all(wire.width > 0 and wire.state in STATES for wire in scene.wires)
     assert {mark.edge for mark in scene.marks} <= set(graph.edges(keys=True))
+
+
+def check_marks_hide_no_wire(scene: Scene) -> None:
+    """Half of a cut wire or more can be seen beside its scissors."""
+    wires = {wire.edge: wire for wire in scene.wires}
+    for mark in scene.marks:
+        wire = wires[mark.edge]
+        path = dense(flattened(curve(wire.points, wire.axis)), scene.bounds)
+        hidden = np.hypot(*(path - (mark.x, mark.y)).T) < mark.radius
+        assert hidden.mean() <= 0.5, (mark, wire)
 
 
 def check_node_link(data: dict[str, Any], graph: nx.MultiDiGraph) -> None:

@@ -27,6 +27,7 @@ from .conftest import FOLDER, RECORDINGS, Read, read
 from .invariants import (
     check_diagnosis,
     check_layout,
+    check_marks_hide_no_wire,
     check_node_link,
     check_routes_are_clear,
     check_scene,
@@ -110,6 +111,8 @@ def test_scenes(recording: Read) -> None:
             overlay = Overlay(step=step, show_bridge=step is None or step % 2 == 0)
             scene = compose_over(arranged, recording.trace, diagnosed, overlay)
             check_scene(arranged.graph, scene)
+            if step is None:
+                check_marks_hide_no_wire(scene)
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -15,7 +15,6 @@ from tapeviz.scene.model import Box, Overlay, Scene, Wire
 from tapeviz.scene.parts.boxes import outer_rect
 from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.sizes import with_sizes
-from tapeviz.scene.strokes import MARK_RADIUS
 from tapeviz.scene.text import text_width
 
 from .pictured import G_X, MATMUL, MEAN, MESSAGE, READ, Pictured, Y, pictured
@@ -81,7 +80,7 @@ def test_scissors_stand_on_the_cut_wire_clear_of_every_box(example: Pictured) ->
         outer = outer_rect(box)
         beside = max(outer.left - mark.x, mark.x - outer.right)
         above = max(outer.top - mark.y, mark.y - outer.bottom)
-        assert max(beside, above) > MARK_RADIUS
+        assert max(beside, above) > mark.radius
     assert MESSAGE in mark.tooltip
     assert "line 5" in mark.tooltip
     assert mark.tooltip == cut.tooltip

@@ -19,14 +19,14 @@ from ..theme import Theme
 from .geometry import line, rounded
 
 TITLE_SIZE = 14.0
-NOTE_SIZE = 13.0
+NOTE_SIZE = 14.0
 RADIUS = 12.0
 _HEADER_MIDDLE = 18.0
 _MARGIN = 14.0
 _BUTTON = 20.0
 _SHEET = 4.0
 _MOST_OTHERS = 3
-_RUN = 84.0
+_RUN = 92.0
 """Room for ``call 17 of 50``."""
 _BESIDE = 6.0
 

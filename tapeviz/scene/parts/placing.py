@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from .geometry import curve, flattened, point_along
 
 _SHARES = (0.36, 0.44, 0.5, 0.28, 0.58, 0.66, 0.22, 0.74, 0.82, 0.16)
 _SPACING = 4.0
+_ASIDE = 3.0
+"""Px between a wire and what stands beside it."""
 
 
 def clear_point(
@@ -39,6 +42,39 @@ def clear_point(
         if room > best_room:
             best, best_room = point, room
     return best
+
+
+def length_of(wire: Wire) -> float:
+    """Px along a wire as it is drawn."""
+    path = flattened(curve(wire.points, wire.axis))
+    return sum(math.dist(start, end) for start, end in pairwise(path))
+
+
+def point_beside(
+    wire: Wire,
+    others: Sequence[Wire],
+    rects: NDArray[np.float64],
+    taken: Sequence[tuple[float, float, float, float]],
+    radius: float,
+) -> Point | None:
+    """The middle of a disc that nearly touches the wire halfway, on its left or right (of a level
+    wire above or below), and covers no box, nothing ``taken`` and no other wire; None: there is no
+    room."""
+    path = flattened(curve(wire.points, wire.axis))
+    x, y = point_along(path, 0.5)
+    is_level = abs(path[-1][0] - path[0][0]) > abs(path[-1][1] - path[0][1])
+    out = radius + _ASIDE
+    obstacles = np.vstack([rects, np.array(taken, np.float64).reshape(-1, 4)])
+    for sign in (-1, 1):
+        spot = (x, y + sign * out) if is_level else (x + sign * out, y)
+        disc = Rect(*spot, 2 * radius, 2 * radius)
+        if _room(spot, obstacles, (radius, radius)) < 0:
+            continue
+        near = (dense(flattened(curve(o.points, o.axis)), disc) for o in others)
+        points = np.concatenate([np.empty((0, 2)), *near])
+        if not (np.hypot(*(points - spot).T) < radius).any():
+            return spot
+    return None
 
 
 def dense(path: Sequence[Point], within: Rect) -> NDArray[np.float64]:

@@ -10,12 +10,12 @@ from ..text import cap_height, text_width
 from ..theme import Theme
 from .geometry import rounded
 
-LABEL_SIZE = 13.0
+LABEL_SIZE = 14.0
 PLATE_HEIGHT = 18.0
 
 
 def plate_width(text: str) -> float:
-    return text_width(text, "sans", LABEL_SIZE) + 12
+    return text_width(text, "sans", LABEL_SIZE) + 9
 
 
 def plate(x: float, y: float, text: str, theme: Theme) -> Iterator[Primitive]:
