@@ -120,7 +120,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     window = Window(Document(pipeline, live_stages()), settings, pipeline)
     collector = make_application().findChild(GarbageCollector)
     if collector is not None:
-        window.document.run_ended.connect(collector.note_run)
+        collector.watch(window.document)
     trouble.catch_all(window.document.complain)
     pools.report_to(window.kernels.reported.emit)
     return window

@@ -196,8 +196,9 @@ class LiveKernel:
         match message.kind:
             case "tapeviz_began":
                 self._has_begun = True
-            case "stream":
-                run.hear_output(content["name"], content["text"])
+            case "tapeviz_output":
+                for stream, text in content["pieces"]:
+                    run.hear_output(stream, text)
             case "display_data":
                 run.hear_picture(content)
             case "tapeviz_events":

@@ -8,6 +8,9 @@ import threading
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
+from tapeviz.app.processes.garbage import RUNS, GarbageCollector
+from tapeviz.app.window import Window
+
 
 class Witness(QObject):
     """An object of Qt that holds itself, so that only the collector can end it."""
@@ -39,3 +42,20 @@ def test_garbage_is_collected_on_the_windows_thread_alone(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bool(Witness.ended_on))
     assert Witness.ended_on == [threading.main_thread()]
     assert kept
+
+
+def test_frozen_garbage_is_collected_when_nobody_is_at_work(qtbot: QtBot, window: Window) -> None:
+    document = window.document
+    collector = GarbageCollector(window)
+    collector.watch(document)
+    Witness()
+    gc.freeze()
+    Witness.ended_on.clear()
+    for _ in range(RUNS):
+        document.run_ended.emit()
+    for text in ("a = 1", "a = 2"):
+        document.open_source(text)
+        collector._rest.timeout.emit()
+        assert Witness.ended_on == []
+    collector._rest.timeout.emit()
+    assert Witness.ended_on == [threading.main_thread()]

@@ -11,15 +11,19 @@ import gc
 import time
 
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QCursor
+
+from ...document import Document
 
 EVERY = 50
 """Milliseconds between two looks at whether there is enough to collect."""
 LONG = 0.02
 """Seconds; a collection that takes longer has met a large trace, which is not to be met again."""
-RUNS = 8
-"""After so many runs the traces of former ones are looked at, too."""
+RUNS, MOST_RUNS = 8, 64
+"""After so many runs the traces of former ones are looked at, too: at rest, or in any case."""
 REST = 3_000
-"""Milliseconds after a run, in which its picture is looked at undisturbed."""
+"""Milliseconds without a run, a movement of the mouse or a change of the text: then a collection of
+a tenth to a fifth of a second is not noticed."""
 
 
 class GarbageCollector(QObject):
@@ -28,11 +32,20 @@ class GarbageCollector(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._runs = 0
+        self._seen: object = None
+        self._document: Document | None = None
         gc.disable()
         gc.freeze()  # what was imported stays: it need not be looked at again and again
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.collect)
         self._timer.start(EVERY)
+        self._rest = QTimer(self, interval=REST)
+        self._rest.timeout.connect(self._collect_frozen)
+
+    def watch(self, document: Document) -> None:
+        """Count the runs of a document, and wait until nobody is at work on it."""
+        self._document = document
+        document.run_ended.connect(self._note_run)
 
     def collect(self) -> None:
         """The oldest generation that is due, by Python's own counts and thresholds."""
@@ -47,14 +60,21 @@ class GarbageCollector(QObject):
         if time.perf_counter() - began > LONG:
             gc.freeze()
 
-    def note_run(self) -> None:
-        """A run is over. Frozen garbage of many runs goes at once, a while after the last."""
+    def _note_run(self) -> None:
         self._runs += 1
-        if self._runs >= RUNS:
-            self._runs = 0
-            QTimer.singleShot(REST, self, self._collect_frozen)
+        if self._runs >= RUNS and not self._rest.isActive():
+            self._rest.start()
 
     def _collect_frozen(self) -> None:
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()
+        document = self._document
+        if document is None:
+            return
+        seen = (QCursor.pos(), document.text.source)
+        is_at_rest = not document.is_running and seen == self._seen
+        self._seen = seen
+        if is_at_rest or self._runs >= MOST_RUNS:
+            self._runs = 0
+            self._rest.stop()
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import itertools
 import os
 import select
 import sys
@@ -26,12 +27,14 @@ _PAUSE = 0.05
 
 
 class Outlet:
-    """Collects both streams and hands them to ``publish(stream, text)``.
+    """Collects both streams and hands them to ``publish``: pairs of stream and text, in order.
 
     ``settle()`` waits until what was published has left this process' Python.
     """
 
-    def __init__(self, publish: Callable[[str, str], None], settle: Callable[[], None]) -> None:
+    def __init__(
+        self, publish: Callable[[list[tuple[str, str]]], None], settle: Callable[[], None]
+    ) -> None:
         self._publish = publish
         self._settle = settle
         self.pid = os.getpid()
@@ -134,12 +137,10 @@ class Outlet:
 
     def _publish_pending(self) -> None:
         pending, self._pending = self._pending, []
-        parts: list[str] = []
-        for place, (name, text) in enumerate(pending):
-            parts.append(text)
-            if place + 1 == len(pending) or pending[place + 1][0] != name:
-                self._publish(name, "".join(parts))
-                parts = []
+        runs = itertools.groupby(pending, key=lambda piece: piece[0])
+        pieces = [(name, "".join(text for _, text in run)) for name, run in runs]
+        if pieces:
+            self._publish(pieces)
 
     def _flush_soon(self) -> None:
         while True:

@@ -1,10 +1,10 @@
 """Requests of the other process in; events, output and answers out, as Jupyter messages.
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
-line. What goes out are ``iopub`` messages: ``stream`` for output, ``display_data`` for pictures,
-``tapeviz_events`` with two buffers (lines of JSON, raw bytes), ``tapeviz_answer``,
-``tapeviz_began``, ``tapeviz_asks``,
-``tapeviz_exiting``, ``tapeviz_ended``. What the user types comes as an ``input_reply``.
+line. What goes out are ``iopub`` messages: ``tapeviz_output`` (pairs of stream and text, in order),
+``display_data`` for pictures, ``tapeviz_events`` with two buffers (lines of JSON, raw bytes),
+``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_asks``, ``tapeviz_exiting``, ``tapeviz_ended``.
+The lines that the user types come as an ``input_reply``.
 """
 
 from __future__ import annotations
@@ -216,8 +216,8 @@ class KernelEndpoint:
         self._outlet.write(name, text.encode("utf-8", "backslashreplace"))
         return len(text)
 
-    def _publish_output(self, name: str, text: str) -> None:
-        self.publish("stream", {"name": name, "text": text})
+    def _publish_output(self, pieces: Sequence[tuple[str, str]]) -> None:
+        self.publish("tapeviz_output", {"pieces": pieces})
 
     def _publish_picture(self, png: bytes) -> None:
         """Send a picture as notebooks do."""
