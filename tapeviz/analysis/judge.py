@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..trace.model import Call, Operand
 from .call_facts import CallFacts
-from .causes.deciding import explain_none, explain_zero
+from .causes.deciding import explain_cut_branch, explain_none, explain_zero
 from .causes.left_tensorflow import LeftTensorFlow
 from .causes.not_connected import NotConnected
 from .causes.not_watched import NotWatched
@@ -49,8 +49,11 @@ def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     if not any(op is not None and has_inside(op) for op in entered):
         return ()
     causes = explain_none(facts, source)
-    is_outside = causes and isinstance(causes[0].evidence, (NotWatched, OutsideTape))
-    return () if is_outside else causes
+    if causes and isinstance(causes[0].evidence, (NotWatched, OutsideTape)):
+        spoiler = spoiling_op(facts, source)
+        is_inside = spoiler is not None and has_inside(spoiler)
+        return explain_cut_branch(facts, source) if is_inside else ()
+    return causes
 
 
 def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:

@@ -103,6 +103,16 @@ SNIPPET = dedent(
                     y += w * x
         return tape.gradient(y, w)
 
+    @tf.function
+    def stopped():
+        with tf.GradientTape() as tape:
+            y = w * 0.0
+            for _ in tf.range(4):
+                y += w * w
+                if y > 5.0:
+                    y = tf.stop_gradient(y)  # cut stopped
+        return tape.gradient(y, w)
+
     unwatched(tf.constant(3.0)), positions(), turns(), loop()
     rebound(tf.constant([1.0, 2.0])), branch(tf.constant(True))
     skipped(tf.constant(1.0)), clipped()
@@ -113,6 +123,7 @@ SNIPPET = dedent(
     for x in (0.0, 1.0, 1.3, 0.5):
         later(tf.constant(x))
     either(tf.constant([1.0, 3.0, 1.0]))
+    stopped()
     """
 ).lstrip()
 
@@ -128,6 +139,7 @@ FOUND = {
     "norms": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
     "later": ("flows", "", ""),
     "either": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
+    "stopped": ("zero", "stop-gradient", "Line {line} calls tf.stop_gradient"),
 }
 
 

@@ -226,6 +226,23 @@ def test_the_gradient_across_cuts_is_found_and_checked(recorder: Recorder) -> No
     assert not found.no_bridge
 
 
+def test_an_error_after_the_call_and_a_draw_by_its_values_do_not_matter(recorder: Recorder) -> None:
+    """The gradient is there in the other run: what raised for want of it does not, or later."""
+    found = bridge_of(
+        recorder,
+        """
+        x = tf.Variable([0.25, 0.75])
+        with tf.GradientTape() as tape:
+            p = tf.identity(x)
+            drawn = np.random.choice(2, p=p.numpy() / p.numpy().sum())
+            y = 3.0 * tf.constant(p.numpy()[drawn * 0])
+        x.assign_sub(tape.gradient(y, x))
+        """,
+    )
+    assert found.bridged_value is not None
+    assert found.bridged_value.tolist() == [3.0, 0.0]
+
+
 def test_a_rounding_by_numpy_is_an_estimate(recorder: Recorder) -> None:
     found = bridge_of(
         recorder,

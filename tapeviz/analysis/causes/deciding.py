@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ...trace.model import Operand
+from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
 from ..model import Cause
@@ -22,6 +23,7 @@ from .table import CAUSES, first_cause
 from .zeros import CLIPPING, FLAT, MASKING
 
 _MOST_TRIED = 40
+_BRANCHES = ops_with("branch")
 
 
 def explain_none(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
@@ -41,6 +43,42 @@ def explain_none(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
         cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
         return (*(() if cause is None else (cause,)), *_others(causes))
     return _decide(edges, _latest_first(facts, causes), targets, starts)
+
+
+def explain_cut_branch(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
+    """Why a compiled loop gave zeros, where a branch that some of its turns took holds a cut.
+
+    A loop is read as one turn, with both branches of a conditional where its turns took both. What
+    one turn cuts off is lost for all turns before it, though the other branch stands open.
+    """
+    if source.tensor is None:
+        return ()
+    targets, starts = facts.paths.targets, facts.paths.starts(source.tensor)
+    ancestry = facts.paths.ancestry_from(starts)
+    edges = _edges_of_values(facts, ancestry.edges_from(starts), targets, starts)
+    causes = _barriers(facts, edges)
+    passable = {
+        position: tuple(edge for edge in into if edge not in causes)
+        for position, into in edges.items()
+    }
+    reached = Ancestry(passable).edges_from(starts).keys() | set(starts)
+    beside = {edge for into in edges.values() for edge in _beside_a_cut(facts, into, reached)}
+    taken = {
+        position: tuple(edge for edge in into if edge not in beside)
+        for position, into in edges.items()
+    }
+    if not causes or not _stops(taken, causes, targets, starts):
+        return ()
+    return _decide(taken, _latest_first(facts, causes), targets, starts)
+
+
+def _beside_a_cut(
+    facts: CallFacts, into: Collection[DataEdge], reached: Collection[Position]
+) -> list[DataEdge]:
+    """Edges from branches of a conditional that a gradient can pass, beside one that it cannot."""
+    branches = [edge for edge in into if (op := facts.op(edge)) and op.type in _BRANCHES]
+    is_cut = any(edge.start not in reached for edge in branches)
+    return [edge for edge in branches if edge.start in reached] if is_cut else []
 
 
 def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:

@@ -17,6 +17,7 @@ _QUESTIONS = ops_with("question")
 _SHAPES = ops_with("shape")
 _DRAWS = ops_with("draw")
 _DISCRETE_DRAWS = ops_with("discrete")
+_BRANCHES = ops_with("branch")
 # Ops from floats to floats that are registered as not differentiable, or with a gradient function
 # that gives None (gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
 _FLAT = ops_with("no-gradient")
@@ -105,9 +106,14 @@ def became_whole(asked: EdgeUnderTest) -> Cause | None:
 
 
 def gave_none(asked: EdgeUnderTest) -> Cause | None:
-    """The op's gradient function ran and gave None, or there is none to run."""
+    """The op's gradient function ran and gave None, or there is none to run.
+
+    A compiled conditional hands on what its branches give: the cut lies in one of them.
+    """
     facts, op, step = asked.facts, asked.op, asked.step
-    if op is None or not (asked.gave_none or _is_known_flat(asked, op)):
+    if op is None or op.type in _BRANCHES:
+        return None
+    if not (asked.gave_none or _is_known_flat(asked, op)):
         return None
     error = step.error if step is not None else ""
     return facts.cause(NotDifferentiable(error), facts.line_of(op), asked.edge)

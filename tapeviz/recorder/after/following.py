@@ -107,7 +107,8 @@ class _Caller:
             return isinstance(value_of(args[0]), args[1])
         if function in (math.sqrt, math.pow, math.log) or module == "math":
             return self._math(function, args)
-        if isinstance(function, np.ufunc) or module.split(".")[0] == "numpy":
+        is_draw = module.startswith("numpy.random")  # it takes nothing but real arrays
+        if isinstance(function, np.ufunc) or (module.split(".")[0] == "numpy" and not is_draw):
             return self._numpy(function, name, args, named)
         if module.split(".")[0] in ("tensorflow", "keras", "tf_keras"):
             return self._tensorflow(function, name, args, named)
