@@ -52,6 +52,17 @@ WORDS = {
         """,
         ["already", "data holds it"],
     ),
+    "a value that the forward pass made NaN, on another line": (
+        """
+        q = tf.Variable([4.0, -1.0])
+        with tf.GradientTape() as t:
+            root = tf.sqrt(q)  # here
+            twice = root * 2.0
+            out = tf.reduce_sum(twice * twice)
+        t.gradient(out, q)
+        """,
+        ["tf.sqrt on line", "got -1, where its result", "twice * twice on line 6 works with"],
+    ),
     "a gradient too large for its dtype": (
         """
         q = tf.Variable([0.001], dtype=tf.float16)

@@ -26,18 +26,24 @@ _GROWING = ops_with("grows")
 @dataclass(frozen=True, slots=True)
 class Nonfinite(Evidence):
     """``how``: such numbers were ``given`` as ``output_gradients``; the op got them (``input``,
-    with their ``origin`` in words), gave them (``output``; ``result``: and the gradients are finite
-    all the same), has no slope there (``point``;
-    ``masked``: what arrived was 0), or its gradient is too large for its ``dtype`` (``overflow``).
+    with their ``origin`` in words; ``is_from_variable``: a variable held them), gave them
+    (``output``; ``result``: and the gradients are finite all the same; ``forward``: and the op
+    named in ``brought_in_by`` was the first of the backward pass to work with them), has no slope
+    there (``point``; ``masked``: what arrived was 0), or its gradient is too large for its
+    ``dtype`` (``overflow``).
 
     ``value``: what the op got there, empty if not known. ``number``: which of several ``calls`` of
     a compiled function it was, from 1; 0 if there is one only.
     """
 
     kind: ClassVar[str] = "nonfinite"
-    how: Literal["given", "input", "output", "result", "point", "masked", "overflow"] = "point"
+    how: Literal["given", "input", "output", "result", "forward", "point", "masked", "overflow"] = (
+        "point"
+    )
     value: str = ""
     origin: str = ""
+    is_from_variable: bool = False
+    brought_in_by: str = ""
     dtype: str = ""
     number: int = 0
     calls: int = 0
@@ -78,6 +84,12 @@ class Nonfinite(Evidence):
                 f"such numbers. From there they spread to {source}. "
                 f"Keep its input where the result is finite."
             )
+        if self.how == "forward":
+            return (
+                f"{op}{got} result is NaN or infinite. {self.brought_in_by} works with that "
+                f"result, and brings it into the gradient. From there it spreads to {source}. "
+                f"Keep the input of {cause.op_words} where the result is finite."
+            )
         if self.how == "result":
             return (
                 f"{op}{got} result is NaN or infinite. The gradients of that call are finite all "
@@ -117,7 +129,7 @@ def nonfinite(asked: MadeNonfinite) -> Cause | None:
             return replace(facts.cause_at(Nonfinite(), suspect), is_probable=True)
     if step is None or inner is not None:
         return facts.cause_at(Nonfinite(), inner or op)
-    return facts.cause_at(_what_did_it(facts, step, op), op)
+    return _cause_of_step(facts, step, op)
 
 
 def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
@@ -178,13 +190,27 @@ def _first_inside(facts: CallFacts, call: Op) -> Op | None:
     return None
 
 
-def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
+def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
+    """Why the gradient function of ``op`` gave such numbers. Where a value of the forward pass has
+    them already the op that made that value is the cause, if the tape recorded it."""
     bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
-    if bad is not None:
-        return Nonfinite("input", origin=_origin(facts, bad))
+    if bad is None:
+        return facts.cause_at(_what_did_it(facts, step, op), op)
+    is_from_variable = facts.trace.version_read(_first_bad(facts, bad)) is not None
+    evidence = Nonfinite("input", origin=_origin(facts, bad), is_from_variable=is_from_variable)
+    user = facts.cause_at(evidence, op)
+    maker = _maker(facts, bad)
+    if maker is None or has_inside(maker) or facts.call.tape not in maker.tapes:
+        return user
+    value = _value_at(maker.inputs, place_of_bad(facts.trace, maker, {}), facts.trace.value)
+    by = f"{user.op_words} on line {user.line}"
+    return facts.cause_at(Nonfinite("forward", value, brought_in_by=by), maker)
+
+
+def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     holder = _bad_variable(facts, op)
     if holder:
-        return Nonfinite("input", origin=f"{holder} holds it")
+        return Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
     element = _where(facts, step, op)
     value = _value_at(op.inputs, element, facts.trace.value)
     is_masked = _is_masked(facts, step, element)
@@ -214,24 +240,37 @@ def _is_bad(facts: CallFacts, tensor: TensorId) -> bool:
 
 
 def _origin(facts: CallFacts, tensor: TensorId) -> str:
-    """Which op of the forward pass made the first such number, in words."""
+    """Where the first such number of the forward pass came from, in words."""
+    trace = facts.trace
+    first = _first_bad(facts, tensor)
+    version = trace.version_read(first)
+    if version is not None:
+        return f"{name_of(trace, version.variable)} holds it"
+    maker = _maker(facts, first)
+    if maker is not None:
+        return f"line {facts.line_of(maker)} made it ({maker.type})"
+    names = trace.names.get(first, ())
+    return f"{names[0]} holds it" if names else "it was there from the start"
+
+
+def _maker(facts: CallFacts, tensor: TensorId) -> Op | None:
+    """The op of the forward pass that made the first such number; None if it was given."""
+    first = _first_bad(facts, tensor)
+    if facts.trace.version_read(first) is not None:
+        return None
+    return facts.trace.ops.get(facts.trace.producers.get(first, OpId(0)))
+
+
+def _first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
+    """The first tensor with such numbers among those that this one was made from."""
     trace = facts.trace
     seen: set[TensorId] = set()
-    while tensor not in seen:
+    while tensor not in seen and trace.version_read(tensor) is None:
         seen.add(tensor)
-        version = trace.version_read(tensor)
-        if version is not None:
-            return f"{name_of(trace, version.variable)} holds it"
-        producer = trace.producers.get(tensor)
-        if producer is None:
-            break
-        op = trace.ops[producer]
-        bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
-        if bad is None:
-            return f"line {facts.line_of(op)} made it ({op.type})"
-        tensor = bad
-    names = trace.names.get(tensor, ())
-    return f"{names[0]} holds it" if names else "it was there from the start"
+        maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        taken = maker.inputs if maker is not None else ()
+        tensor = next((each for each in taken if _is_bad(facts, each)), tensor)
+    return tensor
 
 
 def _bad_gradients(facts: CallFacts, step: Step) -> Iterator[TensorId]:

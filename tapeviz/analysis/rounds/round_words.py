@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..causes.nonfinite import Nonfinite
-from ..model import Diagnosis, Finding, Status
+from ..model import Cause, Diagnosis, Finding, Status
 from ..status import STATUS_WORDS
 from .call_sites import CallSite, Numbers, SourceSeries
 
@@ -75,16 +75,27 @@ def _place_words(finding: Finding) -> str:
 def troubled_rounds(
     diagnosis: Diagnosis, site: CallSite, series: SourceSeries
 ) -> Iterator[tuple[int, Finding]]:
-    """For each status and cause of a gradient that does not flow the first round that has it."""
+    """For each status and cause of a gradient that does not flow the first round that has it.
+
+    After the first NaN an update has written it into the variables: those rounds tell nothing new.
+    """
     known: set[object] = set()
+    has_nan = False
     for number, status in enumerate(series.statuses, 1):
         if status not in ("flows", None):
             finding = diagnosis.round(site, number).findings[series.place]
             cause = finding.cause
             key = (status, cause.kind, cause.line) if cause is not None else (status,)
+            if has_nan and cause is not None and _is_carried_over(cause):
+                continue
+            has_nan |= status == "nonfinite"
             if key not in known:
                 known.add(key)
                 yield number, finding
+
+
+def _is_carried_over(cause: Cause) -> bool:
+    return isinstance(cause.evidence, Nonfinite) and cause.evidence.is_from_variable
 
 
 def numbers_words(series: SourceSeries) -> str:
