@@ -42,10 +42,15 @@ def breaks(before: Outcome, after: Outcome) -> bool:
     return failure.type != "AssertionError"
 
 
+def answer_to(key: FindingKey, edit: Edit) -> FindingKey:
+    """The result that stands for this one after the edit."""
+    return (key[0], 0) if edit.asks_once else key
+
+
 def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     """Whether the gradient is there now, and none that was there is gone."""
-    old, new = before.finding(key), after.finding(key)
-    if old is None or new is None or not _is_same_call(before, after, key):
+    old, new = before.finding(key), after.finding(answer_to(key, edit))
+    if old is None or new is None or not _is_same_call(before, after, key, edit):
         return False
     is_mended_by_zeros = edit.gives_zeros or old.status == "nonfinite"
     if new.status != "flows" and not (is_mended_by_zeros and new.status == "zero"):
@@ -56,7 +61,7 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     has_same_shape = old.shape is None or old.shape == new.shape or method != "gradient"
     if not (has_same_shape or edit.parts or edit.has_other_shape):
         return False
-    return _others_flow(before, after, key)
+    return edit.asks_once or _others_flow(before, after, key)
 
 
 def _has_vanished(trace: Trace, finding: Finding) -> bool:
@@ -65,9 +70,9 @@ def _has_vanished(trace: Trace, finding: Finding) -> bool:
     return stats is not None and stats.norm is not None and stats.norm < _VANISHED
 
 
-def _is_same_call(before: Outcome, after: Outcome, key: FindingKey) -> bool:
+def _is_same_call(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     old, new = before.diagnosis.calls[key[0]], after.diagnosis.calls[key[0]]
-    same_number = len(old.findings) == len(new.findings)
+    same_number = len(new.findings) == (1 if edit.asks_once else len(old.findings))
     return old.call.method == new.call.method and same_number
 
 
@@ -79,10 +84,11 @@ def _others_flow(before: Outcome, after: Outcome, key: FindingKey) -> bool:
 
 def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     """Whether it agrees with the gradient across the cut, and the target with what it was."""
-    old, new = before.finding(key), after.finding(key)
+    old, new = before.finding(key), after.finding(answer_to(key, edit))
     if old is None or new is None:
         return False
-    agrees = edit.has_other_shape or bool(edit.parts) or _agrees(before, old, after, new)
+    is_another = edit.has_other_shape or edit.has_other_value or bool(edit.parts)
+    agrees = is_another or _agrees(before, old, after, new)
     may_differ = edit.is_estimate or edit.has_other_value
     return agrees and (may_differ or has_same_targets(before, after, key))
 

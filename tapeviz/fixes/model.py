@@ -21,6 +21,7 @@ class Edit:
     ``has_other_shape``: the gradient asked for now is that of a tensor of another shape.
     ``has_other_value``: the target was not what was meant, and is another one now.
     ``gives_zeros``: the gradient is zero, as it is where a target does not depend on a source.
+    ``asks_once``: one source is asked for now, and all those before are parts of it.
     """
 
     title: str
@@ -30,6 +31,7 @@ class Edit:
     has_other_shape: bool = False
     has_other_value: bool = False
     gives_zeros: bool = False
+    asks_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

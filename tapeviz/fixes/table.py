@@ -41,6 +41,7 @@ from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_ne
 from .states.variables import keep_tensor
 from .states.weights import call_with_set_weights, step_by_hand
 from .tapes import raising
+from .tapes.both_outputs import give_both, give_symbolic
 from .tapes.functions import (
     differentiate_itself,
     keep_written,
@@ -51,10 +52,10 @@ from .tapes.functions import (
 from .tapes.kept import compute_anew, compute_in_call
 from .tapes.moving import compute_target_inside, forget_nothing, move_in, record_again
 from .tapes.near_misses import ask_for_used, swap, take_zeros, use_the_unused
+from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
     ask_for_called,
     ask_for_original,
-    ask_for_whole,
     keep_first,
     keep_variable,
     rename_second,
@@ -68,6 +69,8 @@ from .tapes.watching import (
     watch_lost,
     watch_values,
 )
+from .values.codebooks import codebook_loss
+from .values.draws import score_function
 from .values.estimates import (
     SMOOTH_MAXIMUM,
     STRAIGHT_THROUGH,
@@ -88,6 +91,7 @@ from .values.infinities import (
 )
 from .values.integers import make_float, take_cast_away, take_text_away, write_floats
 from .values.leaving import CALL_MODEL, call_directly, stay_in_tensorflow
+from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, unstack_values
 from .values.positions import soft_accuracy, take_values
 from .values.stopping import take_away
@@ -113,6 +117,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_both,
         stay_in_tensorflow,
         call_directly,
+        score_function,
     ),
     NotWatched: (
         watch_first,
@@ -129,10 +134,11 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_anew,
         move_in,
     ),
-    StopGradient: (take_away,),
+    StopGradient: (take_away, codebook_loss),
     NotDifferentiable: (
         *SOFT_COUNTS,
         STRAIGHT_THROUGH,
+        score_function,
         divide_exactly,
         soft_accuracy,
         soften_comparison,
@@ -142,6 +148,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         call_directly,
     ),
     IntegerValue: (
+        ask_for_rows,
         interpolate,
         *SOFT_COUNTS,
         take_text_away,
@@ -153,6 +160,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     ReplacedSource: (
         ask_for_whole,
+        ask_for_all_parts,
+        give_both,
         use_copy_inside,
         rename_second,
         keep_first,
@@ -209,6 +218,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.make_tensor,
     raising.keep_tensor,
     raising.ask_for_given,
+    give_symbolic,
     raising.use_jacobian,
 )
 

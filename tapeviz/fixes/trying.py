@@ -25,7 +25,15 @@ from .goals import (
     with_fixes,
     with_words,
 )
-from .judging import FindingKey, Outcome, breaks, has_come_out, has_same_numbers, is_repeatable
+from .judging import (
+    FindingKey,
+    Outcome,
+    answer_to,
+    breaks,
+    has_come_out,
+    has_same_numbers,
+    is_repeatable,
+)
 from .model import Edit, FixCase
 from .source import ParsedSource
 from .table import edits_for, edits_for_error
@@ -281,7 +289,7 @@ class _Trials:
         values: dict[FindingKey, Array | None] = {}
         for key in goal.keys:
             if has_come_out(self._comparable(key), after, key, edit):
-                finding = after.finding(key)
+                finding = after.finding(answer_to(key, edit))
                 assert finding is not None
                 part = edit.parts[key[1]] if edit.parts else ""
                 values[key] = part_of(_fetched(trial, after, finding), part)

@@ -263,3 +263,31 @@ def test_a_draw_of_whole_numbers_has_a_way_out_of_its_own() -> None:
     assert kind == "not-differentiable"
     assert "log-probability" in message
     assert "log-probability" not in cause_of(through("ArgMax", dtype="int64"))[2]
+
+
+def test_a_source_of_positions_names_the_line_that_picks_by_it() -> None:
+    def picked(script: Script) -> tuple[int, int, list[int]]:
+        table = script.tensor((3,), name="table", line=2)
+        ids = script.tensor((2,), name="ids", line=2, dtype="int32")
+        tape = script.tape(line=3)
+        wide = script.op("Cast", [ids], (2,), line=4, dtype="int64")
+        return tape, script.op("GatherV2", [table, wide], (2,), line=5, name="y"), [ids]
+
+    kind, line, message = cause_of(picked)
+    assert (kind, line) == ("integer", 2)
+    assert "line 5 picks elements by it" in message
+    assert "picks" not in cause_of(plain(dtype="int32"))[2]
+
+
+def test_the_same_computed_again_is_no_copy() -> None:
+    def again(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", (2,), line=2)
+        tape = script.tape(line=3)
+        read = script.read(w, (2,), line=4)
+        y = script.op("Sum", [script.op("Exp", [read], (2,), line=4)], line=5, name="y")
+        return tape, y, [script.op("Exp", [read], (2,), line=6, name="twin")]
+
+    kind, line, message = cause_of(again)
+    assert (kind, line) == ("replaced-source", 6)
+    assert "computes once more" in message
+    assert "makes a new tensor" in cause_of(sliced_again)[2]

@@ -17,6 +17,80 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a comprehension of slices": (
+        """
+        x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(x ** 2)
+        tape.gradient(y, [x[:, j] for j in range(2)])
+        """,
+        "[whole[:, j] for j in range(2)]",
+        [2.0, 6.0],
+    ),
+    "positions as a source": (
+        """
+        table, ids = tf.constant([[1.0], [2.0], [3.0]]), tf.constant([2, 0])
+        with tf.GradientTape() as tape:
+            tape.watch(ids)
+            loss = tf.reduce_sum(tf.gather(table, ids) ** 2)
+        tape.gradient(loss, ids)
+        """,
+        "tape.watch(rows)",
+        [[6.0], [2.0]],
+    ),
+    "a draw that decides a reward": (
+        """
+        logits = tf.Variable([[0.0, 0.0]])
+        with tf.GradientTape() as tape:
+            action = tf.random.categorical(logits, 1)[0, 0]
+            reward = 1.0 if int(action) == 0 else -1.0
+            loss = tf.constant(-reward)
+        tape.gradient(loss, logits)
+        """,
+        "loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))",
+        [[-0.5, 0.5]],
+    ),
+    "a codebook behind a straight-through estimate": (
+        """
+        w, codebook = tf.Variable([[0.2, 0.9]]), tf.Variable([[0.0, 1.0], [1.0, 0.0]])
+        with tf.GradientTape() as tape:
+            z = w * 1.0
+            nearest = tf.argmin(tf.reduce_sum((z[:, None] - codebook) ** 2, -1), 1)
+            q = tf.gather(codebook, nearest)
+            q = z + tf.stop_gradient(q - z)
+            loss = tf.reduce_sum(q ** 2)
+        tape.gradient(loss, [codebook, w])
+        """,
+        "codebook_loss = tf.reduce_mean((q - tf.stop_gradient(z)) ** 2)",
+        [[-0.2, 0.1], [0.0, 0.0]],
+    ),
+    "a layer's output computed beside the model": (
+        """
+        from tensorflow.keras import Input, Sequential, layers
+        hidden = layers.Dense(2, use_bias=False, kernel_initializer="ones")
+        head = layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        model, x = Sequential([Input((2,)), hidden, head]), tf.ones((1, 2))
+        with tf.GradientTape() as tape:
+            score = model(x)
+        features = hidden(x)
+        tape.gradient(score, features)
+        """,
+        "features, score = both(x)",
+        [[1.0, 1.0]],
+    ),
+    "weights written by their place in a list": (
+        """
+        model, k = tf.keras.Sequential([tf.keras.layers.Dense(1)]), tf.Variable(2.0)
+        model.build((None, 1))
+        with tf.GradientTape() as tape:
+            for i in range(2):
+                model.trainable_variables[i].assign(k * tf.ones_like(model.trainable_variables[i]))
+            loss = tf.reduce_sum(model(tf.constant([[3.0]])))
+        tape.gradient(loss, k)
+        """,
+        "trainable_variables_new = list(model.trainable_variables)",
+        4.0,
+    ),
     "a call over several lines, with comments": (
         """
         def train(x, w):

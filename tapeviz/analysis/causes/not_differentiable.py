@@ -9,6 +9,7 @@ from ...trace.model import Op
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import line_where_made
+from ..flow.lookups import picked_by
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest, Unwatched
 
@@ -66,10 +67,14 @@ class NotDifferentiable(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class IntegerValue(Evidence):
-    """``dtype``: of the value, which is no real or complex number."""
+    """``dtype``: of the value, which is no real or complex number.
+
+    ``picks_on``: of a source, the line of the op that picks elements by it; 0 if none does.
+    """
 
     kind: ClassVar[str] = "integer"
     dtype: str
+    picks_on: int = 0
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.dtype == "string":
@@ -77,6 +82,12 @@ class IntegerValue(Evidence):
                 f"On line {cause.line} the value becomes text. "
                 f"Text has no derivative, and a number read from it is a new one to the tape. "
                 f"Keep the value a float tensor on the way to {target}."
+            )
+        if self.picks_on:
+            return (
+                f"{source} (line {cause.line}) is of dtype {self.dtype}, and line {self.picks_on} "
+                f"picks elements by it. A position cannot change a little, so there is no "
+                f"derivative by it. Ask for the gradient of what is picked there."
             )
         if cause.op:
             return (
@@ -133,4 +144,6 @@ def is_integer(asked: Unwatched) -> Cause | None:
     dtype = variable.dtype if variable else facts.dtype(asked.tensor)
     if is_differentiable(dtype):
         return None
-    return facts.cause(IntegerValue(dtype), line_where_made(facts, asked.tensor))
+    pick = picked_by(facts.trace, asked.tensor)
+    evidence = IntegerValue(dtype, facts.line_of(pick) if pick is not None else 0)
+    return facts.cause(evidence, line_where_made(facts, asked.tensor))

@@ -24,12 +24,13 @@ _DEEPEST = 40
 
 @dataclass(frozen=True, slots=True)
 class ReplacedSource(Evidence):
-    """``how``: a name was ``rebound``; a ``copy`` or slice was made; the name of a variable was
-    given to a tensor (``lost``); a model was ``cloned``; a result was ``kept`` since an earlier
-    tape; a layer or variable was ``made-again``."""
+    """``how``: a name was ``rebound``; a ``copy`` or slice was made; the same was computed from the
+    same values (``computed-again``); the name of a variable was given to a tensor (``lost``); a
+    model was ``cloned``; a result was ``kept`` since an earlier tape; a layer or variable was
+    ``made-again``."""
 
     kind: ClassVar[str] = "replaced-source"
-    how: Literal["rebound", "copy", "lost", "cloned", "kept", "made-again"]
+    how: Literal["rebound", "copy", "computed-again", "lost", "cloned", "kept", "made-again"]
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         return _SENTENCES[self.how].format(line=cause.line, target=target, source=source)
@@ -45,6 +46,11 @@ _SENTENCES = {
         "Line {line} makes a new tensor from what {target} was computed from; "
         "{target} does not depend on the new one. "
         "Ask for the gradient of the original, and slice or copy the result."
+    ),
+    "computed-again": (
+        "Line {line} computes once more what {target} was computed from: the same numbers in "
+        "another tensor, which {target} does not depend on. "
+        "Compute it once, and make both {target} and the source from that."
     ),
     "lost": (
         "{source} was a tf.Variable until line {line} gave its name to a plain tensor. "
@@ -141,9 +147,8 @@ def _made_anew(case: Unlinked) -> Cause | None:
     for position in case.used_tensors:
         twin = trace.producers.get(position)
         if twin is not None and same.ops(trace.ops[twin], made):
-            return case.facts.cause(
-                ReplacedSource("copy"), line_beside(made.site, case.facts.call.site)
-            )
+            evidence = ReplacedSource("copy" if made.type in _VIEWS else "computed-again")
+            return case.facts.cause(evidence, line_beside(made.site, case.facts.call.site))
     return None
 
 

@@ -40,6 +40,12 @@ def no_tensor(case: Case) -> str:
     )
     which, name = ("source", source) if is_source else ("target", target)
     verb = "contains" if name.startswith(("[", "(")) else "is"
+    if "KerasTensor" in kind:
+        return (
+            f"The {which} {name or 'given'} {verb} symbolic: it describes an output inside of a "
+            f"Keras model, and holds no numbers. Make a tf.keras.Model that gives this output "
+            f"beside that of the model, call it in the tape's block, and ask for what it gives."
+        )
     return (
         f"The {which} {name or 'given'} {verb} {kind}, no tensor. "
         f"When a value is turned into a number, by .numpy() or float(), it no longer says how it "

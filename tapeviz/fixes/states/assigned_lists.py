@@ -64,7 +64,10 @@ def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[
             return
     kind = "dict" if isinstance(_key(write.receiver), cst.SimpleString) else "list"
     plan.before(region.loop or first.statement, f"{new} = {kind}({source.code(whole)})")
-    yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
+    model = model_of_weights(source, whole)
+    is_called = model and call_with_weights(plan, model, new, region.statements)
+    through = f", through {model}.stateless_call" if is_called else ""
+    yield Edit(f"Keep the tensors in {new}, and compute with those{through}", plan.text())
 
 
 def _is_element(receiver: cst.BaseExpression, whole: cst.BaseExpression) -> bool:

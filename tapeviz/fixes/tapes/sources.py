@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.replaced_source import ReplacedSource
-from ...text.source import is_plain_path
 from ...trace.model import TensorId
 from ..model import Edit, FixCase
 from ..plan import Plan
@@ -15,62 +14,6 @@ from ..source import ParsedSource, all_of, argument, bound_names, dotted, sole
 from ..states.regions import region_after
 from ..states.renaming import rename_reads
 from .blocks import Block, block_of_call, gradient_call
-
-
-def ask_for_whole(case: FixCase) -> Iterator[Edit]:
-    """``tape.gradient(y, x[0])`` → ``tape.gradient(y, x)[0]``; so for the slices in a list."""
-    source = case.source
-    call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
-    if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
-        return
-    if isinstance(asked.value, (cst.List, cst.Tuple)):
-        yield from _ask_for_wholes(case, call, asked.value)
-        return
-    whole, part = _whole_and_part(source, asked.value)
-    if part:
-        plan = Plan(source)
-        plan.replace(asked.value, whole)
-        plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
-        title = f"Ask for the gradient of {whole}, and slice the result"
-        yield Edit(title, plan.text(), parts=(part,))
-
-
-def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) -> Iterator[Edit]:
-    """``tape.gradient(y, [x[0], w])`` → ``whole = tape.gradient(y, [x, w])`` before it, and
-    ``[whole[0][0], whole[1]]`` in its place."""
-    source, trace = case.source, case.trace
-    statement = source.statement_of(call)
-    if statement is None or len(asked.elements) != len(case.call.sources):
-        return
-    wholes, parts = [], []
-    for element, operand in zip(asked.elements, case.call.sources, strict=True):
-        producer = trace.producers.get(operand.tensor) if operand.tensor is not None else None
-        is_slice = producer is not None and trace.ops[producer].type == "StridedSlice"
-        code = source.code(element.value)
-        whole, part = _whole_and_part(source, element.value) if is_slice else (code, "")
-        wholes.append(whole)
-        parts.append(part)
-    if not any(parts):
-        return
-    name = source.free_name("whole")
-    picked = ", ".join(f"{name}[{place}]{part}" for place, part in enumerate(parts))
-    plan = Plan(source)
-    in_full = call.deep_replace(asked, cst.parse_expression(f"[{', '.join(wholes)}]"))
-    plan.before(statement, f"{name} = {source.code(in_full)}")
-    plan.replace(call, f"[{picked}]")
-    titled = ", ".join(dict.fromkeys(w for w, p in zip(wholes, parts, strict=True) if p))
-    title = f"Ask for the gradient of {titled}, and slice the result"
-    yield Edit(title, plan.text(), parts=tuple(parts))
-
-
-def _whole_and_part(source: ParsedSource, node: cst.BaseExpression) -> tuple[str, str]:
-    """``x`` and ``[0]`` of ``x[0]``; no part for what is no slice of something with a name."""
-    code = source.code(node)
-    if not isinstance(node, cst.Subscript) or not is_plain_path(source.code(node.value)):
-        return code, ""
-    whole = source.code(node.value)
-    return whole, code[len(whole) :]
 
 
 def ask_for_original(case: FixCase) -> Iterator[Edit]:

@@ -1,0 +1,82 @@
+"""A layer's output that the model keeps inside in, one model that gives both outputs out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...analysis.causes.replaced_source import ReplacedSource
+from ...trace.model import Trace
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, Statement, argument, called_name, sole
+from .blocks import Block, block_of_call, body_of, gradient_call
+
+
+def give_both(case: FixCase) -> Iterator[Edit]:
+    """``conv = features(x)``, ``p = model(x)`` → ``conv, p = both(x)`` of one ``tf.keras.Model``.
+
+    ``features`` is a part of ``model``: a model up to one of its layers, or a layer. A functional
+    Keras model computes each layer once, whatever outputs it gives.
+    """
+    source, name = case.source, case.finding.source
+    block = block_of_call(source, case.trace, case.call)
+    if block is None or case.cause.evidence != ReplacedSource("computed-again"):
+        return
+    for statement, given, call in _calls(source, source.statements):
+        if given == name:
+            yield from _both(source, block, _output(source, call), name, statement)
+
+
+def _output(source: ParsedSource, call: cst.Call) -> str:
+    """The symbolic output of the model or layer called; a Sequential has only ``outputs``."""
+    name = source.code(call.func)
+    made = source.bound_to(name)
+    is_model = isinstance(made, cst.Call) and called_name(made) in ("Model", "Sequential")
+    return f"{name}.outputs[0]" if is_model else f"{name}.output"
+
+
+def give_symbolic(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``conv = layer.output`` given as a source, which holds no numbers: the same model."""
+    failure, call = trace.failure, trace.calls[-1] if trace.calls else None
+    if failure is None or "KerasTensor" not in failure.message or call is None or call.ended:
+        return
+    block, asking = block_of_call(source, trace, call), gradient_call(source, call)
+    given = argument(asking, 1, "sources") if asking is not None else None
+    if block is not None and given is not None and isinstance(given.value, cst.Name):
+        yield from _both(source, block, given.value.value, given.value.value, None)
+
+
+def _both(
+    source: ParsedSource, block: Block, part: str, name: str, removed: Statement | None
+) -> Iterator[Edit]:
+    """Each model that the block calls gives ``part`` as well, as ``name``."""
+    for statement, output, call in _calls(source, body_of(block)):
+        if statement is removed or not call.args:
+            continue
+        model, both = source.code(call.func), source.free_name("both")
+        plan = Plan(source)
+        outputs = f"[{part}, {model}.outputs[0]]"
+        plan.before(block.node, f"{both} = {source.tf}.keras.Model({model}.inputs, {outputs})")
+        given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+        line = plan.parse(f"{name}, {output} = {both}({given})")
+        plan.before(statement, line)
+        plan.remove(statement)
+        if removed is not None:
+            plan.remove(removed)
+        yield Edit(f"Let one model give both {name} and what {model} gives", plan.text())
+
+
+def _calls(
+    source: ParsedSource, statements: tuple[Statement, ...] | list[Statement]
+) -> Iterator[tuple[Statement, str, cst.Call]]:
+    """Statements that bind a name to what a call of an object gives: ``p = model(x)``."""
+    for statement in statements:
+        small = sole(statement)
+        if not isinstance(small, cst.Assign) or not isinstance(small.value, cst.Call):
+            continue
+        target = small.targets[0].target
+        root = source.code(small.value.func).split(".")[0]
+        if isinstance(target, cst.Name) and root not in (source.tf, source.np):
+            yield statement, target.value, small.value

@@ -1,0 +1,151 @@
+"""Parts of a tensor as sources in, the parts of its gradient out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...analysis.causes.replaced_source import ReplacedSource
+from ...text.source import is_plain_path
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, all_of, argument, called_name, nodes_in
+from .blocks import gradient_call
+
+
+def ask_for_whole(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(y, x[0])`` → ``tape.gradient(y, x)[0]``; so for the slices in a list."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
+        return
+    if isinstance(asked.value, (cst.List, cst.Tuple)):
+        yield from _ask_for_wholes(case, call, asked.value)
+        return
+    whole, part = _whole_and_part(source, asked.value)
+    if part:
+        plan = Plan(source)
+        plan.replace(asked.value, whole)
+        plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
+        title = f"Ask for the gradient of {whole}, and slice the result"
+        yield Edit(title, plan.text(), parts=(part,))
+
+
+def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) -> Iterator[Edit]:
+    """``tape.gradient(y, [x[0], w])`` → ``whole = tape.gradient(y, [x, w])`` before it, and
+    ``[whole[0][0], whole[1]]`` in its place."""
+    source, trace = case.source, case.trace
+    statement = source.statement_of(call)
+    if statement is None or len(asked.elements) != len(case.call.sources):
+        return
+    wholes, parts = [], []
+    for element, operand in zip(asked.elements, case.call.sources, strict=True):
+        producer = trace.producers.get(operand.tensor) if operand.tensor is not None else None
+        is_slice = producer is not None and trace.ops[producer].type == "StridedSlice"
+        code = source.code(element.value)
+        whole, part = _whole_and_part(source, element.value) if is_slice else (code, "")
+        wholes.append(whole)
+        parts.append(part)
+    if not any(parts):
+        return
+    name = source.free_name("whole")
+    picked = ", ".join(f"{name}[{place}]{part}" for place, part in enumerate(parts))
+    plan = Plan(source)
+    in_full = call.deep_replace(asked, cst.parse_expression(f"[{', '.join(wholes)}]"))
+    plan.before(statement, f"{name} = {source.code(in_full)}")
+    plan.replace(call, f"[{picked}]")
+    titled = ", ".join(dict.fromkeys(w for w, p in zip(wholes, parts, strict=True) if p))
+    title = f"Ask for the gradient of {titled}, and slice the result"
+    yield Edit(title, plan.text(), parts=tuple(parts))
+
+
+def _whole_and_part(source: ParsedSource, node: cst.BaseExpression) -> tuple[str, str]:
+    """``x`` and ``[0]`` of ``x[0]``; no part for what is no slice of something with a name."""
+    code = source.code(node)
+    if not isinstance(node, cst.Subscript) or not is_plain_path(source.code(node.value)):
+        return code, ""
+    whole = source.code(node.value)
+    return whole, code[len(whole) :]
+
+
+def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(y, [x[i] for i in range(3)])`` → ``whole = tape.gradient(y, x)`` before it,
+    and ``[whole[i] for i in range(3)]`` in its place.
+
+    So for ``tf.unstack(x)`` and ``list(x)``, for a name bound to such parts, and for names that
+    were unpacked from them.
+    """
+    source = case.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    statement = source.statement_of(call) if call is not None else None
+    if asked is None or statement is None or case.cause.evidence != ReplacedSource("copy"):
+        return
+    parts = _parts_expression(source, asked.value)
+    x = _divided(source, parts) if parts is not None else None
+    subscripts = _subscripts(source, parts, x, len(case.call.sources)) if parts and x else ()
+    if call is None or parts is None or x is None or not subscripts:
+        return
+    plan = Plan(source)
+    whole, code = source.free_name("whole"), source.code(x)
+    plan.before(statement, f"{whole} = {source.code(call.deep_replace(asked.value, x))}")
+    plan.replace(call, source.code(parts.deep_replace(x, cst.Name(whole))))
+    title = f"Ask for the gradient of {code}, and take its parts"
+    yield Edit(title, plan.text(), parts=subscripts, asks_once=True)
+
+
+def _parts_expression(source: ParsedSource, asked: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What makes the parts: the expression given, or that which its names were bound to."""
+    if isinstance(asked, cst.Name):
+        return source.bound_to(asked.value)
+    if not isinstance(asked, (cst.List, cst.Tuple)):
+        return asked
+    names = [source.code(element.value) for element in asked.elements]
+    for assign in all_of(source.module, cst.Assign):
+        target = assign.targets[0].target
+        if isinstance(target, (cst.Tuple, cst.List)):
+            bound = [source.code(element.value) for element in target.elements]
+            if bound == names:
+                return assign.value
+    return None
+
+
+def _divided(source: ParsedSource, parts: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x`` of ``[x[i] for …]``, ``tf.unstack(x)``, ``list(x)``."""
+    if isinstance(parts, cst.ListComp) and isinstance(parts.elt, cst.Subscript):
+        x: cst.BaseExpression = parts.elt.value
+    elif isinstance(parts, cst.Call) and called_name(parts) in ("unstack", "list", "tuple"):
+        if len(parts.args) != 1:
+            return None
+        x = parts.args[0].value
+    else:
+        return None
+    return x if is_plain_path(source.code(x)) else None
+
+
+def _subscripts(
+    source: ParsedSource, parts: cst.BaseExpression | None, x: cst.BaseExpression | None, count: int
+) -> tuple[str, ...]:
+    """For each part the subscript that takes it: ``[:, 2]`` for the third of ``x[:, i]``."""
+    if not isinstance(parts, cst.ListComp):
+        return tuple(f"[{place}]" for place in range(count))
+    loop, elt = parts.for_in, parts.elt
+    is_counted = (
+        isinstance(loop.target, cst.Name)
+        and isinstance(loop.iter, cst.Call)
+        and called_name(loop.iter) == "range"
+        and len(loop.iter.args) == 1
+        and not (loop.ifs or loop.inner_for_in)
+    )
+    if not is_counted or x is None:
+        return ()
+    found = []
+    for place in range(count):
+        given = elt
+        for node in nodes_in(elt):
+            if isinstance(node, cst.Name) and node.deep_equals(loop.target):
+                given = given.deep_replace(node, cst.Integer(str(place)))
+        found.append(source.code(given)[len(source.code(x)) :])
+    return tuple(found)
