@@ -183,7 +183,9 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
         "method": call.method,
         "line": call.line,
         "tape": tape.name if tape else None,
-        "targets": [target.text for target in call.targets],
+        "targets": [
+            operand.text for operand in (call.sources if call.method == "jvp" else call.targets)
+        ],
         **({"compiled": True, "ran": call.ran} if call.traced else {}),
         **_inside(trace, call),
         "results": [_result(trace, finding) for finding in diagnosed.findings],

@@ -163,7 +163,9 @@ class CallFacts:
     def cause_at(self, evidence: Evidence, op: Op) -> Cause:
         """A cause at an op; at one of a backward pass, on the line of what it differentiates."""
         line, forward = self.line_of(op), self.origins.forward(op)
-        words = self.words_of(forward) if op is forward else ""
+        words = self.words_of(forward)
+        if op is not forward:
+            words = f"{words}'s derivative" if words else ""
         if op.is_compiled_call:
             words = f"{op.function}()"
         return Cause(evidence, line, self.text.code(line), op.type, forward.id, words=words)

@@ -110,6 +110,9 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     gradient = call.results[index]
     status = status_of(trace, gradient)
     target = ", ".join(operand.text for operand in call.targets) or "the target"
+    named = source.text
+    if call.method == "jvp":  # a result for each output, which the recording has as a source
+        target, named = named, target
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
     known = repeated.causes(call, index) if status == "none" else None
     if known is None and status in ("none", "zero"):
@@ -121,12 +124,12 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     is_cut = bridged is None and status in ("none", "zero")
     return Finding(
         target=target,
-        source=source.text,
+        source=named,
         status=status,
         dtype=dtype,
         shape=shape,
         tensor=gradient,
-        message=causes[0].message(target, source.text) if causes else _plain(status),
+        message=causes[0].message(target, named) if causes else _plain(status),
         cause=causes[0] if causes else None,
         others=causes[1:],
         bridged=bridged,

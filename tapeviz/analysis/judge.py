@@ -24,7 +24,7 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
         return _forward(facts, source) if status == "none" else ()
     if status == "none" or (status == "zero" and is_unconnected(facts.trace, facts.call, index)):
         return explain_none(facts, source)
-    if status == "zero" and (causes := _cut_inside(facts, source)):
+    if status == "zero" and (causes := _cut_inside(facts, source) or _cut_jacobian(facts, source)):
         return causes
     if status == "zero":
         return _inside_python(facts, source) or _as_tuple(explain_zero(facts, source))
@@ -54,6 +54,15 @@ def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
         is_inside = spoiler is not None and has_inside(spoiler)
         return explain_cut_branch(facts, source) if is_inside else ()
     return causes
+
+
+def _cut_jacobian(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
+    """``batch_jacobian`` gives zeros where ``gradient`` gives None (backprop.py, 2.15-2.21)."""
+    if facts.call.method != "batch_jacobian":
+        return ()
+    causes = explain_none(facts, source)
+    is_cut = causes and not isinstance(causes[0].evidence, (NotWatched, OutsideTape))
+    return causes if is_cut else ()
 
 
 def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:

@@ -40,11 +40,16 @@ class FixGoal:
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(self.kept, key=lambda pair: rank.get(pair[0].new_text, len(rank)))
         telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]
-        return telling or kept
+        return telling or kept[:MOST_KEPT]
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether no further edit is kept; those whose gradients are zeros do not count."""
+        return sum(not _are_zeros(values.values()) for _, values in self.kept) >= MOST_KEPT
 
     @property
     def is_done(self) -> bool:
-        return self.tried >= MOST_EDITS or len(self.kept) >= MOST_KEPT
+        return self.tried >= MOST_EDITS or self.has_enough
 
 
 def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:

@@ -17,7 +17,6 @@ from .crossing import cross_cuts
 from .folders import Folder
 from .goals import (
     MOST_EDITS,
-    MOST_KEPT,
     FixGoal,
     distinct,
     goals_of,
@@ -206,7 +205,7 @@ class _Trials:
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
         for goal, edit in trial.edits:
-            if len(goal.kept) >= MOST_KEPT:
+            if goal.has_enough:
                 continue
             if self._is_good(goal, edit, after):
                 goal.kept.append((edit, self._values(trial, after, goal, edit)))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .names import called_name
 
-_TARGET_NAMES = ("target", "ys", "targets")
+_TARGET_NAMES = ("target", "ys", "targets", "primals")
 _LONGEST_WORDS = 30
 _SOURCE_NAMES = ("sources", "xs", "source")
 
@@ -164,7 +164,10 @@ class SourceText:
         return len(self.lines[span.end_line - 1][: span.end_column].encode())
 
     def operands(self, call: ast.Call | None, which: str) -> ast.expr | None:
-        """The expression given as ``target`` or ``sources`` of a gradient call."""
+        """The expression given as ``target`` or ``sources`` of a gradient call.
+
+        The target of ``jvp(y)`` is ``y``, which TensorFlow calls ``primals``.
+        """
         if call is None:
             return None
         names, position = (_TARGET_NAMES, 0) if which == "target" else (_SOURCE_NAMES, 1)

@@ -458,6 +458,8 @@ class Reader:
             node = self._text.call_at(call.site.frames[0].span, call.method)
         targets = self._text.operands(node, "target")
         sources = self._text.operands(node, "sources")
+        if call.method == "jvp":  # is given outputs; the accumulator knows its primals
+            targets, sources = None, targets
         return replace(
             call,
             steps=tuple(self._steps.get(call.id, ())),

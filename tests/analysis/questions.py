@@ -371,4 +371,53 @@ QUESTIONS: tuple[Case, ...] = (
         outer.gradient(loss, dense.bias)  # cut
         """,
     ),
+    case(
+        "a gradient function that gives zeros",
+        "custom-gradient",
+        """
+        @tf.custom_gradient
+        def bounded(x):
+            def grad(upstream):
+                return tf.clip_by_value(upstream, 0.0, 0.0)  # cut
+            return tf.identity(x), grad
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = bounded(x) ** 2
+        tape.gradient(y, x)
+        """,
+    ),
+    case(
+        "zeros of a batch_jacobian that has a cut",
+        "not-differentiable",
+        """
+        x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            best = tf.argmax(x * x, axis=1)  # cut
+            y = tf.cast(best, tf.float32)[:, None] * tf.ones((2, 2))
+        tape.batch_jacobian(y, x)
+        """,
+    ),
+    case(
+        "one of two outputs asked for in forward mode",
+        "not-differentiable",
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as accumulator:
+            y = tf.round(tf.reduce_sum(x))  # cut
+        print(accumulator.jvp(y))
+        """,
+    ),
+    case(
+        "a layer's output computed beside the model",
+        "replaced-source",
+        """
+        hidden, head = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
+        model, x = tf.keras.Sequential([hidden, head]), tf.ones((1, 2))
+        with tf.GradientTape() as tape:
+            score = model(x)
+            features = hidden(x)  # cut
+        tape.gradient(score, features)
+        """,
+    ),
 )

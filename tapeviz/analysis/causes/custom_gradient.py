@@ -9,16 +9,18 @@ from typing import ClassVar
 from ...text.source import SourceText
 from ...trace.model import Op
 from ..model import Cause, Evidence
-from .questions import EdgeUnderTest
+from .questions import EdgeUnderTest, MadeZero
 
 
 @dataclass(frozen=True, slots=True)
 class CustomGradient(Evidence):
-    """``function``: its name; ``is_captured``: the value was no argument of it."""
+    """``function``: its name; ``is_captured``: the value was no argument of it; ``gave_zeros``: in
+    place of None."""
 
     kind: ClassVar[str] = "custom-gradient"
     function: str
     is_captured: bool = False
+    gave_zeros: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         name = self.function
@@ -27,6 +29,12 @@ class CustomGradient(Evidence):
                 f"{name} brings its own gradient, and what it makes of {source} it uses without "
                 f"being given it as an argument. TensorFlow asks such a function for the gradients "
                 f"of its arguments and variables only. Make it an argument of {name}."
+            )
+        if self.gave_zeros:
+            return (
+                f"The gradient function of {name} (line {cause.line}) was given a gradient and "
+                f"gave zeros for this input. TensorFlow takes what that function returns as it is. "
+                f"Look at what it multiplies or clips there."
             )
         return (
             f"The tf.custom_gradient function {name} gave None for this input (line {cause.line}). "
@@ -51,6 +59,17 @@ def gave_none(asked: EdgeUnderTest) -> Cause | None:
         return None
     line = gradient_return_line(facts.text, op) or op.line
     return facts.cause(CustomGradient(op.function), line, asked.edge)
+
+
+def gave_zeros(zero: MadeZero) -> Cause | None:
+    """The gradient function that the snippet wrote was given a gradient, and gave zeros."""
+    facts, op = zero.facts, zero.op
+    if op is None or zero.step is None or not (op.is_recorded_operation and op.function):
+        return None
+    if op.is_compiled_call:
+        return None
+    line = gradient_return_line(facts.text, op)
+    return facts.cause(CustomGradient(op.function, gave_zeros=True), line) if line else None
 
 
 def gradient_return_line(text: SourceText, op: Op) -> int:

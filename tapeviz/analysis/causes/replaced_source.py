@@ -147,7 +147,8 @@ def _made_anew(case: Unlinked) -> Cause | None:
     for position in case.used_tensors:
         twin = trace.producers.get(position)
         if twin is not None and same.ops(trace.ops[twin], made):
-            evidence = ReplacedSource("copy" if made.type in _VIEWS else "computed-again")
+            is_copy = made.type in _VIEWS or case.tensor in trace.reads
+            evidence = ReplacedSource("copy" if is_copy else "computed-again")
             return case.facts.cause(evidence, line_beside(made.site, case.facts.call.site))
     return None
 

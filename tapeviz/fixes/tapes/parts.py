@@ -97,7 +97,7 @@ def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
 
 
 def _parts_expression(source: ParsedSource, asked: cst.BaseExpression) -> cst.BaseExpression | None:
-    """What makes the parts: the expression given, or that which its names were bound to."""
+    """The expression that makes the parts: the one given, or that which its names were bound to."""
     if isinstance(asked, cst.Name):
         return source.bound_to(asked.value)
     if not isinstance(asked, (cst.List, cst.Tuple)):
