@@ -63,7 +63,9 @@ def test_the_turn_that_raised(recorder: Recorder) -> None:
             for i in tf.range(n):
                 s *= tf.gather(x, i)
             return s
-        f(tf.constant(5))
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            f(tf.constant(5))
         """,
     )
     (loop,) = [loop for loop in trace.loops.values() if loop.count]

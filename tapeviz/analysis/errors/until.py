@@ -24,9 +24,9 @@ def known_until(trace: Trace) -> str:
         return ""
     where = f" on line {op.line}" if op.line else ""
     loop = trace.loops.get(op.id)
-    if loop is not None:
+    if loop is not None and loop.count is not None:
         return (
-            f"It raised in turn {(loop.count or 0) + 1} of the loop{where}. What was computed "
+            f"It raised in turn {loop.count + 1} of the loop{where}. What was computed "
             f"before that turn was computed again, and the graph shows it."
         )
     given = [words for tensor in op.inputs if (words := _value_words(trace, op, tensor))]

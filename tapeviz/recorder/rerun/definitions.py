@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..private import functions
@@ -92,6 +92,22 @@ class Edited:
         del proto.signature.control_output[:]
         proto.signature.control_output.extend(left)
 
+    def drop_outputs(self) -> None:
+        """Give nothing any more; nodes that could not have the name of an output get it back."""
+        proto = self.proto
+        arguments = {argument.name for argument in proto.signature.input_arg}
+        names = {node.name: op_name(self._definition, node) for node in proto.node_def}
+        own = {name: traced for name, traced in names.items() if traced not in arguments}
+        for node in proto.node_def:
+            node.name = own.get(node.name, node.name)
+            refs = [_renamed(ref, own) for ref in node.input]
+            del node.input[:]
+            node.input.extend(refs)
+        for key, node_name in list(proto.control_ret.items()):
+            proto.control_ret[key] = own.get(node_name, node_name)
+        del proto.signature.output_arg[:]
+        proto.ret.clear()
+
     def add_output(self, ref: str, dtype: int) -> None:
         name = self._fresh_name()
         self.proto.signature.output_arg.add(name=name, type=dtype)
@@ -136,6 +152,13 @@ class Edited:
 
     def _fresh_name(self) -> str:
         return f"tapeviz_{next(_numbers)}"
+
+
+def _renamed(ref: str, names: Mapping[str, str]) -> str:
+    """``loop_2:output:0`` or ``^loop_2`` of a node that has another name now."""
+    mark = "^" if ref.startswith("^") else ""
+    name, colon, place = ref.removeprefix("^").partition(":")
+    return f"{mark}{names.get(name, name)}{colon}{place}"
 
 
 def add_data_inputs(node: Any, refs: Sequence[str]) -> None:

@@ -31,10 +31,10 @@ def node_that_raised(definition: Any, message: str) -> Any | None:
         around = [
             node
             for node in definition.node_def
-            if node.op in RUN_FUNCTIONS and name.startswith(f"{node.name}/")
+            if node.op in RUN_FUNCTIONS and name.startswith(f"{op_name(definition, node)}/")
         ]
         if around:
-            return max(around, key=lambda node: len(node.name))
+            return max(around, key=lambda node: len(op_name(definition, node)))
     return None
 
 
@@ -73,7 +73,8 @@ def _without(definition: Any, node: Any) -> Any:
 def _with_turns(definition: Any, node: Any, most: int) -> Any:
     """The function up to a loop, which ends after so many turns."""
     function = _ending_at(definition, node, keeps_node=True)
-    loop = next(own for own in function.proto.node_def if own.name == node.name)
+    name = op_name(definition, node)
+    loop = next(own for own in function.proto.node_def if own.name in (name, node.name))
     asks = Edited(functions.definition(loop.attr["cond"].func.name))
     counter = asks.proto.signature.input_arg[0].name
     limit = asks.add_constant(functions.INT32, most)
@@ -98,6 +99,5 @@ def _ending_at(definition: Any, node: Any, *, keeps_node: bool) -> Edited:
     if keeps_node:
         after.discard(node.name)
     function.leave_out(after)
-    del proto.signature.output_arg[:]
-    proto.ret.clear()
+    function.drop_outputs()
     return function
