@@ -232,6 +232,30 @@ def test_explanation(name: str, recorder: Recorder) -> None:
     assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3, words
 
 
+@pytest.mark.parametrize(
+    ("type_", "message", "said"),
+    [
+        ("OSError", "[Errno 101] Network is unreachable", ["network", "Limits", "--no-network"]),
+        ("URLError", "<urlopen error [Errno -3] Temporary failure in name resolution>", ["Limits"]),
+        (
+            "MemoryError",
+            "Unable to allocate 381. MiB for an array with shape (50000000,) and data type float64",
+            ["Limits", "--memory"],
+        ),
+        (
+            "ResourceExhaustedError",
+            "OOM when allocating tensor with shape[800000000] and type float on /job:localhost",
+            ["[800000000]", "float", "Limits", "--memory"],
+        ),
+    ],
+)
+def test_what_a_limit_stopped_names_the_limit(type_: str, message: str, said: list[str]) -> None:
+    """Messages as seen with a limit set (TensorFlow 2.21, NumPy 2, Linux)."""
+    words = explain_error(Trace("a\nb\nc", failure=Failure(type_, message, 3, "")))
+    assert "Line 3" in words
+    assert not [part for part in said if part not in words], words
+
+
 def test_an_error_of_the_users_own_keeps_its_words() -> None:
     failure = Failure("ValueError", "the batch is empty", 3, "")
     assert (

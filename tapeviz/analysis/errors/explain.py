@@ -322,11 +322,28 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         ),
     ),
     (
-        r"URL fetch failure|URLError|HTTPError|Name or service not known|ConnectionError",
+        r"URL fetch failure|URLError|HTTPError|Name or service not known|ConnectionError"
+        r"|Network is unreachable|Temporary failure in name resolution",
         say(
-            "Line {line} wants to download something, and that did not work. "
-            "Look whether this machine is connected to the network. "
+            "Line {line} needs the network, and it could not be reached. "
+            "If the run has none (Limits beside Run, or --no-network), allow it; else look whether "
+            "this machine is connected. "
             "A few random tensors of the same shapes will do to look at the gradients."
+        ),
+    ),
+    (
+        r"ResourceExhaustedError.*shape *" + _SHAPE + r" and type (\w+)",
+        say(
+            "Line {line} needs memory for a tensor of shape {0} and type {1}, and there is not "
+            "that much. If the run has a limit (Limits beside Run, or --memory), raise it; else "
+            "work on fewer elements at a time."
+        ),
+    ),
+    (
+        r"^MemoryError",
+        say(
+            "Line {line} needs more memory than there is. If the run has a limit (Limits beside "
+            "Run, or --memory), raise it; else work on fewer elements at a time."
         ),
     ),
     (r"NameError: name '(\w+)' is not defined", python.undefined),
