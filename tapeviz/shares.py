@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .analysis.replays import run_shown, value_given
+from .analysis.requests.replays import run_shown, value_given
 from .errors import TapevizError
 from .trace.model import Array, Call, CallId, Operand, TensorId, Trace, VariableId
 

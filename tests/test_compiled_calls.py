@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.looks import calls_to_look_into
+from tapeviz.analysis.requests.looks import calls_to_look_into
 from tapeviz.cli.text import as_text
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report

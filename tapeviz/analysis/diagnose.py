@@ -28,7 +28,8 @@ from .model import (
     WalkStep,
 )
 from .python.outside import follow
-from .replays import is_unconnected, lacked_turns
+from .requests.loops import lacked_turns
+from .requests.replays import is_unconnected
 from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
 from .status import status_of

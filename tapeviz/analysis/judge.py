@@ -15,7 +15,7 @@ from .causes.questions import MadeNonfinite
 from .causes.table import CAUSES, first_cause
 from .model import Cause, Status
 from .numbers.spoiled import has_inside, spoiling_op
-from .replays import is_unconnected
+from .requests.replays import is_unconnected
 
 
 def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:

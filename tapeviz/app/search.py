@@ -32,7 +32,7 @@ def named_repetition(document: Document, text: str) -> Repetition | None:
     noun, number = named[1].lower(), int(named[2])
     if noun == "turn":
         path, count = document.links.repeat_of(document.selection.nodes)
-        go = partial(document.show_turn, path, number)
+        go = partial(document.folding.show_turn, path, number)
     else:
         run = document.insides.shown
         is_call = document.site is None and run is not None

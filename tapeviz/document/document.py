@@ -25,14 +25,13 @@ from ..analysis.model import (
 )
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
-from ..graph.groups.fold import GROUP_PREFIX
 from ..graph.model import NodeId
 from ..scene.model import Overlay, Scene
-from ..trace.model import EMPTY_TRACE, CallId, Tensor, TensorId, Trace
-from ..trace.values import TensorPart
+from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, failure_words
 from .comparing import Comparing
+from .folding import Folding
 from .insides import Insides, Opened
 from .mending import Mending, with_fixes_of
 from .parts import LinePart, lines_alone, merge_fix
@@ -41,6 +40,7 @@ from .pipeline import ArrangedGraph, Opener, Pipeline, Repairs, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
+from .values import Values
 
 LONGEST_PAGE = 300_000
 """Characters of a text that may be a pasted page: Python reads longer ones without letting go of
@@ -73,7 +73,6 @@ class Document(QObject):
     """A gradient call whose card should come into sight."""
     line_requested = Signal(int)
     """A line of the text of now to go to."""
-    tensor_fetched = Signal(int)
     failed = Signal(str, object)
     """A bug in the background: where, and the exception. The window logs it."""
 
@@ -92,7 +91,6 @@ class Document(QObject):
         self.runs.output_added.connect(self.output_added)
         self.runs.picture_added.connect(self.picture_added)
         self.runs.question_changed.connect(self.question_changed)
-        self.runs.tensor_fetched.connect(self.tensor_fetched)
         self.runs.traced.connect(self.take_trace)
         for signal in (self.run_started, self.run_ended):
             signal.connect(self.status_changed)
@@ -110,6 +108,8 @@ class Document(QObject):
         self.hovered: frozenset[NodeId] = frozenset()
         """The nodes of what the pointer is over, in whatever panel."""
         self.insides = Insides(self)
+        self.values = Values(self)
+        self.folding = Folding(self)
         self.trouble, self.is_troubled = "", False
         self._has_news = False
         self.is_loaded = False
@@ -380,42 +380,6 @@ class Document(QObject):
             self._picturing.form = form
             self._picturing.arrange()
 
-    def unfold(self, node: NodeId) -> bool:
-        """Opens a folded group; False when the node is none. The inside of a compiled call is asked
-        for first, where it is not known yet."""
-        path = self.links.closed_path(node)
-        call = self.links.unknown_call(node)
-        if call is not None and self.insides.look(call, path):
-            return True
-        if path:
-            self.change_form(folded=self.view.folded - {path}, unfolded=self.view.unfolded | {path})
-        return bool(path)
-
-    def fold(self, node: NodeId) -> bool:
-        """Closes the group that a node stands in; False when it stands in none."""
-        path = self.links.open_path(node)
-        if path:
-            self.fold_group(path)
-            self.select_nodes(frozenset((GROUP_PREFIX + path,)))  # so that the next one goes on
-        return bool(path)
-
-    def fold_group(self, path: str) -> None:
-        """Closes an open group by its path."""
-        inner = {
-            unfolded for unfolded in self.view.unfolded if f"{unfolded}/".startswith(f"{path}/")
-        }
-        self.change_form(folded=self.view.folded | {path}, unfolded=self.view.unfolded - inner)
-
-    def show_turn(self, path: str, turn: int) -> None:
-        """Shows a turn (from 1) of a repeat, which opens."""
-        view, turns = self.view, {**dict(self.view.turns), path: max(1, turn)}
-        is_folded = any(node.opens == path for node in self.links.nodes.values())
-        self.change_form(
-            turns=tuple(sorted(turns.items())),
-            folded=view.folded - {path},
-            unfolded=view.unfolded | {path} if is_folded else view.unfolded,
-        )
-
     def show_bridge(self, is_shown: bool) -> None:
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
 
@@ -538,29 +502,6 @@ class Document(QObject):
         self.set_step(next((number for number in numbers if number > now), numbers[0]))
         return True
 
-    # Values
-
-    def value_of(self, tensor: TensorId) -> Any:
-        """The tensor's array, None when it did not travel; then ``fetch`` asks for it."""
-        fetched = self.runs.fetched(tensor)
-        return self.trace.value(tensor) if fetched is None else fetched
-
-    def fetch(self, tensor: TensorId) -> bool:
-        """Asks the run's process for a value that did not travel; False: it cannot be had."""
-        known = self.trace.tensors.get(tensor)
-        return known is not None and _may_be_held(known) and self.runs.fetch(tensor)
-
-    def part_of(self, tensor: TensorId, index: tuple[int, ...]) -> TensorPart | None:
-        """A slice of a large tensor, None when it was not fetched; then ``fetch_part`` asks."""
-        return self.runs.fetched_part(tensor, index)
-
-    def fetch_part(self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]) -> bool:
-        """Asks the run's process for the slice at ``index`` of a tensor that is looked at in
-        ``shape``; False: it cannot be had."""
-        known = self.trace.tensors.get(tensor)
-        is_there = known is not None and _may_be_held(known)
-        return is_there and self.runs.fetch_part(tensor, shape, index)
-
     def give_up(self) -> None:
         """Ends what is worked out in the background; a later change of the view tries again."""
         self.mending.forget()
@@ -584,9 +525,3 @@ class Document(QObject):
     def complain(self, words: str) -> None:
         """One line about something that did not work."""
         self.say(words, is_trouble=True)
-
-
-def _may_be_held(tensor: Tensor) -> bool:
-    """Whether the run's process may have the elements of a tensor: what a gradient call returned is
-    held although it was none of the tensors that are when it was made."""
-    return not tensor.is_handle and (tensor.kept or bool(tensor.size))

@@ -1,22 +1,16 @@
-"""A text to run in; its output, its trace while it grows, and its large values out, as signals."""
+"""A text to run in; its output and its trace while it grows out, as signals."""
 
 from __future__ import annotations
 
 import threading
 import time
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from ..trace.model import TensorId
-from ..trace.values import TensorPart
 from .background import Background
 from .inbox import Batch, Inbox, Question
 from .pipeline import Pipeline, RunHandle
-
-MOST_FETCHED = 16
-"""Values of the run's process that are held here at a time."""
 
 
 class Runs(QObject):
@@ -29,7 +23,6 @@ class Runs(QObject):
     progressed = Signal()
     question_changed = Signal()
     picture_added = Signal(bytes)
-    tensor_fetched = Signal(int)
 
     def __init__(self, pipeline: Pipeline, background: Background, parent: QObject) -> None:
         super().__init__(parent)
@@ -46,8 +39,6 @@ class Runs(QObject):
         self._recording: RunHandle | None = None
         self._handing_over = threading.Lock()
         self._began = 0.0
-        self._fetched: dict[TensorId, Any] = {}
-        self._parts: dict[tuple[TensorId, tuple[int, ...]], TensorPart] = {}
         background.failed.connect(self._note_failure)
 
     def start(self, source: str, filename: str) -> None:
@@ -94,7 +85,6 @@ class Runs(QObject):
         if recording is not None and self.is_running:
             self._background.submit(f"stop {self._number}", recording.stop, _nothing)
         self._background.drop("record", "fetch")
-        self._fetched, self._parts = {}, {}
         self.ops = 0
         self._set_running(False)
 
@@ -152,45 +142,6 @@ class Runs(QObject):
             self._set_running(False)
         if batch.trace is not None:
             self.traced.emit(batch.trace)
-
-    def fetched(self, tensor: TensorId) -> Any:
-        """A value that was fetched from the run's process, else None."""
-        return self._fetched.get(tensor)
-
-    def fetch(self, tensor: TensorId) -> bool:
-        """Asks for a value; ``tensor_fetched`` says when it is there. False: nobody to ask."""
-        if self._recording is None:
-            return False
-        work = partial(self._recording.fetch_tensor, tensor)
-        self._background.submit("fetch", work, partial(self._keep_fetched, tensor))
-        return True
-
-    def _keep_fetched(self, tensor: TensorId, value: Any) -> None:
-        if value is not None:
-            _keep(self._fetched, tensor, value)
-            self.tensor_fetched.emit(int(tensor))
-
-    def fetched_part(self, tensor: TensorId, index: tuple[int, ...]) -> TensorPart | None:
-        return self._parts.get((tensor, index))
-
-    def fetch_part(self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]) -> bool:
-        """As :meth:`fetch`, for a slice of a large tensor that is looked at in ``shape``."""
-        if self._recording is None:
-            return False
-        work = partial(self._recording.fetch_part, tensor, shape, index)
-        self._background.submit("fetch", work, partial(self._keep_part, tensor, index))
-        return True
-
-    def _keep_part(self, tensor: TensorId, index: tuple[int, ...], part: TensorPart) -> None:
-        _keep(self._parts, (tensor, index), part)
-        self.tensor_fetched.emit(int(tensor))
-
-
-def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
-    """The newest few: each may be 16 MB."""
-    kept[key] = value
-    for old in list(kept)[:-MOST_FETCHED]:
-        del kept[old]
 
 
 def _nothing(answer: object) -> None:

@@ -104,7 +104,7 @@ class GraphPanel(Panel):
         view.node_hovered.connect(self._hover)
         document.hover_changed.connect(self._light_up)
         view.can_fold = self._can_fold
-        view.node_folded.connect(document.fold)
+        view.node_folded.connect(document.folding.fold)
         view.frame_clicked.connect(self._click_frame)
         view.left.connect(document.comparing.leave)
         view.menu_requested.connect(self._offer)
@@ -322,7 +322,7 @@ class GraphPanel(Panel):
         """Opens or closes a group, zooms to anything else."""
         nodes = frozenset((node,)) if node else self._selected
         first = node or next(iter(nodes), "")
-        if not self.document.unfold(first) and nodes:
+        if not self.document.folding.unfold(first) and nodes:
             self.view.reveal(nodes)
 
     def _can_fold(self, node: str) -> bool:
@@ -338,9 +338,9 @@ class GraphPanel(Panel):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if known.role == "group":
-            menu.addAction("Unfold", lambda: document.unfold(node))
+            menu.addAction("Unfold", lambda: document.folding.unfold(node))
         if document.links.open_path(node):
-            menu.addAction("Fold its group", lambda: document.fold(node))
+            menu.addAction("Fold its group", lambda: document.folding.fold(node))
         menu.addAction("Copy its name", lambda: _copy(known.name or known.title))
         menu.addAction("Zoom to it", lambda: self.view.reveal(frozenset((node,))))
         if known.line:
@@ -355,11 +355,11 @@ class GraphPanel(Panel):
         if frame is None:
             return
         if button == "fold":
-            self.document.fold_group(path)
+            self.document.folding.fold_group(path)
             return
         turn = frame.turn + (1 if button == "forward" else -1)
         if 1 <= turn <= frame.count:
-            self.document.show_turn(path, turn)
+            self.document.folding.show_turn(path, turn)
 
     def _go(self, direction: Direction) -> None:
         scene, chosen = self.view.prepared.scene, self._selected

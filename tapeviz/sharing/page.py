@@ -15,10 +15,10 @@ from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
 from ..films import ROUNDS_FILMED, with_round
 from ..report import SkippedParts, ending_words, skipped_words
 from ..scene.model import Scene
+from ..scene.walk_words import gradients_words, upstream_words
 from ..text.code_roles import coloured_lines
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from ..view import View
-from ..walk_words import gradients_words, upstream_words
 from .cards import cards
 
 MOST_FRAMES = 240

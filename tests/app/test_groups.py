@@ -139,7 +139,7 @@ def test_the_picker_on_a_frame_shows_another_turn_and_the_minus_folds_it(
             lambda turn=turn: is_drawn(window) and document.scene.frames[0].turn == turn
         )
     assert document.view.turns == ((document.scene.frames[0].path, 50),)
-    document.show_turn(document.scene.frames[0].path, 31)
+    document.folding.show_turn(document.scene.frames[0].path, 31)
     qtbot.waitUntil(lambda: is_drawn(window) and document.scene.frames[0].turn == 31)
     assert any(box.title == "StopGradient" for box in document.scene.boxes)
     click("fold")
@@ -166,7 +166,7 @@ def test_the_search_goes_to_a_turn_of_a_loop_that_stands_open_or_closed(
     assert window.top_bar.found.text() == "Enter: turn 12 of 50"
     qtbot.keyClick(search, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: is_drawn(window) and document.scene.frames[0].turn == 12)
-    document.fold_group(document.scene.frames[0].path)
+    document.folding.fold_group(document.scene.frames[0].path)
     qtbot.waitUntil(lambda: is_drawn(window) and not document.scene.frames)
     named = named_repetition(document, "Turn 7")
     assert named is not None

@@ -64,7 +64,7 @@ def test_a_pasted_page_is_explained(qtbot: QtBot, window: Window) -> None:
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == ("assign", 5)
     assert finding.bridged is not None
-    assert document.value_of(finding.bridged) == 36.0
+    assert document.values.value_of(finding.bridged) == 36.0
     qtbot.waitUntil(lambda: "gradient None" in window.output.text.toPlainText())
     assert window.graph.view.prepared.scene.boxes
 
@@ -118,7 +118,7 @@ def test_a_recording_is_saved_and_loaded(qtbot: QtBot, window: Window, tmp_path:
     qtbot.waitUntil(lambda: settled(window), timeout=10_000)
     finding = document.diagnosis.calls[0].findings[0]
     assert finding.tensor is not None
-    assert document.value_of(finding.tensor) == 6.0
+    assert document.values.value_of(finding.tensor) == 6.0
     assert not window.files.can_save_recording()
 
 
@@ -160,7 +160,7 @@ def test_any_call_of_a_compiled_function_is_looked_into(qtbot: QtBot, window: Wi
 
     def target() -> object:
         (operand,) = document.diagnosis.calls[0].call.targets
-        return document.value_of(operand.tensor) if operand.tensor is not None else None
+        return document.values.value_of(operand.tensor) if operand.tensor is not None else None
 
     def show(number: int) -> None:
         document.select_round(number)

@@ -201,13 +201,13 @@ def test_values_are_fetched_from_the_run(
     trace = make_trace()
     pipeline.trace = replace(trace, places={})
     run(qtbot, document)
-    assert document.value_of(TensorId(5)) is None
+    assert document.values.value_of(TensorId(5)) is None
     pipeline.recordings[-1].fetched[5] = 42
     qtbot.waitUntil(lambda: document.runs._recording is not None)
-    with qtbot.waitSignal(document.tensor_fetched):
-        assert document.fetch(TensorId(5))
-    assert document.value_of(TensorId(5)) == 42
-    assert not document.fetch(TensorId(999))
+    with qtbot.waitSignal(document.values.fetched):
+        assert document.values.fetch(TensorId(5))
+    assert document.values.value_of(TensorId(5)) == 42
+    assert not document.values.fetch(TensorId(999))
 
 
 def test_a_new_text_forgets_the_old_picture(qtbot: QtBot, document: Document) -> None:

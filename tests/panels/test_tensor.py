@@ -70,7 +70,7 @@ def test_the_copy_makes_the_same_array(qtbot: QtBot, panel: TensorPanel) -> None
     panel.document.select_nodes(frozenset(("x1",)))
     qtbot.mouseClick(panel.copy_button, LEFT)
     made = eval(QApplication.clipboard().text(), {"np": np})
-    np.testing.assert_array_equal(made, panel.document.value_of(TensorId(3)))
+    np.testing.assert_array_equal(made, panel.document.values.value_of(TensorId(3)))
     assert made.dtype == np.float32
 
 
@@ -169,7 +169,7 @@ def test_a_gradient_is_laid_over_its_image(panel: TensorPanel, qtbot: QtBot) -> 
     gradient = np.zeros((1, 10, 50, 3), np.float32)
     gradient[0, 4, 7] = (1, -5, 2)
     image = np.ones_like(gradient)
-    panel.document.value_of = lambda _: image  # type: ignore[method-assign]
+    panel.document.values.value_of = lambda _: image  # type: ignore[method-assign]
     panel._is_painted_as_gradient = True
     look_at(panel, gradient)
     assert panel.channels.currentText() == "over the image"
@@ -193,7 +193,7 @@ def test_a_value_that_stayed_in_the_run_is_fetched(
     document.run()
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
     pipeline.recordings[-1].fetched[5] = np.ones((2, 2), np.float32)
-    with qtbot.waitSignal(document.tensor_fetched):
+    with qtbot.waitSignal(document.values.fetched):
         document.select_nodes(frozenset(("op4",)))
         assert "Fetching" in panel.words.text()
     assert panel.pages.currentWidget() is panel.cells
@@ -240,8 +240,8 @@ def test_values_that_were_let_go_of_are_not_waited_for(
     qtbot: QtBot, panel: TensorPanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = panel.document
-    monkeypatch.setattr(document, "value_of", lambda tensor: None)
-    monkeypatch.setattr(document, "fetch", lambda tensor: True)
+    monkeypatch.setattr(document.values, "value_of", lambda tensor: None)
+    monkeypatch.setattr(document.values, "fetch", lambda tensor: True)
     panel._show()
     assert "Fetching" in panel.words.text()
     document.background.failed.emit("fetch", TapevizError("they were let go of"))

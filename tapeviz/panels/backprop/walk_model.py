@@ -12,8 +12,8 @@ from ...analysis.flow.turns import TurnRows, share_parts
 from ...analysis.model import WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
+from ...scene.walk_words import STEP_WORDS, gradients_words, upstream_words
 from ...trace.model import TensorId
-from ...walk_words import STEP_WORDS, gradients_words, upstream_words
 from ..look import SMALL, Theme, colour, font
 from .walk_rows import Row, WalkRows
 
@@ -150,7 +150,7 @@ class WalkModel(QAbstractTableModel):
         if column == OP:
             return step.title
         if column == IN:
-            return upstream_words(self._document.trace, step, self._document.value_of)
+            return upstream_words(self._document.trace, step, self._document.values.value_of)
         if column == FORMULA:
             return step.formula
         if column == OUT:
@@ -187,7 +187,7 @@ class WalkModel(QAbstractTableModel):
         return ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in parts.items())
 
     def _gradients(self, tensors: Sequence[TensorId | None]) -> str:
-        return gradients_words(self._document.trace, tensors, self._document.value_of)
+        return gradients_words(self._document.trace, tensors, self._document.values.value_of)
 
     def _tip(self, row: int) -> str:
         known = self._folded.rows[row]

@@ -258,7 +258,7 @@ class FindingCard(Card):
 
     def _add_values(self, tensor: object, beside: str = "") -> None:
         known = self._document.trace.tensors.get(tensor)  # type: ignore[call-overload]
-        value = self._document.value_of(tensor)  # type: ignore[arg-type]
+        value = self._document.values.value_of(tensor)  # type: ignore[arg-type]
         if value is None or value.size > MOST_CELLS or value.size == 0:
             self._add_summary(tensor, known)
             if beside:

@@ -93,7 +93,7 @@ class TensorPanel(Panel):
             document.step_changed,
         ):
             signal.connect(self._show)
-        document.tensor_fetched.connect(self._take_fetched)
+        document.values.fetched.connect(self._take_fetched)
         document.background.failed.connect(self._take_failure)
         self._show()
 
@@ -188,7 +188,7 @@ class TensorPanel(Panel):
         document = self.document
         self._is_painted_as_gradient = self.is_gradient if is_gradient is None else is_gradient
         self._shown = tensor
-        value = document.value_of(tensor)
+        value = document.values.value_of(tensor)
         known = document.trace.tensors.get(tensor)
         stats = document.trace.stats(tensor)
         if value is None:
@@ -199,7 +199,7 @@ class TensorPanel(Panel):
             summary = describe(dtype, known.shape if known else None, stats)
             if document.trace.words.get(tensor) == "unknown":
                 self._show_words(unknown_words(document, tensor), summary)
-            elif document.fetch(tensor):
+            elif document.values.fetch(tensor):
                 self._show_words(FETCHING, summary)
             else:
                 self._show_words(gone_words(document, known), summary)
@@ -221,13 +221,13 @@ class TensorPanel(Panel):
         self._form, self._part_of = form, tensor.id
         self.slices.fit(form.leading)
         index = self.slices.index
-        part = self.document.part_of(tensor.id, index)
+        part = self.document.values.part_of(tensor.id, index)
         stats = stats or (part.stats if part is not None else None)
         summary = describe(tensor.dtype, tensor.shape, stats)
         if part is not None:
             self._tell_doubt(tensor.id)
             self._show_part(part, summary)
-        elif not self.document.fetch_part(tensor.id, form.leading + form.rest, index):
+        elif not self.document.values.fetch_part(tensor.id, form.leading + form.rest, index):
             self._show_words(gone_words(self.document, tensor), summary)
         elif was is None:
             self._show_words(FETCHING, summary)
@@ -309,13 +309,13 @@ class TensorPanel(Panel):
         is_new = (subject, index) != self._asked_over
         self._asked_over = subject, index
         if self._part is not None:
-            part = document.part_of(subject, index)
+            part = document.values.part_of(subject, index)
             if part is None and is_new:
-                document.fetch_part(subject, self._form.leading + self._form.rest, index)
+                document.values.fetch_part(subject, self._form.leading + self._form.rest, index)
             return part.array if part is not None else None
-        image: Array | None = document.value_of(subject)
+        image: Array | None = document.values.value_of(subject)
         if image is None and is_new:
-            document.fetch(subject)
+            document.values.fetch(subject)
         return image
 
     def _choose_channel(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..trace.model import Call, Op, Step, TensorId, Trace
-from ..trace.op_kinds import ops_with
+from ...trace.model import Call, Op, Step, TensorId, Trace
+from ...trace.op_kinds import ops_with
 
 MAX_DOUBTS = 8
 _COPIES = ops_with("copy")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .analysis.model import WalkStep
-from .scene.parts.numbers import gradient_text, scalar_text, shape_text
-from .trace.model import Array, TensorId, Trace
+from ..analysis.model import WalkStep
+from ..trace.model import Array, TensorId, Trace
+from .parts.numbers import gradient_text, scalar_text, shape_text
 
 LONGEST = 26
 SHORT = 10

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from ..trace.model import Call, Op, OpId, Trace
-from .numbers.began import calls_to_compare
-from .status import status_of
+from ...trace.model import Call, Op, OpId, Trace
+from ..numbers.began import calls_to_compare
+from ..status import status_of
 
 MOST_CALLS = 20
 """Looked into only because an eager gradient that went through them is not as it should be."""

@@ -1,0 +1,83 @@
+"""A trace in; the gradients to be compared with finite differences out."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import accumulate
+from operator import attrgetter
+from typing import Any
+
+from ...trace.model import Call, TensorId, Trace
+from ..flow.dataflow import DataFlow
+from ..flow.paths import Paths
+from .replays import is_unconnected, run_shown, seeds_of, starts_of
+
+MAX_CHECKS = 12
+
+
+def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, Any]]:
+    """The arguments of the kernel's ``check`` for the first gradients that a replay gave.
+
+    ``also_flowing``: for those that the tape gave, too.
+    """
+    calls = [
+        call
+        for call in trace.calls
+        if call.method == "gradient" and call.ended and (call.replay or also_flowing)
+    ]
+    if not calls:
+        return
+    asked = 0
+    flow, numbers = DataFlow(trace), _EagerNumbers(trace)
+    for call in calls:
+        wanted = [
+            (source.tensor, found)
+            for place, source in enumerate(call.sources)
+            if (found := _to_be_checked(trace, call, place, also_flowing)) is not None
+            and source.tensor is not None
+        ]
+        if not wanted:
+            continue
+        until = max(numbers.last_before(call.when), call.within or 0)
+        since = Paths(flow, call).writes_since(starts_of(flow, call))
+        for tensor, found in wanted:
+            yield {
+                "call": call.id,
+                **run_shown(trace, call),
+                "source": tensor,
+                "gradient": found,
+                "seeds": seeds_of(trace, call),
+                "writes_since": numbers.last_before(since) + 1,
+                "until": until,
+            }
+            asked += 1
+            if asked == MAX_CHECKS:
+                return
+
+
+class _EagerNumbers:
+    """The numbers of the ops that ran eagerly, by their position in the order of events.
+
+    The inside of a compiled call has numbers of its own; it counts where its call stands.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        eager = (op for op in trace.ops.values() if op.within is None)
+        ordered = sorted(eager, key=attrgetter("when"))
+        self._whens = [op.when for op in ordered]
+        self._highest = list(accumulate((op.id for op in ordered), max))
+
+    def last_before(self, when: int) -> int:
+        """The highest number of an op before that position; 0 if there is none."""
+        place = bisect_left(self._whens, when)
+        return self._highest[place - 1] if place else 0
+
+
+def _to_be_checked(trace: Trace, call: Call, place: int, also_flowing: bool) -> TensorId | None:
+    """The gradient of a source that is worth to be compared with finite differences."""
+    key = str(call.sources[place].tensor)
+    if is_unconnected(trace, call, place):
+        replayed = call.replay.results.get(key) if call.replay is not None else None
+        return replayed or call.beyond.get(key)
+    return call.results[place] if also_flowing else None

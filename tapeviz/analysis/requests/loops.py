@@ -1,0 +1,49 @@
+"""A trace in; the calls whose loops are to be run again, so that each turn is known, out."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ...trace.compiled.model import Loop
+from ...trace.model import Op, OpId, TensorId, Trace
+from ..flow.dataflow import DataFlow
+from ..flow.paths import Paths
+from .replays import starts_of
+
+MOST_CALLS = 20
+MOST_OPS = 10_000
+"""Ops in all turns of a call's loops, up to which a gradient is led back through every turn."""
+
+
+def loops_to_complete(flow: DataFlow) -> tuple[OpId, ...]:
+    """Calls of compiled functions with loops on the way of gradients that are None or zero, of
+    which some turns were not recorded: the numbers that a kernel knows them by."""
+    trace = flow.trace
+    lacking = {trace.ops[loop.op].within for loop in trace.loops.values() if lacked_turns(loop)}
+    found: dict[OpId, None] = {}
+    for call in trace.calls if lacking else ():
+        if not call.ended or not any(_is_missing(trace, result) for result in call.results):
+            continue
+        edges = Paths(flow, call).ancestry_from(starts_of(flow, call)).into.values()
+        ops = {edge.op for into in edges for edge in into if edge.op is not None}
+        for function in lacking.intersection(trace.ops[op].within for op in ops):
+            known = trace.ops.get(function) if function is not None else None
+            if known is not None and known.ran_as is not None and _is_worth_turning(trace, known):
+                found[known.ran_as] = None
+    return tuple(islice(found, MOST_CALLS))
+
+
+def _is_missing(trace: Trace, result: TensorId | None) -> bool:
+    stats = trace.stats(result) if result is not None else None
+    return result is None or (stats is not None and stats.norm == 0)
+
+
+def _is_worth_turning(trace: Trace, function: Op) -> bool:
+    loops = [loop for loop in trace.loops.values() if trace.ops[loop.op].within == function.id]
+    ops = sum((loop.count or 0) * len(loop.body) for loop in loops)
+    return ops <= MOST_OPS and any(map(lacked_turns, loops))
+
+
+def lacked_turns(loop: Loop) -> int:
+    """How many turns of a loop that stands in no other one were not recorded."""
+    return max((loop.count or 0) - len(loop.turns), 0)

@@ -1,0 +1,226 @@
+"""A call that gave None in, the backward pass to ask the kernel for out.
+
+The kernel runs TensorFlow's own gradient functions over the tensors it kept
+(``recorder.answer("replay", …)``); the program says in which order, and where state links ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from ...errors import TapevizError
+from ...trace.model import Call, Op, Operand, TensorId, Trace, VariableId, VersionId
+from ...trace.state import keeps_prior_state
+from ..flow.dataflow import DataFlow, Position
+from ..flow.paths import Paths
+from .program import How, has_turns, is_custom, program_of
+
+MAX_OPS = 20_000
+MAX_CALLS = 50
+MAX_FURTHER = 20
+MAX_ROWS = 64
+"""Elements of a target whose jacobian across a cut is computed, one by one."""
+
+
+def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
+    """The eager calls that need a replay to be understood.
+
+    Those with a source unconnected, whose gradient could be had across a cut; and jacobians that
+    are zero or not finite, of which TensorFlow shows no step. One that the snippet repeats in a
+    loop is replayed for its first times only.
+    """
+    wanted = (call for call in trace.calls if call.ended and call.replay is None)
+    return tuple(call for call in wanted if _needs_replay(trace, call))[:MAX_CALLS]
+
+
+def _needs_replay(trace: Trace, call: Call) -> bool:
+    if call.method not in ("gradient", "jacobian", "batch_jacobian") or _is_unknown(trace, call):
+        return False
+    if any(is_unconnected(trace, call, index) for index in range(len(call.results))):
+        return True
+    if _is_spoiled_inside(trace, call):
+        return True
+    return call.method != "gradient" and any(
+        stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
+        for stats in (trace.stats(result) for result in call.results if result is not None)
+    )
+
+
+def _is_unknown(trace: Trace, call: Call) -> bool:
+    """Whether it was made while a function was compiled whose inside has no values."""
+    targets = (
+        trace.tensors.get(operand.tensor) for operand in call.targets if operand.tensor is not None
+    )
+    return any(tensor is not None and tensor.id < 0 and not tensor.kept for tensor in targets)
+
+
+def _is_spoiled_inside(trace: Trace, call: Call) -> bool:
+    """Whether a result is zero or not finite, and the pass went through a compiled function."""
+    ran = [trace.ops.get(step.op) for step in call.steps if step.op is not None]
+    ran += [trace.ops.get(call.within)] if call.within is not None else []
+    entered = [op for op in ran if op is not None and (op.is_open or has_turns(op))]
+    is_open = any(op.is_open for op in entered)
+    results = (trace.stats(result) for result in call.results if result is not None)
+    return bool(entered) and any(
+        stats is not None and ((is_open and stats.nonfinite > 0) or stats.norm == 0)
+        for stats in results
+    )
+
+
+def is_unconnected(trace: Trace, call: Call, index: int) -> bool:
+    """Whether no gradient function gave this source anything, so that it got None or zeros."""
+    if call.results[index] is None:
+        return True
+    source = call.sources[index].tensor
+    if call.method == "batch_jacobian":  # gives zeros in place of None
+        return source is not None and not _is_followed(trace, call, source)
+    if call.unconnected != "zero":
+        return False
+    return not any(
+        tensor == source and gradient is not None
+        for step in call.steps
+        if step.op is not None and step.op in trace.ops
+        for tensor, gradient in zip(trace.ops[step.op].inputs, step.downstream, strict=False)
+    )
+
+
+def _is_followed(trace: Trace, call: Call, source: TensorId) -> bool:
+    """Whether the call's tape has an op that took this source."""
+    return any(
+        source in op.inputs and call.tape in op.tapes for op in trace.ops.values() if op.tapes
+    )
+
+
+def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
+    """The arguments of the kernel's ``replay`` for this call. Raises :class:`TapevizError`."""
+    trace = flow.trace
+    paths = Paths(flow, call)
+    starts = starts_of(flow, call)
+    found = paths.ancestry_from(starts)
+    ancestry = found.into if len(found) <= MAX_OPS else found.edges_from(starts)
+    return {
+        "call": call.id,
+        **run_shown(trace, call),
+        "seeds": seeds_of(trace, call),
+        "how": how,
+        "program": list(program_of(trace, ancestry, how)),
+        "wanted": [
+            *(source.tensor for source in call.sources if source.tensor is not None),
+            *(str(position) for position in ancestry if isinstance(position, VersionId)),
+        ],
+    }
+
+
+def starts_of(flow: DataFlow, call: Call) -> list[Position]:
+    """The positions where the sources of a call begin."""
+    return [
+        position
+        for source in call.sources
+        if source.tensor
+        for position in flow.positions_of_source(source.tensor)
+    ]
+
+
+def run_shown(trace: Trace, call: Call) -> dict[str, int]:
+    """``within`` for a request about a gradient call that was made in a compiled function: which
+    run of that the values belong to. An answer counts only while that run is shown."""
+    run = trace.ops.get(call.within) if call.within is not None else None
+    return {"within": run.ran_as} if run is not None and run.ran_as is not None else {}
+
+
+def further_calls(trace: Trace) -> tuple[Call, ...]:
+    """Calls that still need a second replay (through stop_gradient, or with estimated slopes)."""
+    is_signing = any(map(_is_signing, trace.ops.values()))
+    wanted = (
+        call
+        for call in trace.calls
+        if call.method == "gradient"
+        and call.ended
+        and not _is_unknown(trace, call)
+        and (call.replay is not None or is_signing)
+        and any(_lacks(trace, call, place) for place in range(len(call.results)))
+    )
+    return tuple(islice(wanted, MAX_FURTHER))
+
+
+def _is_signing(op: Op) -> bool:
+    """``tf.sign`` is flat, and yet gives zeros in place of None."""
+    return op.type == "Sign" and not op.graph and op.within is None
+
+
+def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
+    """How else to replay such a call."""
+    lacking = [
+        source.tensor
+        for place, source in enumerate(call.sources)
+        if source.tensor is not None and _lacks(flow.trace, call, place)
+    ]
+    paths = Paths(flow, call)
+    starts = [position for tensor in lacking for position in flow.positions_of_source(tensor)]
+    edges = paths.ancestry_from(starts).edges_from(starts)
+    if not any(target in edges for target in paths.targets) or len(edges) > MAX_OPS:
+        return
+    ops = {edge.op for into in edges.values() for edge in into if edge.op is not None}
+    trace = flow.trace
+    if call.replay is not None and any(_stops_on_purpose(trace, trace.ops[op]) for op in ops):
+        yield "beyond"
+    if call.replay is not None or any(_is_signing(trace.ops[op]) for op in ops):
+        yield "estimate"
+
+
+def rows_of_jacobian(flow: DataFlow, call: Call) -> Iterator[dict[str, Any]]:
+    """The arguments of a ``replay`` for each element of the target of a jacobian with None."""
+    target = call.targets[0].tensor if len(call.targets) == 1 else None
+    known = flow.trace.tensors.get(target) if target is not None else None
+    size = known.size if known is not None else None
+    is_lacking = any(result is None for result in call.results)
+    if call.method != "jacobian" or call.replay is None or not is_lacking or size is None:
+        return
+    asked = request(flow, call)
+    if size > MAX_ROWS or size * len(asked["program"]) > MAX_OPS or not call.replay.results:
+        return
+    for row in range(size):
+        yield asked | {"seeds": [[target, 0, row]], "share": [0, row], "brief": True}
+
+
+def _lacks(trace: Trace, call: Call, place: int) -> bool:
+    """Whether a source got nothing from the plain replay, or zeros from the tape."""
+    source, result = call.sources[place].tensor, call.results[place]
+    if is_unconnected(trace, call, place):
+        return call.replay is None or str(source) not in call.replay.results
+    stats = trace.stats(result) if result is not None else None
+    return stats is not None and stats.norm == 0 and stats.nonfinite == 0
+
+
+def _stops_on_purpose(trace: Trace, op: Op) -> bool:
+    return op.type in ("StopGradient", "PreventGradient") or is_custom(trace, op)
+
+
+def seeds_of(trace: Trace, call: Call) -> list[list[int]]:
+    """Each target with the tensor of the gradient that it starts with; 0: ones."""
+    given = call.output_gradients
+    return [
+        [target.tensor, value_given(trace, call, given[place]) if place < len(given) else 0]
+        for place, target in enumerate(call.targets)
+        if target.tensor is not None
+    ]
+
+
+def value_given(trace: Trace, call: Call, given: Operand) -> int:
+    """The tensor of an output gradient; of a variable one that holds what it held then.
+
+    Raises :class:`TapevizError` where no such tensor was kept.
+    """
+    variable = trace.variables.get(VariableId(given.tensor or 0))
+    if variable is None:
+        return given.tensor or 0
+    held = [version for version in variable.versions if version.when < call.end][-1]
+    tensors = list(held.reads)
+    is_whole = held.op is None or not keeps_prior_state(trace.ops[held.op].type)
+    if held.value is not None and is_whole:
+        tensors.append(held.value)
+    if not tensors:
+        raise TapevizError(f"the value of {given.text} at that time was not kept")
+    return tensors[0]

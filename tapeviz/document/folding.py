@@ -1,0 +1,56 @@
+"""Groups that the user opens, closes and turns over in; another form of the picture out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..graph.groups.fold import GROUP_PREFIX
+from ..graph.model import NodeId
+
+if TYPE_CHECKING:
+    from .document import Document
+
+
+class Folding:
+    """Opens and closes groups in the picture of one document."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def unfold(self, node: NodeId) -> bool:
+        """Open a folded group; False when the node is none. The inside of a compiled call is asked
+        for first, where it is not known yet."""
+        links, view = self._document.links, self._document.view
+        path = links.closed_path(node)
+        call = links.unknown_call(node)
+        if call is not None and self._document.insides.look(call, path):
+            return True
+        if path:
+            self._document.change_form(folded=view.folded - {path}, unfolded=view.unfolded | {path})
+        return bool(path)
+
+    def fold(self, node: NodeId) -> bool:
+        """Close the group that a node stands in; False when it stands in none."""
+        path = self._document.links.open_path(node)
+        if path:
+            self.fold_group(path)
+            # Selected, so that the next one goes on from there.
+            self._document.select_nodes(frozenset((GROUP_PREFIX + path,)))
+        return bool(path)
+
+    def fold_group(self, path: str) -> None:
+        """Close an open group by its path."""
+        view = self._document.view
+        inner = {unfolded for unfolded in view.unfolded if f"{unfolded}/".startswith(f"{path}/")}
+        self._document.change_form(folded=view.folded | {path}, unfolded=view.unfolded - inner)
+
+    def show_turn(self, path: str, turn: int) -> None:
+        """Show a turn (from 1) of a repeat, which opens."""
+        view = self._document.view
+        turns = {**dict(view.turns), path: max(1, turn)}
+        is_folded = any(node.opens == path for node in self._document.links.nodes.values())
+        self._document.change_form(
+            turns=tuple(sorted(turns.items())),
+            folded=view.folded - {path},
+            unfolded=view.unfolded | {path} if is_folded else view.unfolded,
+        )

@@ -1,0 +1,303 @@
+"""A run that ended in; what its process still knows, asked for request by request, out.
+
+Answers are events like those of the run: they go into its recording, and so into its file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from .analysis.flow.dataflow import DataFlow
+from .analysis.requests.checks import checks
+from .analysis.requests.doubts import doubts
+from .analysis.requests.looks import calls_to_look_into, standing_calls
+from .analysis.requests.loops import loops_to_complete
+from .analysis.requests.program import How
+from .analysis.requests.replays import (
+    calls_to_replay,
+    further_calls,
+    further_ways,
+    request,
+    rows_of_jacobian,
+)
+from .errors import TapevizError
+from .kernel import Run
+from .trace.events import Event, Noted, ReplayRan, TensorSeen, decode
+from .trace.growing import GrowingTrace
+from .trace.model import Array, Call, OpId, TensorId, Trace
+from .trace.values import TensorPart, array_of, stats_from
+
+_ANSWER_SECONDS = 60.0
+_TENSOR_SECONDS = 30.0
+_MOST_OF_PART = 4_000_000
+"""Elements of a slice of a large tensor that travel to be looked at,"""
+_MOST_SPREAD = 200_000
+"""and of all of it, for a histogram."""
+_LOOK_SECONDS = 20.0
+_PASS = "The pass across the cut"
+_INSIDE = "The inside of a compiled function"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question for the recorder's ``answer``, by ``name``; ``trouble``: why it has no
+    arguments and cannot be asked."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """Requests that a trace gives rise to.
+
+    One that gets no answer ends its follow-up, and where that ``is_needed`` all after it. Nothing
+    is asked after ``seconds``.
+    """
+
+    requests: Callable[[Trace, bool], Iterable[Request]]
+    """The second argument: whether NumPy values are followed, so that the tape's own gradients are
+    in question, too."""
+    is_needed: bool = False
+    seconds: float = math.inf
+
+
+def _turns_of_loops(trace: Trace, is_following: bool) -> Iterator[Request]:
+    for call in loops_to_complete(DataFlow(trace)):
+        yield Request("inside", {"op": call, "all_turns": True})
+
+
+def _across_cuts(trace: Trace, is_following: bool) -> Iterator[Request]:
+    calls = calls_to_replay(trace)
+    if calls:
+        flow = DataFlow(trace)
+        yield from (_replay(flow, call, "") for call in calls)
+
+
+def _rows_of_jacobians(trace: Trace, is_following: bool) -> Iterator[Request]:
+    calls = [call for call in trace.calls if call.method == "jacobian" and call.replay is not None]
+    if calls:
+        flow = DataFlow(trace)
+        for call in calls:
+            yield from (Request("replay", asked) for asked in rows_of_jacobian(flow, call))
+
+
+def _beyond_and_estimates(trace: Trace, is_following: bool) -> Iterator[Request]:
+    calls = further_calls(trace)
+    if calls:
+        flow = DataFlow(trace)
+        for call in calls:
+            yield from (_replay(flow, call, how) for how in further_ways(flow, call))
+
+
+def _finite_differences(trace: Trace, is_following: bool) -> Iterator[Request]:
+    for asked in checks(trace, also_flowing=is_following):
+        yield Request("check", asked)
+
+
+def _custom_gradients(trace: Trace, is_following: bool) -> Iterator[Request]:
+    for asked in doubts(trace):
+        yield Request("check", asked)
+
+
+def _replay(flow: DataFlow, call: Call, how: How) -> Request:
+    try:
+        return Request("replay", request(flow, call, how))
+    except TapevizError as error:
+        return Request("replay", {}, str(error))
+
+
+FOLLOW_UPS = (
+    FollowUp(_turns_of_loops),
+    FollowUp(_across_cuts, is_needed=True),
+    FollowUp(_rows_of_jacobians),
+    FollowUp(_beyond_and_estimates, is_needed=True),
+    FollowUp(_finite_differences, seconds=1.0),
+    FollowUp(_custom_gradients),
+)
+"""In this order: each is asked about the trace with the answers to those before."""
+
+
+class ProcessRequests:
+    """Asks the process of one run. Every method blocks, and raises :class:`TapevizError` when there
+    is no process, it does not answer, or it cannot say."""
+
+    def __init__(self, growing: GrowingTrace, is_following: bool) -> None:
+        self.run: Run | None = None
+        self._growing = growing
+        self._is_following = is_following
+        self._lock = threading.Lock()
+        self._answered: set[str] = set()
+
+    def _fetch(
+        self, name: str, arguments: Mapping[str, Any], seconds: float
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        if self.run is None:
+            raise TapevizError("no process ran; run the snippet again")
+        about, buffers = self.run.fetch(name, arguments, seconds)
+        if "error" in about:
+            raise TapevizError(str(about["error"]))
+        return about, buffers
+
+    def tensor(self, tensor: TensorId) -> Array:
+        """All elements of a tensor, from the recording if they travelled."""
+        trace = self._growing.whole
+        value = trace.value(tensor) if trace else None
+        if value is not None:
+            return value
+        about, buffers = self._fetch("tensor", {"id": int(tensor)}, _TENSOR_SECONDS)
+        return array_of(buffers[0], about["dtype"], tuple(about["shape"]))
+
+    def part(self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]) -> TensorPart:
+        """The slice at ``index`` of a large tensor that is looked at in ``shape``, and statistics
+        of all of it."""
+        trace = self._growing.whole
+        known = trace.stats(tensor) if trace else None
+        asked = {"id": int(tensor), "shape": shape, "index": index, "stats": known is None}
+        sizes = {"most": _MOST_OF_PART, "spread": _MOST_SPREAD}
+        about, buffers = self._fetch("part", {**asked, **sizes}, _TENSOR_SECONDS)
+        part = array_of(buffers[0], about["dtype"], tuple(about["shape"]))
+        spread = array_of(buffers[1], about["dtype"], (-1,))
+        stats = known or (stats_from(about["stats"]) if about["stats"] else None)
+        return TensorPart(part, tuple(about["steps"]), spread, stats)
+
+    def replay(self, arguments: Mapping[str, Any]) -> dict[str, Array]:
+        """Run a backward pass; return a gradient for each wanted key it reached.
+
+        See :func:`tapeviz.recorder.after.replay.replay` for the arguments, and what is wrong in
+        words when a step has no gradient.
+        """
+        with self._lock:
+            about, buffers = self._fetch("replay", arguments, _ANSWER_SECONDS)
+            lines = [str(line).encode() for line in about["events"]]
+            self._growing.append(lines, b"".join(buffers))
+        return self._replayed([decode(line) for line in lines])
+
+    def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:
+        seen = {
+            event.id: event for event in events if isinstance(event, TensorSeen) and event.at >= 0
+        }
+        found: dict[str, Array] = {}
+        for ran in events:
+            if not isinstance(ran, ReplayRan):
+                continue
+            for step in ran.steps:
+                if step.error:
+                    raise TapevizError(step.error)
+            for key, tensor in ran.results.items():
+                event = seen.get(tensor)
+                if event is None:
+                    found[key] = self.tensor(TensorId(tensor))
+                else:
+                    shape = tuple(size or 0 for size in event.shape or ())
+                    data = self._growing.bytes_at(event.at, event.nbytes)
+                    found[key] = array_of(data, event.dtype, shape)
+        return found
+
+    def look_into(self, call: OpId, turns: Sequence[int] = ()) -> Trace:
+        """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`), and with
+        the values of its inside, which the process computes where they are not known yet.
+
+        ``turns``: of its loops, those (from 0) that are wanted besides the first and the last.
+        Where they cannot be had :attr:`Op.inside` says why, and the ops have no values. A gradient
+        call made in the function has the values of this call from now on.
+        """
+        with self._lock:
+            refusal = ""
+            try:
+                if not self._has_inside(call):
+                    self._answer(Request("inside", {"op": call}))
+            except TapevizError as error:
+                refusal = str(error)
+            if turns and not refusal:
+                self._answer(Request("inside", {"op": call, "turns": list(turns)}))
+            self._growing.open(call, refusal)
+            if not refusal:
+                self._follow_up()
+            return self._growing.finish()
+
+    def _has_inside(self, call: OpId) -> bool:
+        """Whether the call was run again already, at the end of the snippet or later."""
+        trace = self._growing.whole
+        ops = trace.ops.values() if trace is not None else ()
+        return any(op.ran_as == call and op.inside is not None and op.inside.has_run for op in ops)
+
+    def ask_all(self, round: int | None, turns: Sequence[int]) -> None:
+        """Ask for what a diagnosis needs. What cannot be had is a note of the recording.
+
+        ``round``: which call of a compiled function to open, from 1 (None: the last); ``turns``:
+        those (from 0) of its loops that are wanted besides the ends.
+        """
+        self._look_inside(round, turns)
+        self._follow_up()
+
+    def _look_inside(self, round: int | None, turns: Sequence[int]) -> None:
+        """Open the calls of compiled functions that matter."""
+        growing = self._growing
+        if not growing.has_compiled_calls:
+            return
+        growing.reread()
+        trace = growing.snapshot()
+        standing = standing_calls(trace, round)
+        until = time.monotonic() + _LOOK_SECONDS
+        while time.monotonic() < until:
+            wanted = calls_to_look_into(trace, round)
+            new = [call for call in wanted if call not in growing.insides]
+            if not new or not all(self._ask(Request("inside", {"op": call})) for call in new):
+                break
+            growing.reread()
+            trace = growing.snapshot()
+        if turns:
+            for call in list(growing.insides):
+                self._ask(Request("inside", {"op": call, "turns": list(turns)}))
+            growing.reread()
+        # The latest one says what the function's gradient calls gave.
+        growing.repeat([growing.insides[call] for call in standing if call in growing.insides])
+
+    def _follow_up(self) -> None:
+        for follow_up in FOLLOW_UPS:
+            until = time.monotonic() + follow_up.seconds
+            has_opened = False
+            for asked in follow_up.requests(self._growing.snapshot(), self._is_following):
+                if time.monotonic() > until or not self._ask(asked):
+                    if follow_up.is_needed:
+                        return
+                    break
+                has_opened |= asked.name == "inside"
+            if has_opened:
+                self._growing.reread()
+
+    def _ask(self, asked: Request) -> bool:
+        """Take in the events of an answer; False, and a note, when there was none."""
+        words = _INSIDE if asked.name == "inside" else _PASS
+        trouble = asked.trouble
+        if not trouble:
+            try:
+                self._answer(asked)
+                return True
+            except TapevizError as error:
+                trouble = str(error)
+        self._growing.add(Noted(f"{words} could not be computed: {trouble}"))
+        return bool(asked.trouble)
+
+    def _answer(self, asked: Request) -> None:
+        """Take in the events of an answer, unless they are here already."""
+        key = json.dumps([asked.name, asked.arguments], default=int)
+        if key in self._answered:
+            return
+        try:
+            about, buffers = self._fetch(asked.name, asked.arguments, _ANSWER_SECONDS)
+            lines = [str(line).encode() for line in about["events"]]
+            self._growing.extend(lines, b"".join(buffers))
+        except (KeyError, msgspec.MsgspecError) as error:
+            raise TapevizError(f"the kernel’s answer cannot be read: {error}") from None
+        self._answered.add(key)
