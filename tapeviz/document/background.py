@@ -50,10 +50,6 @@ class Background(QObject):
         current = {kind for kind, task in self._running.items() if self._is_current(task)}
         return frozenset(current | self._waiting.keys())
 
-    def is_at_work(self, kind: str) -> bool:
-        """Whether a task of this kind still runs, wanted or not."""
-        return kind in self._running
-
     def submit(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
         number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
         task = _Task(kind, number, work, done)

@@ -83,35 +83,22 @@ def write_picture(
     scale: float = 1.0,
     transparent: bool = False,
     title: bool = True,
-    legend: bool = True,
 ) -> None:
     """Writes the picture: the file is whole or, when ``TapevizError`` is raised, as it was.
 
     ``suffix``: the format, if the path's own suffix is not one.
     """
     path = Path(path)
-    made = render(
-        drawing,
-        suffix or path.suffix,
-        scale=scale,
-        transparent=transparent,
-        title=title,
-        legend=legend,
-    )
-    write_whole(path, made)
+    suffix = suffix or path.suffix
+    write_whole(path, render(drawing, suffix, scale=scale, transparent=transparent, title=title))
 
 
 def write_shared_page(
-    page: SharedPage,
-    path: str | Path,
-    theme: Theme,
-    *,
-    transparent: bool = False,
-    legend: bool = True,
+    page: SharedPage, path: str | Path, theme: Theme, *, transparent: bool = False
 ) -> None:
     """Writes a page (.html) about a gradient call, that needs neither a network nor tapeviz."""
-    made = _loaded("html").write_page(page, theme, Options(1.0, transparent, False, legend))
-    write_whole(Path(path), made)
+    options = Options(1.0, transparent, False)
+    write_whole(Path(path), _loaded("html").write_page(page, theme, options))
 
 
 def write_animation(
@@ -119,8 +106,6 @@ def write_animation(
     path: str | Path,
     *,
     scale: float = 1.0,
-    title: bool = True,
-    legend: bool = True,
     report: Callable[[int, int], None] | None = None,
     seconds: float = 1.0,
 ) -> None:
@@ -132,10 +117,9 @@ def write_animation(
     if not drawings:
         raise TapevizError("there is nothing to animate: no backward pass was walked")
     _check_scale(scale)
-    options = Options(scale, False, title, legend)
     animate = _loaded("gif").animate
     more = {"report": report} if report else {}
-    made = animate(drawings, options, seconds=seconds, **more)
+    made = animate(drawings, Options(scale, False, True), seconds=seconds, **more)
     write_whole(Path(path), made)
 
 

@@ -1,4 +1,4 @@
-"""A diagnosis in, what ails its gradients out; and what was found for each put back into it."""
+"""A diagnosis in, the groups of findings to be fixed out; fixes in, the diagnosis with them out."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
 
 
 def with_words(diagnosis: Diagnosis, words: str) -> Diagnosis:
-    """Each finding that ails says why no fixes were tried."""
+    """The diagnosis in which each troubled finding says why no fixes were tried."""
     calls = tuple(
         replace(
             call,

@@ -26,7 +26,7 @@ class Plan:
         self.unwrapped: set[cst.CSTNode] = set()
 
     def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | Change) -> None:
-        """Put an expression, or what is made of the node as changed inside, in its place."""
+        """Replace a node by an expression, or by a function of the node as changed inside."""
         if isinstance(new, str):
             new = cst.parse_expression(new)
         if isinstance(new, cst.CSTNode):
@@ -39,7 +39,7 @@ class Plan:
         self.removed.add(statement)
 
     def unwrap(self, statement: cst.With) -> None:
-        """Put the statements of a block in the place of the block."""
+        """Replace a block by its statements."""
         self.unwrapped.add(statement)
 
     def before(self, statement: cst.CSTNode, *new: Statement | str) -> None:
@@ -162,7 +162,8 @@ def as_term(node: cst.BaseExpression) -> cst.BaseExpression:
 def fitting(
     source: ParsedSource, place: cst.CSTNode, node: cst.BaseExpression
 ) -> cst.BaseExpression:
-    """``node`` to stand where ``place`` stood, in parentheses if others pull at it there."""
+    """``node`` as a replacement of ``place``, in parentheses if an operator beside it binds
+    tighter."""
     return node if isinstance(source.parent(place), _ROOMY) else enclosed(node)
 
 

@@ -262,7 +262,8 @@ class _Trials:
         return count < len(after.diagnosis.calls) and not after.diagnosis.calls[count].is_troubled
 
     def _repeats(self, key: FindingKey) -> bool:
-        """Whether the text as it was gives the same numbers each time; run again to learn that."""
+        """Whether the unedited text gives the same numbers each time. It is run again to find
+        out."""
         if self._again is None:
             self._again = self._run_as_it_was(self.like)
         return self._again is None or is_repeatable(self._comparable(key), self._again, key)

@@ -120,7 +120,7 @@ class Encoder:
     # One method for each other kind of row.
 
     def event(self, fields: dict[str, Any], tensors: Iterable[Any] = ()) -> None:
-        """An event that is ready, after those of the tensors it names."""
+        """Append an encoded event, after the events of the tensors that it names."""
         for tensor in tensors:
             self.see(tensor)
         self._lines.append(json.dumps(fields))

@@ -58,7 +58,7 @@ class History:
         return _INSIDE + len(self._inside) - 1
 
     def between(self, first: int, last: int) -> Iterator[KeptOp]:
-        """The eager ops with numbers in this range, an opened call's inside in its place."""
+        """The eager ops with numbers in this range; for an opened call the ops inside it."""
         for number in range(first, min(last, len(self.lines)) + 1):
             if isinstance(self.lines[number - 1], str):
                 op = self.op(number)

@@ -156,7 +156,7 @@ class Log:
         self._write_all()
 
     def _write_all(self, sends: bool = True) -> None:
-        """Encode all rows; ``sends``: and send what there is, though it be little."""
+        """Encode all rows; ``sends``: send them, too, however few they are."""
         with self._lock:
             rows = self.rows
             while rows:

@@ -109,9 +109,9 @@ def hide_stack_below(installed: Installed) -> None:
 
 @contextlib.contextmanager
 def _whole_stack(reached: int) -> Iterator[None]:
-    """As many calls as a script has before RecursionError, whose first is at depth 1.
+    """Allow as many nested calls before RecursionError as a script has, whose module is at depth 1.
 
-    ``reached``: how deep a module that is run here gets under the limit as it is.
+    ``reached``: the depth of a module that is run here, under the limit of now.
     """
     limit, setting, getting = sys.getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
     below = limit - 1 - reached + _HOOK

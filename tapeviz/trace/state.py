@@ -55,7 +55,7 @@ class VersionTracker:
         self._made: dict[VariableId, Variable] = {}
 
     def made(self, variable: Variable) -> None:
-        """A variable exists now; what was written to its handle before is its creation."""
+        """Add a variable; a write to its handle from before is its creation."""
         versions = self._open.setdefault(variable.id, [])
         initial = variable.initial
         if versions:
@@ -67,7 +67,7 @@ class VersionTracker:
         self._made[variable.id] = replace(variable, initial=initial)
 
     def ran(self, op: Op, handles: frozenset[TensorId] | set[TensorId]) -> None:
-        """An op ran; ``handles``: the tensors known to be variables' handles."""
+        """Take in an op that ran; ``handles``: the tensors known to be variables' handles."""
         touched = [VariableId(tensor) for tensor in op.inputs if tensor in handles]
         for position, handle in enumerate(touched):
             versions = self._open.setdefault(handle, [])

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.live import live_stages
@@ -86,6 +87,14 @@ def test_a_call_that_nobody_looked_into_says_so(qtbot: QtBot, opens: Opens) -> N
     assert strip.trouble.text() == "values inside not known"
 
 
+def _let_answer(slow: Slow, document: Document) -> None:
+    """Until the answer was delivered, wanted or not."""
+    slow.may_answer.set()
+    for thread in document.background._threads:
+        thread.join()
+    QCoreApplication.processEvents()
+
+
 def test_of_several_calls_asked_for_the_newest_counts(qtbot: QtBot, opens: Opens) -> None:
     kept = _kept(range(FIRST, FIRST + CALLS))
     slow = Slow(kept)
@@ -107,8 +116,7 @@ def test_what_was_given_up_changes_nothing(qtbot: QtBot, opens: Opens) -> None:
     document.select_round(1)
     document.give_up()
     assert (document.insides.awaited, document.round) == (None, 5)
-    slow.may_answer.set()
-    qtbot.waitUntil(lambda: not document.background.is_at_work("inside"))
+    _let_answer(slow, document)
     assert document.trace is trace
 
 
@@ -117,7 +125,6 @@ def test_another_text_forgets_what_is_awaited(qtbot: QtBot, opens: Opens) -> Non
     document = opens(slow.kept, slow)
     document.select_round(1)
     document.open_source("x = 1")
-    slow.may_answer.set()
-    qtbot.waitUntil(lambda: not document.background.is_at_work("inside"))
+    _let_answer(slow, document)
     assert not document.trace.ops
     assert document.insides.awaited is None

@@ -125,10 +125,8 @@ def _takes_form(facts: CallFacts, edge: DataEdge) -> bool:
 
 
 def _is_shaped_like(facts: CallFacts, edge: DataEdge) -> bool:
-    """Nothing of the value goes on: zeros in its shape, or a shape that a gradient function reads.
-
-    A shape that the snippet itself asks for is a number that it computes with.
-    """
+    """Whether the op uses the value's shape alone: zeros of that shape, or a shape that a gradient
+    function reads. A shape that the snippet itself asks for is a number that it computes with."""
     op = facts.op(edge)
     if op is None or op.type not in FORM_OPS:
         return False
@@ -146,7 +144,7 @@ def _barriers(facts: CallFacts, edges: EdgesInto) -> dict[DataEdge, Cause]:
 
 
 def _latest_first(facts: CallFacts, causes: Mapping[DataEdge, Cause]) -> dict[DataEdge, Cause]:
-    """In an order of their own: that of the edges differs between processes."""
+    """Sort the edges, latest first: the order in which they come differs between processes."""
 
     def moment(edge: DataEdge) -> tuple[int, int]:
         op = facts.op(edge)

@@ -72,9 +72,9 @@ def left_tensorflow(asked: EdgeUnderTest) -> Cause | None:
 
 
 def number_came_back(asked: Unlinked) -> Cause | None:
-    """A constant that is not in the text has the very number that left TensorFlow before it.
+    """A constant that is not in the text equals a number that left TensorFlow before.
 
-    So it is where no name leads from one to the other: ``setattr``, a list given to a function.
+    This finds values that no name leads to: ``setattr``, a list given to a function.
     """
     facts, trace, flow = asked.facts, asked.facts.trace, asked.facts.flow
     constants = list(_unexplained(asked))

@@ -133,8 +133,8 @@ def nonfinite(asked: MadeNonfinite) -> Cause | None:
 
 
 def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
-    """For a gradient call in a compiled function the call of it in which such numbers began, and
-    why; None where that is not known."""
+    """For a gradient call in a compiled function: the first call of that function that gave NaN or
+    infinity, and why; None where that is not known."""
     if facts.call.within is None:
         return None
     found = began(facts.trace, facts.call)

@@ -50,8 +50,9 @@ class SkippedBranch:
 
 @dataclass(frozen=True, slots=True)
 class NotConnected(Evidence):
-    """``how``: why it cannot depend on it, where that is plain; ``ends``: else where both ways
-    end; ``branch``: it is only used in a branch of a compiled conditional that did not run."""
+    """``how``: why the target cannot depend on the source, where that is known; ``ends``: else
+    where the data flow from the source ends and that to the target begins; ``branch``: the source
+    is only used in a branch of a compiled conditional that did not run."""
 
     kind: ClassVar[str] = "not-connected"
     how: Literal["constant", "swapped", "statistics"] | None
@@ -68,7 +69,7 @@ class NotConnected(Evidence):
 
 
 def _two_ends(ends: Ends, target: str, source: str) -> str:
-    """Where the way from the source ends, and what the target is made from."""
+    """Where the data flow from the source ends, and what the target is made from."""
     place = f"{target} (line {ends.target_line})" if ends.target_line else target
     other = f"{place} is made from {ends.made_from or 'constants'} alone"
     reaches = ends.reaches
@@ -114,12 +115,12 @@ def _leads_to(asked: Unlinked, tensor: TensorId) -> bool:
 
 
 def not_connected(asked: Unlinked) -> Cause:
-    """Nothing that the target was made from is the source, nor was in its place."""
+    """The target was made neither from the source nor from a tensor that the source replaced."""
     return unconnected(asked.facts, asked.source)
 
 
 def unconnected(facts: CallFacts, source: Operand) -> Cause:
-    """The same for a source that may be no tensor of the recording."""
+    """As :func:`not_connected`, for a source that may be no tensor of the recording."""
     how = _how(facts, source)
     evidence = NotConnected(how, None if how else ends_of(facts, source))
     return facts.cause(evidence, facts.call.line)

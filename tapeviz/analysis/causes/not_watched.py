@@ -1,4 +1,5 @@
-"""``not-watched``: every edge would pass a gradient, but no one asked the tape to follow it."""
+"""``not-watched``: every edge would pass a gradient, but the tape was not told to watch the
+source."""
 
 from __future__ import annotations
 

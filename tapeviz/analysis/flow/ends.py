@@ -18,7 +18,7 @@ _MOST_VARIABLES = 20
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The last tensor made from a source that nothing takes up: its name and line."""
+    """The last tensor made from a source, which no op takes: its name and line."""
 
     name: str
     line: int

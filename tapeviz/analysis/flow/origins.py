@@ -6,7 +6,7 @@ from ...trace.model import Call, CallId, Op, OpId, TensorId, Trace
 
 
 class Origins:
-    """Asked for many ops; a call's steps are gone through once."""
+    """Answers for many ops; the steps of a call are read once."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace

@@ -42,17 +42,20 @@ class Paths:
 
     @cached_property
     def recent(self) -> Ancestry:
-        """Without what went into variables or left TensorFlow before the tape began to record."""
+        """The ancestry without values that went into variables or left TensorFlow before the tape
+        began to record."""
         return self._flow.ancestry(self.targets, self._is_past_write)
 
     @cached_property
     def whole(self) -> Ancestry:
-        """With it, except for updates that were made from gradients, and for what is long past."""
+        """The ancestry with those values, but without updates that were made from gradients and
+        without what ran long before."""
         most = len(self.recent) + _MOST_PAST
         return self._flow.ancestry(self.targets, self._is_past_gradient, most)
 
     def ancestry_from(self, starts: Iterable[Position]) -> Ancestry:
-        """The one of the two in which the targets can be reached from these positions."""
+        """The recent or the whole ancestry: the one in which these positions lead to the
+        targets."""
         leads_to = self.recent.leads_from(starts)
         return self.recent if any(target in leads_to for target in self.targets) else self.whole
 

@@ -18,7 +18,7 @@ _Share = tuple[Step, Op, TensorId]
 
 
 def rounding_only(facts: CallFacts) -> Iterator[Warned]:
-    """Contributions of opposite sign add up to all but 0, as for the sum of a softmax."""
+    """Contributions of opposite sign add up to almost 0, as for the sum of a softmax."""
     call = facts.call
     for source, result in zip(call.sources, call.results, strict=False):
         if result is None or status_of(facts.trace, result) != "flows":

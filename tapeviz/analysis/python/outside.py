@@ -271,7 +271,7 @@ class _Slicer:
         found: dict[int, Leave],
         path: frozenset[tuple[int, str]],
     ) -> None:
-        """A statement of which nobody saw when it ran."""
+        """A statement of which it is not known when it ran."""
         self._left_on(writer, 0, when, found)
         for name in writer.reads:
             self._name(name, writer.scope, frames, when, found, path)

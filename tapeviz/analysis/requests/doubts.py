@@ -49,7 +49,7 @@ def is_own(trace: Trace, op: Op) -> bool:
 
 
 def _gives_back(trace: Trace, op: Op) -> bool:
-    """Whether an output is an input as it was."""
+    """Whether an output is an unchanged input."""
     given = {_moved(trace, tensor) for tensor in op.inputs}
     body = [trace.ops[inner] for inner in op.body]
     copied = {op.outputs[0]: op.inputs[0] for op in body if op.type in _COPIES}

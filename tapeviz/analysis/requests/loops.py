@@ -16,8 +16,8 @@ MOST_OPS = 10_000
 
 
 def loops_to_complete(flow: DataFlow) -> tuple[OpId, ...]:
-    """Calls of compiled functions with loops on the way of gradients that are None or zero, of
-    which some turns were not recorded: the numbers that a kernel knows them by."""
+    """Calls with loops of which some turns were not recorded, on the path of gradients that are
+    None or zero; as the numbers that a kernel knows them by."""
     trace = flow.trace
     lacking = {trace.ops[loop.op].within for loop in trace.loops.values() if lacked_turns(loop)}
     found: dict[OpId, None] = {}
@@ -45,5 +45,5 @@ def _is_worth_turning(trace: Trace, function: Op) -> bool:
 
 
 def lacked_turns(loop: Loop) -> int:
-    """How many turns of a loop that stands in no other one were not recorded."""
+    """How many turns of an outermost loop were not recorded."""
     return max((loop.count or 0) - len(loop.turns), 0)

@@ -14,7 +14,7 @@ How = Literal["", "beyond", "estimate"]
 
 
 def program_of(trace: Trace, ancestry: EdgesInto, how: How) -> Iterator[list[Any]]:
-    """Instructions in backward order: an op comes before whatever it took its inputs from."""
+    """Instructions in backward order: an op comes before the ops that made its inputs."""
     instructions: list[tuple[float, list[Any]]] = []
     done: set[OpId] = set()
     for position, edges in ancestry.items():
@@ -46,17 +46,15 @@ def program_of(trace: Trace, ancestry: EdgesInto, how: How) -> Iterator[list[Any
 
 
 def _function_around(trace: Trace, op: OpId | None) -> Op | None:
-    """The tape's entry for a compiled function that ran this op: gradients go back through that.
-
-    Unless its inside was computed again, and so can be walked.
-    """
+    """The tape's entry for the compiled function that ran this op, which gradients go back through;
+    None where its inside was computed again and can be walked."""
     within = trace.ops[op].within if op is not None else None
     function = trace.ops.get(within) if within is not None else None
     return function if function is not None and not function.is_open else None
 
 
 def _through_turns(trace: Trace, ancestry: EdgesInto, function: Op) -> list[Any]:
-    """The instruction for all that a call with loops did, in every turn of them."""
+    """The instruction to go back through a whole call with loops, turn by turn."""
     began = min((trace.ops[op].when for op in function.body if op in trace.ops), default=0)
     before: dict[str, str] = {}
     after: dict[str, str] = {}
@@ -94,7 +92,7 @@ def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
 
 
 def is_custom(trace: Trace, op: Op) -> bool:
-    """A custom gradient whose body ran op by op."""
+    """Whether the op is a custom gradient whose body ran op by op."""
     is_entry = op.is_recorded_operation and bool(op.function and op.body)
     return is_entry and not any(trace.ops[inner].graph for inner in op.body)
 

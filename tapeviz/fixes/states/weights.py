@@ -49,7 +49,7 @@ def _stateless(source: ParsedSource, call: cst.Call, model: str, weights: str) -
 def call_with_one_weight(
     plan: Plan, receiver: cst.BaseExpression, new: str, region: Iterable[cst.CSTNode]
 ) -> int:
-    """Calls of the layer or model that ``receiver`` is a weight of take ``new`` in its place."""
+    """Make calls of the layer or model that owns the weight ``receiver`` use ``new`` for it."""
     source, code = plan.source, plan.source.code(receiver)
     count = 0
     for statement in region:

@@ -26,9 +26,10 @@ class Flat(NamedTuple):
 
 
 class Picks:
-    """The gradient of a position: what each choice in its place would have gained.
+    """The gradient of an index: how the target would change for each other index.
 
-    ``of``: gives, for so many choices, a tensor with one more axis, the last.
+    ``of(n)``: for n indices a tensor of the shape of the index with one more axis of length n, the
+    last.
     """
 
     def __init__(self, of: Callable[[int], Any]) -> None:
@@ -65,13 +66,13 @@ def _real(upstream: Any) -> Any:
 
 
 def _divided(op: Flat, upstream: Any) -> list[Any]:
-    """The gradients of ``a / b`` in place of those of ``a // b``."""
+    """The gradients of ``a / b``, as an estimate for ``a // b``."""
     a, b = (tf.cast(tensor, upstream.dtype) for tensor in op.inputs)
     return _both(op, upstream / b, -upstream * a / (b * b))
 
 
 def _remainder(op: Flat, upstream: Any) -> list[Any]:
-    """The gradients of ``a - b * n`` with a constant n in place of those of ``a % b``."""
+    """The gradients of ``a - b * n`` with a constant n, as an estimate for ``a % b``."""
     a, b = (tf.cast(tensor, upstream.dtype) for tensor in op.inputs)
     return _both(op, upstream + tf.zeros_like(b), -upstream * tf.floor(a / b))
 

@@ -54,7 +54,7 @@ class Rerouted(ast.NodeTransformer):
 
 
 def install(recording: RecordingContext, installed: Installed) -> None:
-    """Put the hook among the builtins, and let TensorFlow convert what it gives."""
+    """Make the hook a builtin function, and let TensorFlow convert its results to tensors."""
     caller = _Caller(recording)
     setattr(builtins, CALL, caller.call)
     installed.undo(delattr, builtins, CALL)

@@ -171,7 +171,7 @@ class _Walk:
                 self._add(key, gradient)
 
     def _through_stateful(self, number: int, op: KeptOp) -> tuple[Any, Any]:
-        """One op, which may read a variable's state or write to it: that goes by a key."""
+        """Go back through one op. The state of a variable that it reads or writes has a key."""
         state = _state(op.inputs[0]) if op.inputs else ""
         if op.type == "ReadVariableOp":
             gradient = self._sum(op.outputs[0])

@@ -55,7 +55,7 @@ class Calls:
         return number
 
     def operands(self, structure: Any, tensors: list[Any]) -> list[dict[str, Any]]:
-        """Each leaf of a structure, in flat order; the tensors they stand for are added."""
+        """Describe each leaf of a structure, in flat order; append their tensors to ``tensors``."""
         found = []
         for path, leaf in private.flatten_with_paths(structure):
             operand: dict[str, Any] = {"tensor": 0}

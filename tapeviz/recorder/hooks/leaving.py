@@ -134,7 +134,7 @@ def _handing_over(recording: RecordingContext, run: Callable[..., Any]) -> Calla
 
 
 def _remembering(predicted: list[Any], step: Callable[..., Any]) -> Callable[..., Any]:
-    """``predict_step``: what it gives are the tensors that ``predict`` turns into arrays."""
+    """Wrap ``predict_step`` and keep its results, the tensors that ``predict`` makes arrays of."""
 
     def predict_step(*args: Any, **named: Any) -> Any:
         result = step(*args, **named)

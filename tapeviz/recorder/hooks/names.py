@@ -25,7 +25,7 @@ _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
 
 def install(recording: RecordingContext, installed: Installed, tapes: TapeRegistry) -> None:
-    """Put the hooks of the instrumented snippet among the builtins."""
+    """Make the hooks that the instrumented snippet calls builtin functions."""
     names = Names(recording, tapes)
     hooks = {BIND: names.bind, CAUGHT: names.caught, TAKEN: names.taken, MADE: names.made}
     for name, hook in hooks.items():
@@ -79,7 +79,7 @@ class Names:
         return value
 
     def made(self, call: int, how: str, value: Any) -> Any:
-        """NumPy made ``value``, which is returned, of what it was given."""
+        """Note that NumPy made ``value`` from the tensors it was given; return ``value``."""
         if self._taken:
             for tensor in self._taken.pop(call, ()):
                 with self._recording.shielded("a result of NumPy"):

@@ -44,7 +44,7 @@ class _WithoutFiles(StackFilter):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def without_files(files: frozenset[str]) -> Iterator[None]:
-    """TensorFlow's own messages name none of these files: "Detected at node", "in user code"."""
+    """Leave these files out of TensorFlow's messages: "Detected at node", "in user code"."""
     before = getattr(traceback_utils, "_EXCLUDED_PATHS", None)
     if before is not None:
         traceback_utils._EXCLUDED_PATHS = (*before, *files)

@@ -60,7 +60,7 @@ def tensor_from(raw: bytes, number: int, shape: tuple[int, ...]) -> Any:
 
 
 def tensor_of_array(array: Any, number: int) -> Any:
-    """A tensor with the elements of an array that TensorFlow gave for one of this dtype."""
+    """A tensor of this dtype, from the array that TensorFlow made of such a tensor."""
     with context.eager_mode():
         return tf.constant(array, tf.dtypes.as_dtype(number))
 

@@ -113,7 +113,8 @@ def written(op_type: str, held: Any, value: Any) -> Any:
 def new_variable(variable: Any) -> tuple[Any, dict[str, Any], Any]:
     """The handle of a variable that was just made, what is known of it, and its initial value.
 
-    The handle is None for one that has none of its own; an initial value for one that is no tensor.
+    The handle is None for a variable without one of its own, the initial value where it is no
+    tensor.
     """
     handle = variable._handle
     if handle is None or isinstance(variable, UnreadVariable):

@@ -154,7 +154,7 @@ class _Cut:
     def _leave_out(
         self, function: Edited, inner: list[str]
     ) -> tuple[list[CutOutput], dict[str, str]]:
-        """Drop the nodes; what stands for their outputs from now on."""
+        """Drop the nodes; return what replaces their outputs."""
         proto, removed = function.proto, self._removed
         needed = {ref for node in proto.node_def for ref in node.input if node.name not in removed}
         needed |= set(proto.ret.values())

@@ -70,9 +70,9 @@ class Prober:
     def __init__(
         self, wanted: Callable[[Path, str, Any], bool], *, takes_inputs: bool = True
     ) -> None:
-        """``takes_inputs``: what goes into each turn of a loop is wanted as well.
+        """``takes_inputs``: the inputs of each turn of a loop are wanted as well.
 
-        What a call, a conditional or a loop gives as a whole is wanted if it is said to be.
+        The outputs of a call, a conditional or a loop as a whole are wanted if ``wanted`` says so.
         """
         self._wanted = wanted
         self._takes_inputs = takes_inputs

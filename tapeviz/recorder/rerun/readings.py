@@ -40,7 +40,8 @@ class Readings:
         self.turns: dict[tuple[At, str], int] = {}
 
     def take(self, values: Sequence[Value], best: str) -> None:
-        """``best``: the word for what is exact if the results are those of the call."""
+        """Take in values. ``best``: the word for values that are exact if the call's results
+        agree."""
         for value in sorted(values, key=_order):
             word = best if value.word == "exact" else value.word
             self._read(value.probe, value.probe.path, value.tensor, (), word)

@@ -52,7 +52,7 @@ class InsideReport:
 
 @dataclass(slots=True)
 class _Scope:
-    """One run of a graph. ``names``: ids by those of the graph's symbols."""
+    """One run of a graph. ``names``: ids by the ids of the graph's symbols."""
 
     graph: Any
     at: At
@@ -99,7 +99,7 @@ class Walk:
         self.inside = InsideReport({"values": [], "branches": [], "turns": []})
 
     def report(self, arguments: Sequence[Any]) -> InsideReport:
-        """``arguments``: those of the call, as tensors."""
+        """``arguments``: the arguments of the call, as tensors."""
         call, graph = self._call, self._call.graph
         scope = _Scope(graph, (), None)
         for symbol, tensor, identity in zip(graph.inputs, arguments, call.taken, strict=False):

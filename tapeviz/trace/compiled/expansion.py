@@ -43,7 +43,8 @@ class LocatedEvent(NamedTuple):
 
 
 class UntakenInputs(NamedTuple):
-    """``taken``: the branch that ran; ``lines``: of each tensor that only the other takes."""
+    """``taken``: the branch that ran; ``lines``: for each tensor that only the other branch takes
+    the line of the op that does."""
 
     taken: int
     lines: Mapping[TensorId, int]
@@ -69,9 +70,8 @@ class EagerRun:
 class Expansion:
     """Emits the events of the inside of one call.
 
-    ``graphs``: all that were traced; ``emits_calls``: whether the gradient calls of a
-    graph are emitted with this call; ``copy_tensor``: lets a graph's tensor be known
-    by another name, too.
+    ``graphs``: all that were traced; ``emits_calls``: whether the gradient calls of a graph are
+    emitted with this call; ``copy_tensor(tensor, name)``: gives a graph's tensor another id.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Expansion:
         return UntakenInputs(taken, lines)
 
     def _alone(self, op: e.OpRan, around: GraphScope | None) -> LocatedEvent:
-        """An op that runs graphs, after what they did."""
+        """The event of an op that runs graphs; it comes after the events of those graphs."""
         if around is None:
             return LocatedEvent(op)
         number = self._number(op, around)
@@ -311,13 +311,14 @@ class Expansion:
         )
 
     def _asking(self, call: int, scope: GraphScope) -> int:
-        """A gradient call stands for all runs of its graph; elsewhere its ops belong to none."""
+        """The gradient call that ops belong to. In a run of the graph other than the one that is
+        emitted with its gradient calls it is an id that no call has."""
         if not call or scope.emits_calls:
             return call
         return _FIRST + (self._within << _PER_CALL) + call
 
     def _made(self, tensor: int, scope: GraphScope) -> int:
-        """The name of a tensor that an op of this run makes."""
+        """The id of a tensor that an op of this run makes."""
         if tensor >= 0 or scope.knows(tensor):
             return scope.tensor(tensor)
         name = scope.tensors[tensor] = -next(self._tensor_ids)

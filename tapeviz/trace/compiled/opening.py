@@ -32,11 +32,11 @@ class Opening:
     insides: dict[int, e.InsideComputed] = field(default_factory=dict)
 
     def opens(self, op: int, graphs: Iterable[int]) -> bool:
-        """Whether the call that is this op is read with its inside. ``graphs``: those that run."""
+        """Whether the call made by this op is opened. ``graphs``: the graphs that it runs."""
         return op in self.opened
 
     def emits_calls(self, op: int, graph: int) -> bool:
-        """Whether a graph's gradient calls are those of this call."""
+        """Whether the gradient calls traced into a graph get the values of this call."""
         return self.representatives.get(graph) == op
 
 
@@ -52,7 +52,7 @@ class FirstCalls(Opening):
 
 
 def without_values(op: int, why: str) -> e.InsideComputed:
-    """In place of the inside of a call that could not be computed. ``why``: in words."""
+    """The event for a call whose inside could not be computed. ``why``: in words."""
     return e.InsideComputed(op, state="unchecked", why=why)
 
 

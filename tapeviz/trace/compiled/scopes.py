@@ -16,14 +16,14 @@ Turns = tuple[int, ...]
 
 
 class InlinedSites:
-    """The places of a recording, to which those inside of further calls are added."""
+    """The sites of a recording, and those that are added for the inside of opened calls."""
 
     def __init__(self, sites: dict[int, Site]) -> None:
         self._sites = sites
         self._called: dict[tuple[int, int, int], int] = {}
 
     def called(self, site: int, traced: int, call: int) -> int:
-        """A place inside a function that was traced from one place and is called from another."""
+        """The site in a function that was traced from one site and is called from another."""
         if traced == call:
             return site
         key = (site, traced, call)
@@ -35,7 +35,7 @@ class InlinedSites:
         return self._called[key]
 
     def line(self, site: int) -> int:
-        """The line of a place, 0 where it is none of the snippet's."""
+        """The line of a site; 0 outside of the snippet."""
         frames = self._frames(site)
         return frames[0].line if frames else 0
 
@@ -104,14 +104,14 @@ class GraphScope:
     skipped: set[int] = field(default_factory=set)
 
     def tensor(self, identity: int) -> int:
-        """A tensor by the name that it has in this run."""
+        """The id that a tensor of the graph has in this run."""
         found = self.tensors.get(identity)
         if found is None:
             return self.around.tensor(identity) if self.around is not None else identity
         return found
 
     def op(self, identity: int) -> int:
-        """An op by the number that it has in this run."""
+        """The number that an op of the graph has in this run."""
         found = self.ops.get(identity)
         if found is None:
             return self.around.op(identity) if self.around is not None else identity

@@ -66,7 +66,7 @@ class TracedGraph:
 
 
 class TracedGraphs:
-    """Keeps back what belongs to a graph while that is traced."""
+    """Collects the events of a graph while TensorFlow traces it."""
 
     def __init__(self) -> None:
         self.known: dict[int, TracedGraph] = {}
