@@ -42,7 +42,7 @@ class Installed(contextlib.ExitStack):
             self.callback(delattr, owner, name)
 
     def undo(self, function: Callable[..., Any], *args: Any) -> None:
-        """Call this at the end, in the reverse order; what fails there is not the snippet's."""
+        """Call ``function`` at the end, in reverse order; its exceptions are dropped."""
 
         def quietly() -> None:
             with contextlib.suppress(Exception):

@@ -83,7 +83,7 @@ class Log:
                 self._thread.join()
 
     def catch_up(self) -> None:
-        """Wait until what was noticed has been encoded, but not for ever."""
+        """Wait until all rows are encoded, for a limited time."""
         # A thread of the snippet's that outlived it, or a process forked by it: nobody listens.
         if self._closing or os.getpid() != self._pid:
             self.rows.clear()

@@ -29,7 +29,7 @@ def own_ops() -> Iterator[None]:
 
 
 def took(count: int) -> None:
-    """So many tensors were made that a plain run does not make."""
+    """Count tensors that a plain run does not make."""
     global _taken
     _taken += count
 

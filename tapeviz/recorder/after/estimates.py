@@ -91,7 +91,8 @@ def _both(op: Flat, first: Any, second: Any) -> list[Any]:
 
 
 def _chosen(op: Flat, upstream: Any) -> list[Any]:
-    """An estimate for the condition of a ``where``: how much the first branch is worth more."""
+    """An estimate for the condition of a ``where``: how much more the target gains by the first
+    branch."""
     condition, x, y = op.inputs
     worth = summed_to(upstream * (x - y), condition.shape)
     zeros = tf.zeros_like(upstream)
@@ -121,7 +122,7 @@ def _largest(sign: float) -> Rule:
 
 
 def _moved(gains: Any, axis: int) -> Any:
-    """With the last axis where ``axis`` is."""
+    """Move the last axis to the place of ``axis``."""
     rank = gains.shape.rank
     order = list(range(rank - 1))
     order.insert(axis % rank, rank - 1)

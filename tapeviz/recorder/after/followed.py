@@ -155,7 +155,7 @@ class Followed(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _yielding(name: str) -> Callable[..., Any]:
-    """An operator that leaves it to a tensor on the other side."""
+    """An operator that gives way to a tensor on its other side, which then computes."""
     own = getattr(np.lib.mixins.NDArrayOperatorsMixin, name)
 
     def operate(self: Followed, other: Any) -> Any:
@@ -178,7 +178,7 @@ def is_linked(value: Any) -> bool:
 
 
 def value_of(given: Any) -> Any:
-    """As it would be without us."""
+    """The plain NumPy or Python value, as the snippet has it in the run that is shown."""
     if isinstance(given, Followed):
         return given.value
     if type(given) in (list, tuple):

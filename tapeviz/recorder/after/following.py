@@ -195,7 +195,7 @@ def _linked(given: Any) -> Any:
 
 
 def _entering(given: Any, dtype: Any) -> Any:
-    """Linked values as tensors, others as they would be without us."""
+    """Linked values as tensors, others as plain values."""
     if isinstance(given, Followed):
         if given.tensor is None:
             return given.value

@@ -87,7 +87,7 @@ class _Walk:
             self._add(key, gradient)
 
     def follow(self, instruction: Sequence[Any]) -> None:
-        """One instruction of the program; its failure is words in its step."""
+        """Run one instruction of the program; a failure is told in words in its step."""
         verb, *operands = instruction
         if verb == "move":
             origin, goal = operands
@@ -150,7 +150,7 @@ class _Walk:
         after: Mapping[str, str],
         shown: Sequence[int],
     ) -> None:
-        """All that a call of a compiled function did, backwards; its loops turn by turn."""
+        """Go back through a whole call of a compiled function, its loops turn by turn."""
         history, states = self._encoder.history, set(before) | set(after)
         for handle in states:
             key = after.get(handle)
@@ -207,7 +207,8 @@ class _Walk:
         return listed(self._call(op, upstream))
 
     def _leave_positions(self, op: KeptOp, upstream: list[Any]) -> bool:
-        """Drop the gradients of positions where an op gives numbers and their positions."""
+        """Drop the gradients of integer outputs where an op has real ones as well (values and
+        indices)."""
         reals = [tensor_ops.is_real(self._kept(identity)) for identity in op.outputs]
         if any(reals):
             for place, is_real in enumerate(reals):

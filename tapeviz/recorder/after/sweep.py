@@ -150,7 +150,7 @@ class _Step(NamedTuple):
 
 
 def _leading_to(targets: Sequence[int], steps: Sequence[_Step]) -> list[_Step]:
-    """Without the ops that nothing of the targets was made from."""
+    """The steps that the targets depend on."""
     needed = set(targets)
     found = []
     for step in reversed(steps):

@@ -12,7 +12,7 @@ from .. import private
 
 
 def wider(tensor: Any) -> Any:
-    """In double precision, if it is of a real or complex dtype."""
+    """The tensor in double precision, if it is of a real or complex dtype."""
     wide = private.WIDER.get(tensor._datatype_enum())
     return tensor if wide is None else tf.cast(tensor, tf.dtypes.as_dtype(wide))
 

@@ -65,7 +65,7 @@ class Names:
         return value
 
     def taken(self, call: int, value: Any) -> Any:
-        """NumPy is about to get ``value``, which is returned."""
+        """Note that NumPy is about to get ``value``; return it."""
         try:
             if isinstance(value, (list, tuple)):
                 for _, item in _elements(value, depth=2):
@@ -93,7 +93,7 @@ class Names:
         return [] if tensor is None else [tensor]
 
     def caught(self) -> None:
-        """The snippet is about to look at an exception: it shall not find our frames in it."""
+        """Take our frames out of an exception that the snippet is about to look at."""
         try:
             clean(sys.exc_info()[1])
         except RecursionError:

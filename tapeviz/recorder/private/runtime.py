@@ -12,7 +12,7 @@ from .lookup import find
 
 
 class _NeverRaised(Exception):
-    """In the place of an exception class that is missing."""
+    """Replaces an exception class that is missing."""
 
 
 pywrap_tfe = find(
@@ -59,7 +59,7 @@ FIRST_ID = 1 << 47
 
 
 def id_of(tensor: Any) -> int:
-    """The id that an eager tensor goes by in events: TensorFlow's own, but for the first one's."""
+    """The id of an eager tensor in events: TensorFlow's own, but :data:`FIRST_ID` in place of 0."""
     return tensor._id or FIRST_ID
 
 
@@ -72,7 +72,7 @@ def thread_data() -> Any:
 
 
 class _NoThreadData:
-    """In the place of a record that is missing: no op has a name scope."""
+    """Replaces a record that is missing: no op has a name scope."""
 
     scope_name = ""
     op_callbacks: ClassVar[list[Any]] = []
@@ -90,7 +90,7 @@ def owner_of(kind: type, method: str) -> type:
 
 @contextlib.contextmanager
 def without_op_callbacks() -> Iterator[list[Any]]:
-    """No callback is called for the ops of this thread; those that would have been are given."""
+    """Suspend the op callbacks of this thread; yield them."""
     data = thread_data()
     callbacks, data.op_callbacks = data.op_callbacks, []
     try:

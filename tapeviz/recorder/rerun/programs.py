@@ -121,7 +121,8 @@ class Program:
         return node.op not in _PASSES_ON and not self._survives(path, op, node)
 
     def _word(self, probe: Probe) -> str:
-        """An op that is another one when it is looked at is not what ran."""
+        """The word for a value: ``beside`` where TensorFlow's optimizer left another op than in the
+        run."""
         if not probe.node:  # a condition, or what goes into a turn of a loop
             return "exact"
         return "beside" if inlined_name(probe.path, probe.node) in self._changed else "exact"
