@@ -17,8 +17,11 @@ _RULE = "─"
 def share_lines(table: ShareTable) -> Iterator[str]:
     """Targets down, sources across, and below what TensorFlow returned: the sum of each column.
 
-    Then what each target with elements gives one by one. Nothing of a table that is too large.
+    Then what each target with elements gives one by one. Nothing of a table that is too large, or
+    in which every share is None.
     """
+    if all(cell is None for row in table.lines for cell in row.cells):
+        return
     if is_small(table.lines, len(table.columns)):
         yield f"  What each {_noun(table)} gives; TensorFlow returns the sum"
         yield from _grid(table.lines, table.columns, table.sums)

@@ -36,6 +36,7 @@ from .share_text import share_lines
 LONG_STATUS_WORDS = STATUS_WORDS | {"nonfinite": "NaN or infinite"}
 MOST_LISTED = 6
 """Numbers across a cut, or of a fix, that are listed for sources with one story."""
+_MOST_LINES = 10
 
 
 def as_text(
@@ -261,7 +262,10 @@ def _number(trace: Trace, number: TensorId | Array) -> str:
 
 
 def _printed(value: Array) -> str:
-    return np.array2string(value, threshold=50, edgeitems=3)
+    """Whole up to 50 elements in 10 lines; of a larger one the first and last of each dimension."""
+    text = np.array2string(value, threshold=50, edgeitems=3)
+    is_long = text.count("\n") >= _MOST_LINES
+    return np.array2string(value, threshold=0, edgeitems=3) if is_long else text
 
 
 def _indented(text: str) -> str:

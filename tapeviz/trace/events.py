@@ -183,7 +183,7 @@ class RawOperand(msgspec.Struct, frozen=True, omit_defaults=True):
     ``tensor``: its id (a variable's handle id; 0: not a tensor or None). ``kind``: ``tensor``,
     ``variable``, ``other`` (e.g. a NumPy array, a float; ``type`` then says what).
     ``keys``: where it stood in the structure given, e.g. ``[0]``, ``["w"]``.
-    ``name``: the variable's own name, where it is one.
+    ``name``: the variable's own name, where it is one; of a target in library code the name there.
     """
 
     tensor: int

@@ -13,6 +13,21 @@ from .conftest import Recorded
 Record = Callable[..., Recorded]
 
 
+def test_a_target_in_library_code_has_the_name_that_it_has_there(record: Record) -> None:
+    seen = record(
+        """
+        exec(compile("def ask(t, cost, x): return t.gradient(cost, x)", "library.py", "exec"))
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = w * w
+        ask(tape, y, w)
+        """
+    )
+    call = seen.one(e.CallBegan)
+    assert not call.direct
+    assert [target.name for target in call.targets] == ["cost"]
+
+
 def test_a_call_has_operands_a_result_and_steps(record: Record) -> None:
     seen = record(
         """

@@ -48,6 +48,9 @@ class Calls:
         fields.setdefault("sources", [])
         fields["site"] = recording.here(frame)
         fields["direct"] = recording.is_direct(frame)
+        if not fields["direct"] and len(fields["targets"]) == 1:
+            name = _local_name(operands["targets"], frame)
+            fields["targets"][0] |= {"name": name} if name else {}
         recording.emit(fields, tensors)
         with recording.shielded("whether a backward pass is recorded"):
             if method == "gradient" and not private.is_any_tape_recording():
@@ -111,6 +114,12 @@ class Calls:
     def is_nested(self) -> bool:
         """Whether a jacobian is being computed, which calls ``gradient`` itself."""
         return self._recording.local.state[0] in self._recording.jacobians
+
+
+def _local_name(target: Any, frame: FrameType) -> str:
+    """The name of the target in library code that asks for its gradient, such as ``loss``."""
+    found = (name for name, value in frame.f_locals.items() if value is target)
+    return next(found, "")
 
 
 def install(
