@@ -20,6 +20,7 @@ from .graph.groups.fold import fold
 from .graph.groups.opening import MOST_BOXES, choose_open
 from .graph.groups.tree import Tree, grow
 from .graph.model import Frame, NodeId
+from .graph.nodes import op_id
 from .graph.trace_index import Links
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
@@ -29,6 +30,7 @@ from .scene.model import Overlay, Scene
 from .scene.parts.frames import frame_width
 from .scene.sizes import LEGIBLE, with_sizes
 from .text.source import SourceText
+from .trace.compiled.raised import op_that_raised
 from .trace.model import Call, CallId, Trace
 from .view import View
 
@@ -158,16 +160,24 @@ def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDi
 def _sized(
     built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View, most: int
 ) -> nx.MultiDiGraph:
+    unfolded = view.unfolded | _around_what_raised(tree, trace)
     opening = choose_open(
         built,
         tree,
         () if view.grouping else built.graph.get("pinned", ()),
         folded=view.folded,
-        unfolded=view.unfolded,
+        unfolded=unfolded,
         turns=dict(view.turns),
         most=most,
     )
-    return _weighed(with_sizes(chip(fold(built, tree, opening, view.unfolded)), trace))
+    return _weighed(with_sizes(chip(fold(built, tree, opening, unfolded)), trace))
+
+
+def _around_what_raised(tree: Tree, trace: Trace) -> frozenset[str]:
+    """The group in which an op of a compiled function raised, known by running it again."""
+    raised = op_that_raised(trace)
+    home = tree.home.get(op_id(raised.id)) if raised is not None else None
+    return frozenset({home} if home else ())
 
 
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:

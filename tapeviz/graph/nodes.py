@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from sys import intern
 
+from ..trace.compiled.raised import op_that_raised, raised_words
 from ..trace.model import Call, Op, OpId, Site, SiteId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .model import Node, NodeId
@@ -74,6 +75,7 @@ class Nodes:
         self._data_ends = frozenset(selection.data.values())
         self._first: dict[VariableId, int] = {}
         """For each variable the first version shown, from which its primes count."""
+        self._raised = op_that_raised(index.trace)
         self._lines: dict[SiteId, tuple[int, ...]] = {}
         self._ids: dict[OpId, NodeId] = {}
         self._words: dict[Hashable, tuple[str, str]] = {}
@@ -110,6 +112,8 @@ class Nodes:
         is_value = op.type == "Const" or op.id in self._data_ends
         if op.type == "Const" and op.outputs:
             title, subtitle = constant_words(self._trace, op.outputs[0])
+        if self._raised is not None and op.id == self._raised.id:
+            subtitle = joined((subtitle, raised_words(self._trace, op)))
         entry = self._selection.entries.get(op.id)
         named = next((out for out in op.outputs if self._trace.names.get(out)), None)
         return Node(

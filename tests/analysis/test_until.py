@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tapeviz.analysis import diagnose
+from tapeviz.drawing import sized_graph
 from tapeviz.recording import Snippet
+from tapeviz.trace.compiled.raised import op_that_raised
 from tapeviz.trace.model import Trace
+from tapeviz.view import View
 
 if TYPE_CHECKING:
     from tapeviz.recording import Recorder
@@ -75,3 +78,10 @@ def test_the_turn_that_raised(recorder: Recorder) -> None:
     error = diagnose(trace).error
     assert error is not None
     assert "It raised in turn 4 of the loop on line 7." in error.explanation
+    op = op_that_raised(trace)
+    assert op is not None
+    assert (op.type, op.line) == ("GatherV2", 8)
+    drawn = {node.op: node for _, node in sized_graph(trace, View()).nodes(data="node")}
+    assert drawn[op.id].subtitle.endswith("raised in turn 4")  # not folded away
+    folded = sized_graph(trace, View(folded=frozenset({drawn[op.id].group.split("/")[0]})))
+    assert op.id not in {node.op for _, node in folded.nodes(data="node")}

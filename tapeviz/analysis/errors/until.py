@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...trace.compiled.raised import call_that_raised
 from ...trace.model import Op, TensorId, Trace
 
 _MOST_SHOWN = 8
@@ -12,11 +13,9 @@ _MOST_SHOWN = 8
 
 def known_until(trace: Trace) -> str:
     """A sentence or two; empty where no such call was computed again up to what raised."""
-    calls = [op for op in trace.ops.values() if op.error and op.inside and op.inside.raised]
-    if not calls:
+    call = call_that_raised(trace)
+    if call is None or call.inside is None:
         return ""
-    call = calls[-1]
-    assert call.inside is not None
     raised = call.inside.raised
     inside = (trace.ops[op] for op in call.body if op in trace.ops)
     op = next((op for op in inside if op.name == raised and op.within == call.id), None)

@@ -1,0 +1,38 @@
+"""A run in which a call of a compiled function raised in, the op inside of it that did out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..model import Op, Trace
+
+_NODE = re.compile(r"\{\{node ([^}]+)\}\}")
+
+
+def call_that_raised(trace: Trace) -> Op | None:
+    """The last such call that was computed again up to the op that raised."""
+    if trace.failure is None:
+        return None
+    calls = [op for op in trace.ops.values() if op.error and op.inside and op.inside.raised]
+    return calls[-1] if calls else None
+
+
+def op_that_raised(trace: Trace) -> Op | None:
+    """The op that the error names (``{{node while/GatherV2}}``, TensorFlow 2.15-2.21), else the
+    loop or call that it is in; of a loop the op is drawn with the values of the turn before."""
+    call = call_that_raised(trace)
+    if call is None or call.inside is None or trace.failure is None:
+        return None
+    inside = {op.name: op for op in trace.ops.values() if op.within == call.id}
+    names = [*_NODE.findall(trace.failure.message), call.inside.raised]
+    return next((inside[name] for name in names if name in inside), None)
+
+
+def raised_words(trace: Trace, op: Op) -> str:
+    """``raised``, in a loop ``raised in turn 4``: one after the last that could be computed."""
+    loop = next((loop for loop in trace.loops.values() if op.id in (loop.op, *loop.body)), None)
+    if loop is None or loop.count is None:
+        return "raised"
+    return f"raised in turn {loop.count + 1}"
