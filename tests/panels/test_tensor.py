@@ -50,7 +50,7 @@ def test_it_shows_the_selected_value_or_gradient(qtbot: QtBot, panel: TensorPane
 
 def test_with_nothing_selected_it_shows_what_was_asked_for(panel: TensorPanel) -> None:
     assert panel.about.text() == "∂o / ∂patch across the cut"
-    assert panel.pages.currentWidget() is panel.cells
+    assert panel.display.pages.currentWidget() is panel.display.cells
 
 
 def test_a_step_shows_its_gradient(panel: TensorPanel) -> None:
@@ -62,8 +62,8 @@ def test_a_step_shows_its_gradient(panel: TensorPanel) -> None:
 def test_no_gradient_is_said(panel: TensorPanel) -> None:
     panel.document.select_nodes(frozenset(("x",)))
     panel.document.set_side("gradient")
-    assert panel.pages.currentWidget() is panel.words
-    assert "No gradient" in panel.words.text()
+    assert panel.display.pages.currentWidget() is panel.display.words
+    assert "No gradient" in panel.display.words.text()
 
 
 def test_the_copy_makes_the_same_array(qtbot: QtBot, panel: TensorPanel) -> None:
@@ -110,21 +110,21 @@ def test_each_kind_of_array_has_its_page(
     qtbot: QtBot, panel: TensorPanel, array: Any, page: str
 ) -> None:
     look_at(panel, array)
-    assert panel.pages.currentWidget() is getattr(panel, page)
+    assert panel.display.pages.currentWidget() is getattr(panel.display, page)
     panel.grab()
 
 
 def test_sliders_choose_the_slice(qtbot: QtBot, panel: TensorPanel) -> None:
     array = np.arange(3 * 4 * 30 * 40.0).reshape(3, 4, 30, 40)
     look_at(panel, array)
-    assert panel.slices.isVisible()
-    panel.slices._sliders[0].setValue(2)
-    panel.slices._sliders[1].setValue(1)
-    assert panel.slices.index == (2, 1)
-    assert panel.picture is not None
-    np.testing.assert_array_equal(panel.picture._array, array[2, 1])
+    assert panel.display.slices.isVisible()
+    panel.display.slices._sliders[0].setValue(2)
+    panel.display.slices._sliders[1].setValue(1)
+    assert panel.display.slices.index == (2, 1)
+    assert panel.display.picture is not None
+    np.testing.assert_array_equal(panel.display.picture._array, array[2, 1])
     look_at(panel, np.arange(4.0))
-    assert not panel.slices.isVisible()
+    assert not panel.display.slices.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -150,19 +150,19 @@ def test_what_a_shape_is_looked_at_as(shape: tuple[int, ...], form: Form) -> Non
 def test_an_image_is_shown_in_colour_and_by_channel(qtbot: QtBot, panel: TensorPanel) -> None:
     image = np.random.default_rng(1).uniform(size=(2, 30, 40, 3)).astype(np.float32)
     panel.document.set_side("value")
-    panel._is_painted_as_gradient = False
+    panel._is_shown_as_gradient = False
     look_at(panel, image)
-    choices = [panel.channels.itemText(i) for i in range(panel.channels.count())]
+    choices = [panel.display.channels.itemText(i) for i in range(panel.display.channels.count())]
     assert choices == ["colour", "mean of channels", "channel 0", "channel 1", "channel 2"]
-    assert panel.channels.isVisibleTo(panel.header)
-    assert panel.picture is not None
-    np.testing.assert_array_equal(panel.picture._array, image[0])
-    panel.channels.setCurrentText("channel 2")
-    panel.channels.activated.emit(4)
-    panel.slices._sliders[0].setValue(1)
-    np.testing.assert_array_equal(panel.picture._array, image[1, :, :, 2])
+    assert panel.display.channels.isVisibleTo(panel.header)
+    assert panel.display.picture is not None
+    np.testing.assert_array_equal(panel.display.picture._array, image[0])
+    panel.display.channels.setCurrentText("channel 2")
+    panel.display.channels.activated.emit(4)
+    panel.display.slices._sliders[0].setValue(1)
+    np.testing.assert_array_equal(panel.display.picture._array, image[1, :, :, 2])
     look_at(panel, np.arange(4.0))
-    assert not panel.channels.isVisibleTo(panel.header)
+    assert not panel.display.channels.isVisibleTo(panel.header)
 
 
 def test_a_gradient_is_laid_over_its_image(panel: TensorPanel, qtbot: QtBot) -> None:
@@ -170,12 +170,12 @@ def test_a_gradient_is_laid_over_its_image(panel: TensorPanel, qtbot: QtBot) -> 
     gradient[0, 4, 7] = (1, -5, 2)
     image = np.ones_like(gradient)
     panel.document.values.value_of = lambda _: image  # type: ignore[method-assign]
-    panel._is_painted_as_gradient = True
+    panel._is_shown_as_gradient = True
     look_at(panel, gradient)
-    assert panel.channels.currentText() == "over the image"
-    assert panel.picture is not None
-    assert panel.picture._array[4, 7] == -5
-    assert not np.delete(panel.picture._array.ravel(), 4 * 50 + 7).any()
+    assert panel.display.channels.currentText() == "over the image"
+    assert panel.display.picture is not None
+    assert panel.display.picture._array[4, 7] == -5
+    assert not np.delete(panel.display.picture._array.ravel(), 4 * 50 + 7).any()
 
 
 def test_colours_of_bytes_of_shares_and_of_anything_else() -> None:
@@ -195,15 +195,15 @@ def test_a_value_that_stayed_in_the_run_is_fetched(
     pipeline.recordings[-1].fetched[5] = np.ones((2, 2), np.float32)
     with qtbot.waitSignal(document.values.fetched):
         document.select_nodes(frozenset(("op4",)))
-        assert "Fetching" in panel.words.text()
-    assert panel.pages.currentWidget() is panel.cells
+        assert "Fetching" in panel.display.words.text()
+    assert panel.display.pages.currentWidget() is panel.display.cells
 
 
 def test_the_value_under_the_pointer_is_told(qtbot: QtBot, panel: TensorPanel) -> None:
     look_at(panel, np.arange(12.0).reshape(3, 4))
-    width, height = panel.cells._cell_size()
-    assert panel.cells.cell_at(QPoint(round(width * 1.5), round(height * 0.5))) == (0, 1)
-    assert panel.cells.cell_at(QPoint(10_000, 10)) is None
+    width, height = panel.display.cells._cell_size()
+    assert panel.display.cells.cell_at(QPoint(round(width * 1.5), round(height * 0.5))) == (0, 1)
+    assert panel.display.cells.cell_at(QPoint(10_000, 10)) is None
 
 
 def test_bins_count_finite_elements() -> None:
@@ -243,9 +243,9 @@ def test_values_that_were_let_go_of_are_not_waited_for(
     monkeypatch.setattr(document.values, "value_of", lambda tensor: None)
     monkeypatch.setattr(document.values, "fetch", lambda tensor: True)
     panel._show()
-    assert "Fetching" in panel.words.text()
+    assert "Fetching" in panel.display.words.text()
     document.background.failed.emit("fetch", TapevizError("they were let go of"))
-    assert panel.words.text() == "The values cannot be had: they were let go of."
+    assert panel.display.words.text() == "The values cannot be had: they were let go of."
 
 
 def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
@@ -258,10 +258,12 @@ def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
     document.run()
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
     document.select_nodes(frozenset(("op4",)))
-    qtbot.waitUntil(lambda: panel.pages.currentWidget() is panel.picture)
+    qtbot.waitUntil(lambda: panel.display.pages.currentWidget() is panel.display.picture)
     assert panel.stats.text() == "float32 · 64×224×224×64 · min 0 · max 7 · mean 3.5 · finite"
-    assert panel.channels.count() == 65
-    assert panel.histogram is not None
-    panel.slices._sliders[0].setValue(5)
-    assert panel.pages.currentWidget() is panel.picture  # the slice before, until the new one comes
-    qtbot.waitUntil(lambda: bool((panel._array == 5.0).all()))
+    assert panel.display.channels.count() == 65
+    assert panel.display.histogram is not None
+    panel.display.slices._sliders[0].setValue(5)
+    assert (
+        panel.display.pages.currentWidget() is panel.display.picture
+    )  # the slice before, until the new one comes
+    qtbot.waitUntil(lambda: bool((panel.display.array == 5.0).all()))
