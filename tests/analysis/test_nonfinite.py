@@ -94,7 +94,9 @@ def test_nonfinite(name: str, recorder: Recorder) -> None:
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
     live.release()
-    finding = diagnose(trace).calls[-1].findings[0]
+    call = diagnose(trace).calls[-1]
+    finding = call.findings[0]
+    assert "stop" not in [step.kind for step in call.steps]
     line = next(n for n, line in enumerate(text.splitlines(), 1) if MARK in line)
     assert finding.status == "nonfinite"
     assert finding.cause is not None

@@ -68,6 +68,7 @@ class _Rows:
         self.shares: dict[Position, list[tuple[int, TensorId]]] = {}
         self.totals: dict[Position, TensorId] = {}
         self.stops: dict[OpId, WalkStep] = {}
+        self.differentiated: set[OpId] = set()
         self.versions_fed: Counter[VariableId] | None = None
         for operand, result in zip(call.sources, call.results, strict=False):
             if operand.tensor is not None and result is not None:
@@ -87,6 +88,7 @@ class _Rows:
             if gradient is not None:
                 position = self._place(tensor)
                 self.shares.setdefault(position, []).append((len(self.rows), gradient))
+        self.differentiated.add(op.id)
         self.rows.append(
             WalkStep(
                 index=0,
@@ -103,9 +105,12 @@ class _Rows:
         )
 
     def stop(self, finding: Finding) -> None:
+        """Add the row of a cut. NaN goes on, and zeros that an op gave are in the op's own row."""
         cause = finding.cause
         op = self.trace.ops.get(cause.op_id) if cause and cause.op_id is not None else None
-        if cause is None or op is None or op.id in self.stops:
+        if cause is None or op is None or op.id in self.stops or finding.status == "nonfinite":
+            return
+        if finding.status == "zero" and op.id in self.differentiated:
             return
         version = self.trace.writes.get(op.id)
         position: Position | None = version.id if version else None
