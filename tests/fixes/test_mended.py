@@ -33,7 +33,7 @@ BROKEN = {
         with tf.GradientTape() as tape:
             tape.watch(ids)
             loss = tf.reduce_sum(tf.gather(table, ids) ** 2)
-        tape.gradient(loss, ids)
+        tape.gradient(loss, [ids])
         """,
         "tape.watch(rows)",
         [[6.0], [2.0]],

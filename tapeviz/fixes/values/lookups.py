@@ -28,7 +28,8 @@ def ask_for_rows(case: FixCase) -> Iterator[Edit]:
         return
     if source.function_of(pick) is not source.function_of(call):
         return
-    places = [node for node in nodes_in(asked.value) if source.code(node) == ids]
+    expressions = [node for node in nodes_in(asked.value) if isinstance(node, cst.BaseExpression)]
+    places = [node for node in expressions if source.code(node) == ids]
     small = sole(statement)
     target = small.targets[0].target if isinstance(small, cst.Assign) else None
     is_named = isinstance(small, cst.Assign) and small.value is pick and len(small.targets) == 1
