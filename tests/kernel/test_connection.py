@@ -42,6 +42,9 @@ class PlayedKernel:
     def is_idle_after(self, request: dict[str, Any]) -> None:
         self.session.send(self.iopub, "status", {"execution_state": "idle"}, request)
 
+    def is_busy_with(self, request: dict[str, Any]) -> None:
+        self.session.send(self.iopub, "status", {"execution_state": "busy"}, request)
+
     def meet(self, connection: Connection) -> None:
         """Learn the client's address and that it listens."""
         connection.hello()
@@ -102,3 +105,17 @@ def test_hello_is_said_once_until_it_is_answered(line):
     connection.hello()
     assert kernel.request(SOON)["msg_type"] == "kernel_info_request"
     assert kernel.request(NEVER) is None
+
+
+def test_a_request_that_is_not_begun_is_followed_by_one_that_wakes_the_kernel(line, monkeypatch):
+    """ipykernel 7.0 to 7.3 may sleep on with a request in its queue until another arrives."""
+    monkeypatch.setattr("tapeviz.kernel.connection._BUSY_WITHIN", 0.05)
+    connection, kernel = line
+    connection.serve({"do": "run"})
+    request = kernel.request(SOON)
+    assert list(connection.receive(None)) == []
+    assert kernel.request(SOON)["msg_type"] == "kernel_info_request"
+    kernel.is_busy_with(request)
+    assert [message.kind for message in connection.receive(2.0)] == ["status"]
+    assert list(connection.receive(0.2)) == []
+    assert kernel.request(0) is None
