@@ -62,8 +62,11 @@ class GarbageCollector(QObject):
 
     def _note_run(self) -> None:
         self._runs += 1
-        if self._runs >= RUNS and not self._rest.isActive():
-            self._rest.start()
+        self._seen = None
+        if self._runs >= MOST_RUNS:
+            self._collect_frozen()
+        elif self._runs >= RUNS:
+            self._rest.start()  # anew: what the run printed may still be on its way
 
     def _collect_frozen(self) -> None:
         document = self._document
