@@ -21,6 +21,7 @@ from .graph.groups.opening import MOST_BOXES, choose_open
 from .graph.groups.tree import Tree, grow
 from .graph.model import Frame, NodeId
 from .graph.nodes import op_id
+from .graph.op_graph import OpGraph
 from .graph.trace_index import Links
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
@@ -82,7 +83,7 @@ def arrange(
     return _arranged(built, tree, trace, view)
 
 
-def _arranged(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
+def _arranged(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
     """Fold, size and lay out; what the user folds or opens leaves the other groups as they are."""
     plain = replace(view, folded=frozenset(), unfolded=frozenset(), turns=())
     first = _first_view(built, tree, trace, plain)
@@ -92,7 +93,7 @@ def _arranged(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> A
     return Arranged(sized, placed(sized, view), most=first.most)
 
 
-def _first_view(built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
+def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
     """As many boxes as can be read."""
     has_choice = view.layout == "layered" and not view.grouping
     has_choice = has_choice and any(group.kind != "entry" for group in tree.groups.values())
@@ -157,14 +158,12 @@ def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDi
     return arrange(trace, view, call).graph
 
 
-def _sized(
-    built: nx.MultiDiGraph, tree: Tree, trace: Trace, view: View, most: int
-) -> nx.MultiDiGraph:
+def _sized(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> nx.MultiDiGraph:
     unfolded = view.unfolded | _around_what_raised(tree, trace)
     opening = choose_open(
         built,
         tree,
-        () if view.grouping else built.graph.get("pinned", ()),
+        () if view.grouping else built.pinned,
         folded=view.folded,
         unfolded=unfolded,
         turns=dict(view.turns),
@@ -183,7 +182,7 @@ def _around_what_raised(tree: Tree, trace: Trace) -> frozenset[str]:
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:
     """Paths of the groups that the view could fold and unfold."""
     built = built_graph(trace, view, call)
-    opens = {node.opens for _, node in built.nodes(data="node") if node.opens}
+    opens = set(map(built.maker.opens, built.parts.values())) - {""}
     return sorted(opens | set(grow(built, trace, view.grouping).groups))
 
 
@@ -194,7 +193,7 @@ def repeats(trace: Trace, view: View, call: int | None = None) -> dict[str, int]
     return {group.path: group.count for group in found if group.count}
 
 
-def built_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:
+def built_graph(trace: Trace, view: View, call: int | None = None) -> OpGraph:
     """Every node that the view shows, before anything is folded."""
     links = _links_of(trace)
     chosen = _drawn_call(trace, call)

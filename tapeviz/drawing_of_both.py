@@ -70,8 +70,9 @@ def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) 
 
 
 def _drawn_ops(trace: Trace, view: View) -> frozenset[OpId]:
-    nodes = built_graph(trace, view).nodes(data="node")
-    return frozenset(node.op for _, node in nodes if node.op is not None)
+    built = built_graph(trace, view)
+    made = map(built.maker.maker_of, built.parts.values())
+    return frozenset(op for op in made if op is not None)
 
 
 Kinds = dict[NodeId, ChangeKind]

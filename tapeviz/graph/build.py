@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-import networkx as nx
-
 from ..trace.compiled.model import Loop
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .loose_ends import drop_loose_ends
-from .model import Edge, EdgeState, Link, Node, NodeId
-from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
+from .model import Edge, EdgeState, Link, NodeId, Part
+from .nodes import Nodes, constant_id, is_recorded, op_id, value_of, version_id
+from .op_graph import OpGraph
 from .select import NodeSelection, select
 from .trace_index import (
     NO_LINKS,
@@ -32,15 +31,12 @@ def build(
     shows_all: bool = False,
     links: Links = NO_LINKS,
     opened: Collection[str] = (),
-) -> nx.MultiDiGraph:
+) -> OpGraph:
     """The op graph of a gradient call (the last one if none is named), or with ``shows_all`` of
     everything that ran.
 
     ``links``: for constants that came back from Python the tensors whose values had left for it.
     ``opened``: paths of values from outside whose making is shown, see ``scope.before_path``.
-    Nodes stand in the order in which they came to be. The graph's own attribute ``entries`` has
-    for every recorded operation, by its op, the node that stands for all of it; ``pinned`` the
-    nodes that a first view must not fold away: target, sources, cuts.
     """
     index = _index_of(trace, links)
     if call is None and trace.calls:
@@ -48,8 +44,8 @@ def build(
     wiring = _Wiring(index, select(index, call, opened, shows_all=shows_all))
     wiring.wire()
     if not shows_all and call is not None:
-        drop_loose_ends(wiring.graph, *wiring.asked())
-    wiring.graph.graph["pinned"] = wiring.pinned(call)
+        drop_loose_ends(wiring.graph, index.trace, *wiring.asked())
+    wiring.graph.pinned = wiring.pinned(call)
     return wiring.graph
 
 
@@ -68,19 +64,21 @@ def _index_of(trace: Trace, links: Links) -> TraceIndex:
 
 
 def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
-    """Tensor → the op that computed it. For a tape a custom_gradient's outputs are its own; a
-    picture also shows the op inside of it that made them. (A compiled function runs as an op of
-    the same type inside of its entry: there the entry itself is shown.)
+    """Map each tensor to the op that computed it. For a tape a custom_gradient's outputs are its
+    own; a picture also shows the op inside of it that made them. (A compiled function runs as an
+    op of the same type inside of its entry: there the entry itself is shown.)
     """
-    makers = dict(trace.producers)
+    makers: dict[TensorId, OpId] = {}
     for entry in trace.ops.values():
         for inside in entry.body:
             op = trace.ops[inside]
             if not op.is_recorded_operation and op.type != entry.type:
                 makers.update(
-                    (tensor, op.id) for tensor in op.outputs if makers.get(tensor) == entry.id
+                    (tensor, op.id)
+                    for tensor in op.outputs
+                    if makers.get(tensor, trace.producers.get(tensor)) == entry.id
                 )
-    return makers
+    return {**trace.producers, **makers} if makers else trace.producers
 
 
 _MOST_SOURCES = 8
@@ -90,12 +88,12 @@ class _Wiring:
     """Adds nodes, then the edges between them."""
 
     def __init__(self, index: TraceIndex, selection: NodeSelection) -> None:
-        self.graph = nx.MultiDiGraph()
         self._index = index
         self._trace = index.trace
         self._selection = selection
         self._links = index.links
         self._nodes = Nodes(index, selection)
+        self.graph = OpGraph(self._nodes)
         self._uses: dict[TensorId, int] = {}
         for op in selection.ops:
             for tensor in op.inputs:
@@ -110,18 +108,18 @@ class _Wiring:
             self._join_initial(version)
         for tensor in sorted((chosen.scope.tensors | chosen.scope.outside) & chosen.asked):
             self._supplier(tensor, None)
-        entries: dict[OpId, Node] = {}
+        stretched: dict[int, Edge] = {}
         for op in self._index.with_body:
             if chosen.shown.isdisjoint(op.body):
                 continue
             if op.is_recorded_operation:
-                self._join_entry(op)
-            entries[op.id] = self._nodes.of_entry(op)
+                self._join_entry(op, stretched)
+            self.graph.entries[op.id] = op
+        self.graph.exchange(stretched)
         for op in chosen.ops:
             if op.runs and not op.body:
-                entries[op.id] = self._nodes.of_entry(op)
-        self.graph.graph["entries"] = entries
-        self.graph.graph["carried"] = {
+                self.graph.entries[op.id] = op
+        self.graph.carried = {
             loop.op: self._carried(loop) for loop in self._trace.loops.values() if loop.carried
         }
 
@@ -160,15 +158,26 @@ class _Wiring:
         makers |= self._selection.scope.cuts
         return frozenset(
             name
-            for name, node in self.graph.nodes(data="node")
-            if (node.op is not None and node.op in makers)
-            or node.tensor in wanted
-            or (
-                node.variable is not None
-                and node.variable in wanted
-                and not (self._selection.is_all and self.graph.in_degree(name))
-            )
+            for name, part in self.graph.parts.items()
+            if self._is_pinned(name, part, wanted, makers)
         )
+
+    def _is_pinned(
+        self,
+        name: NodeId,
+        part: Part,
+        wanted: Collection[TensorId],
+        makers: Collection[OpId | None],
+    ) -> bool:
+        if isinstance(part, Op):
+            return part.id in makers or self._nodes.tensor_of(part) in wanted
+        if isinstance(part, Version):
+            is_first = not (self._selection.is_all and name in self.graph.into)
+            return (TensorId(part.variable) in wanted and is_first) or value_of(
+                self._trace, part
+            ) in wanted
+        maker = self._nodes.maker_of(part)
+        return part in wanted or (maker is not None and maker in makers)
 
     def _version(self, key: VersionKey) -> Version:
         return self._trace.variables[key[0]].versions[key[1]]
@@ -181,14 +190,11 @@ class _Wiring:
         ordered = [made for _, made in sorted(whens, key=lambda pair: pair[0])]
         for made in ordered:
             if isinstance(made, Version):
-                self._add(self._nodes.of_version(made))
+                self.graph.parts[version_id(made)] = made
         for made in ordered:
             if isinstance(made, Op):
-                self._add(self._nodes.of_op(made))
+                self.graph.parts[self._nodes.id_of(made.id)] = made
                 self._join_inputs(made)
-
-    def _add(self, node: Node) -> None:
-        self.graph.add_node(node.id, node=node)
 
     def _edge(
         self,
@@ -200,10 +206,8 @@ class _Wiring:
         folded: tuple[Link, ...] = (),
     ) -> None:
         if source is not None and source in self.graph and source != target:
-            key = self.graph.number_of_edges(source, target)
             links = (*folded, *self._way_of_read(tensor))
-            edge = Edge(source, target, key, tensor, consumer, state, links)
-            self.graph.add_edge(source, target, key, edge=edge)
+            self.graph.add(Edge(source, target, 0, tensor, consumer, state, links))
 
     def _way_of_read(self, tensor: TensorId | None) -> tuple[Link, ...]:
         """An edge from a variable stands for its read, too, and what cuts that cuts the edge."""
@@ -260,8 +264,10 @@ class _Wiring:
         if made is None or made.when < version.when:
             self._edge(self._supplier(value, None), version_id(version), value, version.op)
 
-    def _join_entry(self, entry: Op) -> None:
+    def _join_entry(self, entry: Op, stretched: dict[int, Edge]) -> None:
         """Let the edges into a recorded operation's body stand for its own inputs, too.
+
+        ``stretched``: what those become, by the ``id`` of the edge.
 
         ``custom_gradient`` reads its variables once more after the body ran; such a tensor gets
         an edge of its own.
@@ -271,10 +277,10 @@ class _Wiring:
             return
         state: EdgeState = "recorded" if is_recorded(entry) else "unrecorded"
         members = set(map(op_id, inside))
-        ways_in: dict[NodeId, tuple[NodeId, NodeId, int]] = {}
+        ways_in: dict[NodeId, Edge] = {}
         for member in map(op_id, inside):
-            for source, target, key in self.graph.in_edges(member, keys=True):
-                ways_in.setdefault(source, (source, target, key))
+            for edge in self.graph.into.get(member, ()):
+                ways_in.setdefault(edge.source, edge)
         is_compiled = any(self._trace.ops[op].within is not None for op in entry.body)
         for tensor in dict.fromkeys(entry.inputs):
             touched = self._trace.touches.get((entry.id, VariableId(tensor)))
@@ -282,9 +288,10 @@ class _Wiring:
             if supplier is None or supplier in members:
                 continue
             if supplier in ways_in:
-                data = self.graph.edges[ways_in[supplier]]
-                links: tuple[Link, ...] = (*data["edge"].folded, (tensor, entry.id))
-                data["edge"] = replace(data["edge"], folded=links, state=state)
+                way = ways_in[supplier]
+                edge = stretched.get(id(way), way)
+                links: tuple[Link, ...] = (*edge.folded, (tensor, entry.id))
+                stretched[id(way)] = replace(edge, folded=links, state=state)
             elif is_compiled:  # what its inside does not use has no way into it
                 continue
             elif tensor in self._trace.reads or self._is_older(tensor, inside[-1]):
@@ -329,7 +336,7 @@ class _Wiring:
         if consumer is not None and is_shared:
             node = f"{node}:{consumer.id}"
         if node not in self.graph:
-            self._add(self._nodes.of_constant(tensor, node))
+            self.graph.parts[node] = tensor
             for left in self._links.get(tensor, ()):
                 # Ids count up: a constant that is older cannot have been made from the other.
                 if left < tensor:

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import networkx as nx
-
-from ..trace.model import VariableId
-from .model import Node, NodeId
+from ..trace.model import Op, Trace, VariableId, Version
+from .model import NodeId, Part
+from .op_graph import OpGraph
+from .words import is_assign
 
 
 def drop_loose_ends(
-    graph: nx.MultiDiGraph, wanted: Collection[NodeId], variables: Collection[VariableId]
+    graph: OpGraph, trace: Trace, wanted: Collection[NodeId], variables: Collection[VariableId]
 ) -> None:
     """Remove variables' versions and assigns that nothing shown takes, and what only led to them.
 
     What read them may be bookkeeping that is not shown: the state of a random generator, a step
     counter. The ``wanted`` nodes and at least one version of each of the ``variables`` stay.
     """
-    node: Node
     versions: dict[VariableId, int] = {}
-    for _, node in graph.nodes(data="node"):
-        if node.role == "variable" and node.variable is not None:
-            versions[node.variable] = versions.get(node.variable, 0) + 1
-    waiting = [name for name, node in graph.nodes(data="node") if _is_state(node)]
+    for part in graph.parts.values():
+        if isinstance(part, Version):
+            versions[part.variable] = versions.get(part.variable, 0) + 1
+    waiting = [name for name, part in graph.parts.items() if _is_state(trace, part)]
+    taken: dict[NodeId, int] = {}
+    """How many edges lead on from a node to what stays, where some did not stay."""
+    dropped: set[NodeId] = set()
     while waiting:
         name = waiting.pop()
-        if name not in graph or graph.out_degree(name):
+        if name in dropped or taken.get(name, len(graph.out.get(name, ()))):
             continue
-        node = graph.nodes[name]["node"]
-        if node.variable is not None:
-            if versions[node.variable] == 1 and node.variable in variables:
+        part = graph.parts[name]
+        if isinstance(part, Version):
+            if versions[part.variable] == 1 and part.variable in variables:
                 continue
-            versions[node.variable] -= 1
+            versions[part.variable] -= 1
         elif name in wanted:
             continue
+        for edge in graph.into.get(name, ()):
+            taken[edge.source] = taken.get(edge.source, len(graph.out[edge.source])) - 1
         waiting.extend(graph.predecessors(name))
-        graph.remove_node(name)
+        dropped.add(name)
+    graph.drop(dropped)
 
 
-def _is_state(node: Node) -> bool:
-    return node.role == "variable" or node.assigns
+def _is_state(trace: Trace, part: Part) -> bool:
+    if isinstance(part, Op):
+        return part.id in trace.writes and is_assign(trace, part)
+    return isinstance(part, Version)

@@ -1,6 +1,7 @@
-"""The nouns of the op graph: what a node and an edge of the networkx graph carry.
+"""The nouns of the op graph: nodes, edges and frames.
 
-An op graph is a ``networkx.MultiDiGraph`` whose nodes are string ids with an attribute ``node``
+Before folding it is an :class:`~tapeviz.graph.op_graph.OpGraph`. Folded, as it is laid out and
+drawn, it is a ``networkx.MultiDiGraph`` whose nodes are string ids with an attribute ``node``
 (:class:`Node`) and whose edges have an attribute ``edge`` (:class:`Edge`). It knows nothing of a
 particular gradient call: flow, selection and step are overlays.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..trace.model import OpId, TensorId, VariableId
+from ..trace.model import Op, OpId, TensorId, VariableId, Version
 
 NodeId = str
 EdgeKey = tuple[str, str, int]
@@ -18,6 +19,8 @@ Role = Literal["op", "variable", "constant", "group"]
 EdgeState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
 Link = tuple[TensorId | None, OpId | None]
 """(tensor, consumer) as on an :class:`Edge`."""
+Part = Op | Version | TensorId
+"""What a node stands for: an op, a version of a variable, or a tensor that no op shown made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from sys import intern
 
 from ..trace.compiled.raised import op_that_raised, raised_words
-from ..trace.model import Call, Op, OpId, Site, SiteId, TensorId, Trace, VariableId, Version
+from ..trace.model import Call, Op, OpId, SiteId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
-from .model import Node, NodeId
+from .model import Node, NodeId, Part
 from .scope import before_path
 from .select import NodeSelection
 from .trace_index import TraceIndex
@@ -89,6 +89,82 @@ class Nodes:
             known = self._ids[op] = op_id(op)
         return known
 
+    def of(self, name: NodeId, part: Part) -> Node:
+        """``name``: its id; a number without a name has a node for each op that takes it."""
+        if isinstance(part, Op):
+            return self.of_op(part)
+        return self.of_version(part) if isinstance(part, Version) else self.of_constant(part, name)
+
+    def is_value(self, op: Op) -> bool:
+        """Whether an op is drawn as the value that it gives."""
+        return op.type == "Const" or op.id in self._data_ends
+
+    def tensor_of(self, op: Op) -> TensorId | None:
+        """The output whose value an op's node shows: the first that has a name, else the first."""
+        for output in op.outputs:
+            if self._trace.names.get(output):
+                return output
+        return op.outputs[0] if op.outputs else None
+
+    def is_recorded(self, part: Part) -> bool:
+        """Whether some tape recorded it; values from outside are the only others that none did."""
+        if isinstance(part, Op):
+            return self.is_value(part) or is_recorded(part)
+        return isinstance(part, Version) or part not in self._selection.scope.outside
+
+    def is_backward(self, part: Part) -> bool:
+        """Whether it is an op of a gradient call."""
+        return isinstance(part, Op) and part.call is not None
+
+    def line_of(self, part: Part) -> int:
+        """The line that ran an op, wrote a version, or gave a tensor its name; 0: not known."""
+        if isinstance(part, Op):
+            return part.line
+        if isinstance(part, Version):
+            return version_line(self._trace, part)
+        line = self._index.bound_lines.get(part, 0)
+        if not line and (call := self._index.results.get(part)) is not None:
+            line = call.line
+        elif not line and (producer := self._trace.producers.get(part)) is not None:
+            line = self._trace.ops[producer].line
+        return line
+
+    def lines_of(self, part: Part) -> tuple[int, ...]:
+        """All lines of the snippet that it belongs to, its own first; many ops share them."""
+        if not isinstance(part, Op):
+            lines = [self.line_of(part)]
+            if isinstance(part, Version):
+                lines.append(self._trace.variables[part.variable].site.line)
+            return tuple(dict.fromkeys(line for line in lines if line))
+        site = part.site
+        if site.id not in self._lines:
+            self._lines[site.id] = tuple(dict.fromkeys(frame.line for frame in site.frames))
+        return self._lines[site.id]
+
+    def is_outside(self, part: Part) -> bool:
+        """Whether it is a value whose making is not shown."""
+        return not isinstance(part, (Op, Version)) and part in self._selection.scope.outside
+
+    def maker_of(self, part: Part) -> OpId | None:
+        """The op that gave the value, as a node says it; None: nothing in the recording did."""
+        if isinstance(part, Op):
+            return part.id
+        if isinstance(part, Version) or not self.is_outside(part):
+            return None
+        return self._trace.producers.get(part)
+
+    def opens(self, part: Part) -> str:
+        """The path that shows how a value from outside was made."""
+        if isinstance(part, (Op, Version)) or not self.is_outside(part):
+            return ""
+        return before_path(self._trace, part)
+
+    def assigns(self, part: Part) -> bool:
+        """Whether it is an op that writes the state of a variable."""
+        if not isinstance(part, Op) or part.id not in self._trace.writes:
+            return False
+        return is_assign(self._trace, part)
+
     def _op_words(self, op: Op) -> tuple[str, str]:
         """Title and subtitle; in a loop most ops say the same as one before."""
         names, tensors = self._trace.names, self._trace.tensors
@@ -107,39 +183,33 @@ class Nodes:
         return words
 
     def of_op(self, op: Op) -> Node:
-        assigns = op.id in self._trace.writes and is_assign(self._trace, op)
+        assigns = self.assigns(op)
         title, subtitle = self._writes.of(op) if assigns else self._op_words(op)
-        is_value = op.type == "Const" or op.id in self._data_ends
         if op.type == "Const" and op.outputs:
             title, subtitle = constant_words(self._trace, op.outputs[0])
         if self._raised is not None and op.id == self._raised.id:
             subtitle = joined((subtitle, raised_words(self._trace, op)))
         entry = self._selection.entries.get(op.id)
-        named = next((out for out in op.outputs if self._trace.names.get(out)), None)
+        tensor = self.tensor_of(op)
+        is_named = tensor is not None and bool(self._trace.names.get(tensor))
         return Node(
             id=self.id_of(op.id),
-            role="constant" if is_value else "op",
+            role="constant" if self.is_value(op) else "op",
             title=intern(title),
             subtitle=intern(subtitle),
             type=op.type,
             line=op.line,
-            tensor=named if named is not None else next(iter(op.outputs), None),
+            tensor=tensor,
             op=op.id,
-            is_recorded=is_value or is_recorded(op),
+            is_recorded=self.is_recorded(op),
             assigns=assigns,
-            is_backward=op.call is not None,
-            name=title if op.type != "Const" or named is not None else "",
+            is_backward=self.is_backward(op),
+            name=title if op.type != "Const" or is_named else "",
             site=int(op.site.id),
-            lines=self._lines_of(op.site),
+            lines=self.lines_of(op),
             group=entry_path(entry, self._selection.entries) if entry is not None else "",
             entry=entry.id if entry is not None else None,
         )
-
-    def _lines_of(self, site: Site) -> tuple[int, ...]:
-        """The lines of a place, the innermost first; many ops share one."""
-        if site.id not in self._lines:
-            self._lines[site.id] = tuple(dict.fromkeys(frame.line for frame in site.frames))
-        return self._lines[site.id]
 
     def of_entry(self, entry: Op) -> Node:
         """A recorded operation as one node, to be filled with its members when it is folded."""
@@ -157,28 +227,23 @@ class Nodes:
         if is_written and version.index == first:
             first = 0  # written as a whole: nothing of the state before is in the picture
         title, subtitle = version_words(self._trace, version, name, first, is_written)
-        line = version_line(self._trace, version)
-        variable = self._trace.variables[version.variable]
         return Node(
             id=version_id(version),
             role="variable",
             title=title,
             subtitle=subtitle,
             type="Variable",
-            line=line,
+            line=self.line_of(version),
             tensor=value_of(self._trace, version),
             variable=version.variable,
             version=version.index,
             name=name,
-            lines=tuple(dict.fromkeys(number for number in (line, variable.site.line) if number)),
+            lines=self.lines_of(version),
         )
 
     def of_constant(self, tensor: TensorId, node: NodeId) -> Node:
-        """``node``: its id; a number without a name has a node for each op that takes it.
-
-        A value whose making is not in the picture (computed before, or by a gradient call) is one
-        as well; its making opens.
-        """
+        """A value that no op made, or whose making is not in the picture (computed before, or by a
+        gradient call): its making opens. ``node``: its id."""
         trace = self._trace
         call = self._index.results.get(tensor)
         name = user_name(trace, tensor)
@@ -191,25 +256,19 @@ class Nodes:
             words, kind = op_words(trace, op), op.type
         else:
             words = constant_words(trace, tensor)
-        line = self._index.bound_lines.get(tensor, 0)
-        if not line and call is not None:
-            line = call.line
-        elif not line and op is not None:
-            line = op.line
-        is_outside = tensor in self._selection.scope.outside
         return Node(
             id=node,
             role="constant",
             title=name or words[0],
             subtitle=words[1],
             type=kind,
-            line=line,
+            line=self.line_of(tensor),
             tensor=tensor,
-            op=producer if is_outside else None,
-            is_recorded=not is_outside,
+            op=self.maker_of(tensor),
+            is_recorded=self.is_recorded(tensor),
             name=name or ("" if kind == "Constant" else words[0]),
-            lines=(line,) if line else (),
-            opens=before_path(trace, tensor) if is_outside else "",
+            lines=self.lines_of(tensor),
+            opens=self.opens(tensor),
         )
 
 

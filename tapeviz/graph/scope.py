@@ -70,7 +70,7 @@ def _ends(index: TraceIndex, call: Call, explained: Scope) -> set[OpId]:
     ended = [
         op for op in explained.ops if op in stopped or call.tape not in index.trace.ops[op].tapes
     ]
-    return set(sorted(ended, key=index.position.__getitem__)[-_MOST_ENDS:])
+    return set(sorted(ended, key=lambda op: index.trace.ops[op].when)[-_MOST_ENDS:])
 
 
 def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:

@@ -38,7 +38,7 @@ def select(
     scope = everything(trace) if shows_all else find_scope(index, call, opened)
     calls = shown_calls(trace) if shows_all or call is None else (call,)
     asked = asked_for(trace, calls)
-    kept = (trace.ops[op] for op in sorted(scope.ops, key=index.position.__getitem__))
+    kept = sorted((trace.ops[op] for op in scope.ops), key=lambda op: op.when)
     ops = [op for op in kept if _is_node(trace, op, asked)]
     hidden = Bookkeeping() if shows_all else find_bookkeeping(trace, ops, asked)
     ops = [op for op in ops if op.id not in hidden.ops]

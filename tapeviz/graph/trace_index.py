@@ -64,11 +64,6 @@ class TraceIndex:
         return takers
 
     @cached_property
-    def position(self) -> dict[OpId, int]:
-        """Op → its place in the order in which the ops ran."""
-        return {op: place for place, op in enumerate(self.trace.ops)}
-
-    @cached_property
     def bound_lines(self) -> dict[TensorId, int]:
         """Tensor → the line that bound it to a name first."""
         lines: dict[TensorId, int] = {}

@@ -3,11 +3,11 @@ from __future__ import annotations
 import msgspec
 import networkx as nx
 
-from tapeviz.graph.build import build
 from tapeviz.graph.model import Edge, Node
 from tapeviz.trace.model import TensorId, VariableId
 
 from ..traces import Script
+from .unfolded import unfolded
 
 SLICE_ASSIGN = """\
 x = tf.Variable([[2.0, 3.0, 4.0], [1.0, 10.0, 100.0]])
@@ -55,7 +55,7 @@ def slice_assign() -> Script:
 
 
 def test_a_slice_assign_reads_as_the_user_thinks_of_it() -> None:
-    graph = build(slice_assign().trace())
+    graph = unfolded(slice_assign().trace())
     found = nodes(graph)
     assert {title: node.subtitle for title, node in found.items()} == {
         "x": "Variable · 2×3",
@@ -84,7 +84,7 @@ def test_a_slice_assign_reads_as_the_user_thinks_of_it() -> None:
 
 def test_every_edge_is_one_link_of_the_analysis() -> None:
     trace = slice_assign().trace()
-    graph = build(trace)
+    graph = unfolded(trace)
     links = [(edge.tensor, edge.consumer) for edge in edges(graph)]
     assert len(links) == len(set(links))
     for edge in edges(graph):
@@ -93,7 +93,7 @@ def test_every_edge_is_one_link_of_the_analysis() -> None:
 
 
 def test_all_of_it_has_the_backward_pass_and_the_axes() -> None:
-    graph = build(slice_assign().trace(), shows_all=True)
+    graph = unfolded(slice_assign().trace(), shows_all=True)
     backward = [node for node in nodes(graph).values() if node.is_backward]
     assert {node.type for node in backward} == {"Fill", "MatMul"}
     assert sum(node.role == "constant" for _, node in graph.nodes(data="node")) == 7
@@ -110,8 +110,8 @@ def test_an_optimizers_last_update_is_left_out() -> None:
         results.append(grad)
     step = s.op("Mul", [grad, s.tensor(value=0.1)], (1,), line=5)
     s.op("AssignSubVariableOp", [w, step], line=5, outputs=0)
-    assert set(nodes(build(s.trace()))) == {"w", "loss"}
-    assert any(node.assigns for node in nodes(build(s.trace(), shows_all=True)).values())
+    assert set(nodes(unfolded(s.trace()))) == {"w", "loss"}
+    assert any(node.assigns for node in nodes(unfolded(s.trace(), shows_all=True)).values())
 
 
 def three_steps() -> Script:
@@ -132,11 +132,11 @@ def three_steps() -> Script:
 def test_a_training_steps_picture_is_its_own_with_its_variables_at_their_version() -> None:
     trace = three_steps().trace()
     for number, call in enumerate(trace.calls):
-        graph = build(trace, call)
+        graph = unfolded(trace, call)
         assert arrows(graph) == {("w", "loss")}
         words = "after 1 update" if number == 1 else f"after {number} updates"
         assert nodes(graph)["w"].subtitle == (f"{words} · 1" if number else "Variable · 1")
-    everything = build(trace, shows_all=True)
+    everything = unfolded(trace, shows_all=True)
     assert sum(node.assigns for _, node in everything.nodes(data="node")) == 3
 
 
@@ -151,15 +151,15 @@ def test_a_value_computed_before_is_one_node_that_opens() -> None:
     with s.call(tape, [y], [w], variables=[w]) as results:
         results.append(0)
     trace = s.trace()
-    graph = build(trace)
+    graph = unfolded(trace)
     assert arrows(graph) == {("w", "y"), ("x", "y")}
     x_node = nodes(graph)["x"]
     assert (x_node.role, x_node.is_recorded, x_node.opens) == ("constant", False, "before/x")
-    opened = build(trace, opened=["before/x"])
+    opened = unfolded(trace, opened=["before/x"])
     assert ("Exp", "x") in arrows(opened)
     further = nodes(opened)["Exp"]
     assert further.opens == "before/Exp line 2"
-    assert ("raw", "Exp") in arrows(build(trace, opened=[x_node.opens, further.opens]))
+    assert ("raw", "Exp") in arrows(unfolded(trace, opened=[x_node.opens, further.opens]))
 
 
 def test_a_cut_is_shown_up_to_the_source_through_earlier_state() -> None:
@@ -174,7 +174,7 @@ def test_a_cut_is_shown_up_to_the_source_through_earlier_state() -> None:
     s.exit(tape)
     with s.call(tape, [y], [a], variables=[a]) as results:
         results.append(0)
-    found = arrows(build(s.trace()))
+    found = arrows(unfolded(s.trace()))
     assert found == {("a", "Exp"), ("Exp", "c ←"), ("c ←", "c′"), ("c′", "y"), ("d", "y")}
 
 
@@ -192,7 +192,7 @@ def test_nested_tapes_show_the_inner_backward_pass() -> None:
     s.exit(outer)
     with s.call(outer, [results[0]], [x], line=7) as results:
         results.append(s.op("Identity", [y]))
-    found = nodes(build(s.trace()))
+    found = nodes(unfolded(s.trace()))
     assert found["dy"].is_backward
     assert found["dy"].is_recorded
     assert "Identity" not in found
@@ -207,7 +207,7 @@ def test_a_variable_made_from_a_tensor_keeps_the_link() -> None:
     y = s.op("Square", [s.read(b, line=4)], line=4, name="y")
     with s.call(tape, [y], [a], line=5, variables=[a]) as results:
         results.append(0)
-    graph = build(s.trace())
+    graph = unfolded(s.trace())
     assert arrows(graph) == {("a", "Mul"), ("2.0", "Mul"), ("Mul", "b"), ("b", "y")}
     made = next(edge for edge in edges(graph) if edge.target.startswith("var:"))
     creation = s.trace().variables[VariableId(b)].versions[0].op
@@ -223,7 +223,7 @@ def test_how_a_variable_got_its_first_value_is_left_out() -> None:
     y = s.op("Sum", [s.read(w, (3,))], line=2, name="y")
     with s.call(tape, [y], [w], variables=[w]) as results:
         results.append(0)
-    assert set(nodes(build(s.trace()))) == {"w", "y"}
+    assert set(nodes(unfolded(s.trace()))) == {"w", "y"}
 
 
 def test_data_made_on_one_line_is_one_value() -> None:
@@ -237,7 +237,7 @@ def test_data_made_on_one_line_is_one_value() -> None:
     y = s.op("Mul", [s.read(w, (1,)), data], (3,), line=3, name="y")
     with s.call(tape, [y], [w], variables=[w]) as results:
         results.append(0)
-    graph = build(s.trace())
+    graph = unfolded(s.trace())
     assert arrows(graph) == {("w", "y"), ("data", "y")}
     assert nodes(graph)["data"].role == "constant"
 
@@ -255,13 +255,13 @@ def test_shapes_are_hidden_unless_they_are_values() -> None:
     total = s.op("Sum", [tall, s.tensor((2,), dtype="int32")], line=3, name="total")
     with s.call(tape, [total], [x]) as results:
         results.append(0)
-    assert set(nodes(build(s.trace()))) == {"x", "Reshape", "total"}
+    assert set(nodes(unfolded(s.trace()))) == {"x", "Reshape", "total"}
     number = s.op("Cast", [count], line=4)
     mean = s.op("RealDiv", [total, number], line=4, name="mean")
     with s.call(tape, [mean], [x]) as results:
         results.append(0)
-    assert {"Shape", "StridedSlice", "Cast"} <= set(nodes(build(s.trace())))
-    assert "Pack" not in nodes(build(s.trace()))
+    assert {"Shape", "StridedSlice", "Cast"} <= set(nodes(unfolded(s.trace())))
+    assert "Pack" not in nodes(unfolded(s.trace()))
 
 
 def test_a_source_without_a_path_is_there_with_what_became_of_it() -> None:
@@ -272,7 +272,7 @@ def test_a_source_without_a_path_is_there_with_what_became_of_it() -> None:
     y = s.op("Square", [s.read(b)], name="y", line=4)
     with s.call(tape, [y], [a], variables=[a]) as results:
         results.append(0)
-    graph = build(s.trace())
+    graph = unfolded(s.trace())
     assert arrows(graph) == {("a", "unused"), ("b", "y")}
 
 
@@ -286,7 +286,7 @@ def test_a_value_that_left_is_linked_to_the_constant_it_came_back_as() -> None:
     y = s.op("Exp", [back], line=4, name="y")
     with s.call(tape, [y], [x]) as results:
         results.append(0)
-    graph = build(s.trace(), links={TensorId(back): (TensorId(square),)})
+    graph = unfolded(s.trace(), links={TensorId(back): (TensorId(square),)})
     assert arrows(graph) == {("x", "square"), ("square", "4.0"), ("4.0", "y")}
 
 
@@ -303,7 +303,7 @@ def test_a_custom_gradients_inside_is_a_group() -> None:
     with s.call(tape, [y], [x]) as results:
         results.append(0)
     trace = s.trace()
-    graph = build(trace)
+    graph = unfolded(trace)
     found = nodes(graph)
     assert found["Round"].group == found["Identity"].group != ""
     assert "steep" in found["Round"].group
@@ -317,7 +317,7 @@ def test_without_a_gradient_call_everything_forward_is_shown() -> None:
     s = Script()
     a = s.tensor(value=2.0, name="a")
     s.op("Exp", [s.op("Square", [a], line=2)], line=2)
-    assert arrows(build(s.trace())) == {("a", "Square"), ("Square", "Exp")}
+    assert arrows(unfolded(s.trace())) == {("a", "Square"), ("Square", "Exp")}
 
 
 def test_a_long_recording_is_built_alike_each_time() -> None:
@@ -332,9 +332,9 @@ def test_a_long_recording_is_built_alike_each_time() -> None:
     with s.call(tape, [state], [w], variables=[w]) as results:
         results.append(0)
     trace = s.trace()
-    graph = build(trace)
+    graph = unfolded(trace)
     assert graph.number_of_nodes() > 28_000
-    assert [*graph] == [*build(trace)]
+    assert [*graph] == [*unfolded(trace)]
 
 
 def test_state_that_only_serves_bookkeeping_is_left_out() -> None:
@@ -354,9 +354,11 @@ def test_state_that_only_serves_bookkeeping_is_left_out() -> None:
         y = s.op("Mul", [s.read(w, (1,)), mask], (1,), line=6, name="y")
     with s.call(tape, [y], [w], variables=[w]) as results:
         results.append(0)
-    graph = build(s.trace())
+    graph = unfolded(s.trace())
     assert arrows(graph) == {("w", "y"), ("RandomUniform", "y")}
-    assert any(node.title == "seed" for _, node in build(s.trace(), shows_all=True).nodes("node"))
+    assert any(
+        node.title == "seed" for _, node in unfolded(s.trace(), shows_all=True).nodes("node")
+    )
 
 
 def test_a_variable_that_left_is_linked_in_the_version_that_was_read() -> None:
@@ -370,7 +372,7 @@ def test_a_variable_that_left_is_linked_in_the_version_that_was_read() -> None:
     y = s.op("Exp", [back], line=4, name="y")
     with s.call(tape, [y], [v], variables=[v]) as results:
         results.append(0)
-    graph = build(s.trace(), links={TensorId(back): (TensorId(v),)})
+    graph = unfolded(s.trace(), links={TensorId(back): (TensorId(v),)})
     assert ("v", "9.0") in arrows(graph)
     assert nodes(graph)["v"].subtitle == "after 1 update"
 
@@ -387,7 +389,7 @@ def test_a_compiled_function_is_one_op() -> None:
     with s.call(tape, [y], [w], variables=[w]) as results:
         results.append(s.op("__backward_energy_45", [y], (1,)))
     trace = s.trace()
-    graph = build(trace)
+    graph = unfolded(trace)
     assert arrows(graph) == {("w", "y"), ("x", "y")}
     node = nodes(graph)["y"]
     entry = next(op for op in trace.ops.values() if op.is_recorded_operation)

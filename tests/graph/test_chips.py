@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tapeviz.graph.build import build
 from tapeviz.graph.chips import chip
 from tapeviz.graph.model import Edge
 
 from ..traces import Script
 from .test_build import slice_assign
+from .unfolded import unfolded
 
 
 def recurrent(steps: int) -> Script:
@@ -23,7 +23,7 @@ def recurrent(steps: int) -> Script:
 
 
 def test_a_weight_read_everywhere_becomes_a_chip_at_each_reader() -> None:
-    graph = build(recurrent(400).trace())
+    graph = unfolded(recurrent(400).trace())
     chipped = chip(graph)
     weights = [node for _, node in chipped.nodes(data="node") if node.role == "variable"]
     assert len(weights) == 400
@@ -38,5 +38,5 @@ def test_a_weight_read_everywhere_becomes_a_chip_at_each_reader() -> None:
 
 
 def test_a_small_graph_keeps_its_nodes() -> None:
-    graph = build(slice_assign().trace())
+    graph = unfolded(slice_assign().trace())
     assert chip(graph) is graph

@@ -10,23 +10,22 @@ from tapeviz.graph.build import build
 from tapeviz.graph.groups.fold import fold, group_id, path_of
 from tapeviz.graph.groups.opening import MOST_BOXES, OpenGroups, choose_open
 from tapeviz.graph.groups.tree import GROUPINGS, Group, Tree, grow, upwards
-from tapeviz.graph.model import Edge, Frame, Node
+from tapeviz.graph.model import Frame
+from tapeviz.graph.op_graph import OpGraph
 from tapeviz.trace.model import EMPTY_TRACE, Trace
 
 from ..traces import Script
 from .test_build import arrows, nodes, slice_assign
 
 
-def drawn(count: int, edges: list[tuple[int, int]]) -> nx.MultiDiGraph:
-    """A graph of ops 0, 1, … without a trace behind it."""
-    graph = nx.MultiDiGraph()
+def wired(count: int, edges: list[tuple[int, int]]) -> OpGraph:
+    """A graph of ops 1, 2, … on lines of their own."""
+    s = Script()
+    made: list[int] = []
     for index in range(count):
-        name = str(index)
-        graph.add_node(name, node=Node(name, "op", name, "", "Op", index + 1, lines=(index + 1,)))
-    for a, b in edges:
-        key = graph.number_of_edges(str(a), str(b))
-        graph.add_edge(str(a), str(b), key, edge=Edge(str(a), str(b), key, None, None))
-    return graph
+        inputs = [made[a] for a, b in edges if b == index]
+        made.append(s.op("Op", inputs, line=index + 1))
+    return build(s.trace())
 
 
 def grouped(home: dict[str, str]) -> Tree:
@@ -46,8 +45,8 @@ def test_folding_stretches_of_the_order_leaves_no_cycle_and_loses_no_edge(seed: 
     edges = [
         (a, b) for b in range(1, count) for a in rng.sample(range(b), min(b, rng.randint(0, 3)))
     ]
-    graph = drawn(count, edges)
-    home = {str(i): f"g{i // 10}/h{i // rng.randint(3, 5)}" for i in range(5, count)}
+    graph = wired(count, edges)
+    home = {f"op:{i + 1}": f"g{i // 10}/h{i // rng.randint(3, 5)}" for i in range(5, count)}
     tree = grouped(home)
     for share in (0.0, 0.3, 0.7, 1.0):
         closed = frozenset(path for path in tree.groups if rng.random() < share)
@@ -60,26 +59,32 @@ def test_folding_stretches_of_the_order_leaves_no_cycle_and_loses_no_edge(seed: 
             for member in (node.members or (name,))
         }
         assert sorted(homes) == sorted(graph)
-        kept = {(homes[a], homes[b]) for a, b in graph.edges() if homes[a] != homes[b]}
+        ends = [(homes[edge.source], homes[edge.target]) for edge in graph.edges()]
+        kept = {(source, target) for source, target in ends if source != target}
         assert kept == set(folded.edges())
 
 
 def test_a_group_node_sums_up_its_members() -> None:
-    graph = drawn(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
-    folded = fold(graph, grouped({"1": "a", "2": "a"}), OpenGroups(frozenset("a"), {}))
+    graph = wired(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
+    folded = fold(graph, grouped({"op:2": "a", "op:3": "a"}), OpenGroups(frozenset("a"), {}))
     node = folded.nodes[group_id("a")]["node"]
-    assert (node.role, node.members, node.lines, node.line) == ("group", ("1", "2"), (2, 3), 2)
-    merged = folded.edges["0", group_id("a"), 0]["edge"]
-    assert (merged.source, merged.target) == ("0", group_id("a"))
+    assert (node.role, node.members, node.lines, node.line) == (
+        "group",
+        ("op:2", "op:3"),
+        (2, 3),
+        2,
+    )
+    merged = folded.edges["op:1", group_id("a"), 0]["edge"]
+    assert (merged.source, merged.target) == ("op:1", group_id("a"))
 
 
 def test_an_end_stands_beside_its_folded_group() -> None:
-    graph = drawn(6, [(i, i + 1) for i in range(5)])
-    tree = replace(grouped({str(i): "a" for i in range(1, 6)}), ends={"5": "a"})
+    graph = wired(6, [(i, i + 1) for i in range(5)])
+    tree = replace(grouped({f"op:{i}": "a" for i in range(2, 7)}), ends={"op:6": "a"})
     folded = fold(graph, tree, OpenGroups(frozenset("a"), {}))
-    assert list(folded.edges()) == [("0", group_id("a")), (group_id("a"), "5")]
-    assert folded.nodes[group_id("a")]["node"].members == ("1", "2", "3", "4")
-    assert choose_open(graph, tree, ["5"], most=3).closed == {"a"}
+    assert list(folded.edges()) == [("op:1", group_id("a")), (group_id("a"), "op:6")]
+    assert folded.nodes[group_id("a")]["node"].members == ("op:2", "op:3", "op:4", "op:5")
+    assert choose_open(graph, tree, ["op:6"], most=3).closed == {"a"}
 
 
 def test_the_target_is_an_end_of_the_layer_that_made_it() -> None:
@@ -97,7 +102,7 @@ def test_the_target_is_an_end_of_the_layer_that_made_it() -> None:
     tree = grow(graph, trace)
     (end,) = tree.ends
     assert tree.ends[end] == "block"
-    assert graph.nodes[end]["node"].tensor == out
+    assert graph.node(end).tensor == out
 
 
 @pytest.mark.parametrize("count", [31, 200, 3000])
@@ -304,7 +309,7 @@ def test_what_is_pinned_is_never_inside_of_a_fold() -> None:
     trace = recurrent(200, odd=3)
     graph = build(trace)
     tree = grow(graph, trace)
-    cut = next(name for name, node in graph.nodes(data="node") if node.type == "StopGradient")
+    cut = next(name for name in graph if graph.node(name).type == "StopGradient")
     folded = fold(graph, tree, choose_open(graph, tree, [cut], most=3))
     assert cut in folded
     assert folded.graph["frames"][0].turn == 4

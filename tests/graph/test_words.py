@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from tapeviz.graph.build import build
 from tapeviz.graph.words import friendly, shape_words, version_name, write_word
 from tapeviz.trace.naming import variable_names
 
 from ..traces import Script
+from .unfolded import unfolded
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def assign_title(line: str, kind: str = "AssignVariableOp", name: str = "x", abo
     inputs = [x, value] if "Strided" not in kind else [x, value, value, value, value]
     s.op(kind, inputs, line=number, outputs=0)
     s.op("Square", [s.read(x, (3,))], (3,), name="y")
-    graph = build(s.trace())
+    graph = unfolded(s.trace())
     return next(node.title for _, node in graph.nodes(data="node") if node.assigns)
 
 
@@ -91,7 +91,7 @@ def test_a_tensors_own_name_comes_first() -> None:
     both = s.op("Split", [a], (1,), line=3, outputs=2)
     s.bind("low", both)
     s.bind("high", both + 1)
-    titles = {node.title: node for _, node in build(s.trace()).nodes(data="node")}
+    titles = {node.title: node for _, node in unfolded(s.trace()).nodes(data="node")}
     assert {"a", "y", "low, high"} == set(titles)
     assert titles["low, high"].subtitle == "Split · 1"
 
@@ -116,6 +116,6 @@ def test_a_target_is_an_op_even_if_nothing_leads_to_it() -> None:
     loss = s.op("Sum", [squared], line=2, name="loss")
     with s.call(tape, [loss], [w], variables=[w]) as results:
         results.append(0)
-    nodes = {node.title: node for _, node in build(s.trace()).nodes(data="node")}
+    nodes = {node.title: node for _, node in unfolded(s.trace()).nodes(data="node")}
     assert nodes["loss"].role == "op"
     assert "Square" in nodes

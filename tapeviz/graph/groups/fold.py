@@ -11,12 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import networkx as nx
 
 from ...trace.compiled.model import Loop
-from ...trace.model import OpId
+from ...trace.model import Op, OpId
 from ..model import Edge, EdgeState, Frame, Link, Node, NodeId
+from ..op_graph import OpGraph
 from .opening import OpenGroups, usual_shape
 from .tree import Tree, upwards
 
@@ -25,16 +27,14 @@ _NUMBER = re.compile(r" #\d+$")
 
 
 def fold(
-    graph: nx.MultiDiGraph, tree: Tree, opening: OpenGroups, framed: Collection[str] = ()
+    graph: OpGraph, tree: Tree, opening: OpenGroups, framed: Collection[str] = ()
 ) -> nx.MultiDiGraph:
-    """The graph with each closed group as one node, and every node's :attr:`Node.group` set.
+    """The graph as it is drawn: each closed group one node, every node's :attr:`Node.group` set.
 
     ``framed``: paths of open groups that get a frame; repeats always do. The result's attribute
     ``frames`` has the frames, outer ones first, and the attribute ``frame`` of a node the path of
     the innermost one that it stands in. Linear in nodes and edges.
     """
-    if not tree.groups:
-        return graph
     return _Folding(graph, tree, opening, framed).fold()
 
 
@@ -49,7 +49,7 @@ def path_of(node: Node) -> str:
 
 class _Folding:
     def __init__(
-        self, graph: nx.MultiDiGraph, tree: Tree, opening: OpenGroups, framed: Collection[str]
+        self, graph: OpGraph, tree: Tree, opening: OpenGroups, framed: Collection[str]
     ) -> None:
         self._graph = graph
         self._tree = tree
@@ -59,7 +59,6 @@ class _Folding:
             for path, group in tree.groups.items()
             if path not in opening.closed and (group.count or path in framed)
         }
-        self._order = {name: place for place, name in enumerate(graph)}
         self._hidden: dict[str, tuple[str, str]] = {"": ("", "")}
         self._matches: dict[str, dict[NodeId, NodeId | None]] = {}
         self._shown: dict[NodeId, NodeId | None] = {}
@@ -67,7 +66,7 @@ class _Folding:
 
     def fold(self) -> nx.MultiDiGraph:
         graph, tree = self._graph, self._tree
-        result = nx.MultiDiGraph(**graph.graph)
+        result = nx.MultiDiGraph()
         members: dict[NodeId, list[NodeId]] = {}
         for name in graph:
             shown = self._resolve(name)
@@ -78,14 +77,14 @@ class _Folding:
             if shown.startswith(GROUP_PREFIX):
                 path = shown.removeprefix(GROUP_PREFIX)
                 own = [n for n in names if self._is_inside(n, path)] or names
-                entry = graph.graph.get("entries", {}).get(tree.groups[path].entry)
-                node = _group_node(graph, path, [graph.nodes[n]["node"] for n in own], entry)
-                node = replace(node, members=tuple(names))
+                node = replace(
+                    _group_node(graph, path, own, tree.groups[path].entry), members=tuple(names)
+                )
                 if count := tree.groups[path].count:
                     node = replace(node, subtitle=f"× {count} turns", turns=count)
                 home = tree.groups[path].parent
             else:
-                node = graph.nodes[shown]["node"]
+                node = graph.node(shown)
                 home = self._stands_in(shown)
                 node = self._in_turn(node, home)
                 others = tuple(n for n in names if n != shown)
@@ -155,6 +154,10 @@ class _Folding:
             found.append(frame)
         return found
 
+    @cached_property
+    def _places(self) -> Mapping[NodeId, int]:
+        return {name: place for place, name in enumerate(self._graph)}
+
     # What stands for a node.
 
     def _resolve(self, name: NodeId) -> NodeId | None:
@@ -215,14 +218,14 @@ class _Folding:
                 found[name] = counterpart.get(own[name])
             for name in names:
                 if found[name] is None:
-                    near = [p for p in self._graph.pred[name] if found.get(p) is not None]
+                    near = [p for p in self._graph.predecessors(name) if found.get(p) is not None]
                     if near:
-                        found[name] = found[max(near, key=self._order.__getitem__)]
+                        found[name] = found[max(near, key=self._places.__getitem__)]
             for name in reversed(names):
                 if found[name] is None:
-                    near = [p for p in self._graph.succ[name] if found.get(p) is not None]
+                    near = [p for p in self._graph.successors(name) if found.get(p) is not None]
                     if near:
-                        found[name] = found[min(near, key=self._order.__getitem__)]
+                        found[name] = found[min(near, key=self._places.__getitem__)]
         return found
 
     def _nodes_within(self, repeat: str) -> list[NodeId]:
@@ -244,21 +247,17 @@ class _Folding:
         or what takes it first."""
         seen: Counter[Hashable] = Counter()
         keys: dict[NodeId, Hashable] = {}
-        node: Node
         inside = set(names)
         for name in names:
-            node = self._graph.nodes[name]["node"]
-            if node.op is not None and not node.opens:
-                key: Hashable = (node.type, node.site)
+            if (op := self._graph.op(name)) is not None:
+                key: Hashable = (op.type, op.site.id)
                 seen[key] += 1
                 keys[name] = (key, seen[key])
         for name in names:
             if name not in keys:
-                node = self._graph.nodes[name]["node"]
-                near = [
-                    n for n in (*self._graph.succ[name], *self._graph.pred[name]) if n in inside
-                ]
-                key = (node.role, keys.get(near[0]) if near else None)
+                around = (*self._graph.successors(name), *self._graph.predecessors(name))
+                near = [other for other in around if other in inside]
+                key = (self._graph.role(name), keys.get(near[0]) if near else None)
                 seen[key] += 1
                 keys[name] = (key, seen[key])
         return keys
@@ -268,13 +267,15 @@ class _Folding:
     def _carry_edges(self, result: nx.MultiDiGraph) -> None:
         merged: dict[tuple[NodeId, NodeId, bool], list[Edge]] = {}
         native: set[tuple[NodeId, NodeId, bool]] = set()
-        edge: Edge
-        for source, target, key, edge in self._graph.edges(keys=True, data="edge"):
+        for edge in self._graph.edges():
+            source, target = edge.source, edge.target
             start, end = self._shown.get(source), self._shown.get(target)
             if start is None or end is None:
                 continue
             if start == source and end == target:
-                result.add_edge(source, target, key, edge=edge)
+                number = result.number_of_edges(source, target)
+                made = replace(edge, key=number) if number else edge
+                result.add_edge(source, target, number, edge=made)
                 native.add((start, end, False))
                 continue
             carried = self._is_carried(source, target)
@@ -296,10 +297,9 @@ class _Folding:
 
     def _carry_back(self, result: nx.MultiDiGraph) -> None:
         """Lead what a turn of an open compiled loop hands to the next back to the beginning."""
-        carried: Mapping[OpId, Sequence[Edge]] = self._graph.graph.get("carried", {})
         for path in self._opening.numbers:
             loop = self._tree.groups[path].loop
-            for edge in carried.get(loop.op, ()) if loop is not None else ():
+            for edge in self._graph.carried.get(loop.op, ()) if loop is not None else ():
                 source, target = self._shown.get(edge.source), self._shown.get(edge.target)
                 inside = (edge.source, edge.target) == (source, target)
                 if inside and path not in self._opening.closed:
@@ -331,30 +331,28 @@ def _merged(source: NodeId, target: NodeId, edges: list[Edge], entry: OpId | Non
     return Edge(source, target, 0, tensor, consumer, state, tuple(others))
 
 
-def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node], entry: Node | None) -> Node:
-    """``entry``: the node that was prepared for the inside of a recorded operation."""
-    ops = [node for node in members if node.op is not None]
-    inside = {node.id for node in members}
-    given = {
-        edge.tensor
-        for node in members
-        for _, target, edge in graph.out_edges(node.id, data="edge")
-        if target not in inside
-    }
-    ends = [node for node in members if not inside.intersection(graph.succ[node.id])]
+def _group_node(graph: OpGraph, path: str, members: Sequence[NodeId], entry: OpId | None) -> Node:
+    """``entry``: the recorded operation or call whose inside it is."""
+    maker = graph.maker
+    parts = [graph.parts[name] for name in members]
+    ops = [part for part in parts if isinstance(part, Op) or maker.is_outside(part)]
+    inside = set(members)
+    outward = (edge for name in members for edge in graph.out.get(name, ()))
+    given = {edge.tensor for edge in outward if edge.target not in inside}
+    ends = [name for name in members if inside.isdisjoint(graph.successors(name))]
     tensor = given.pop() if len(given) == 1 else None
     if tensor is None and len(ends) == 1:
-        tensor = ends[0].tensor
-    lines = tuple(sorted({line for node in members for line in node.lines}))
-    first = next((node.line for node in members if node.line), 0)
-    if entry is not None:
+        tensor = graph.node(ends[0]).tensor
+    lines = tuple(sorted({line for some in set(map(maker.lines_of, parts)) for line in some}))
+    first = next((line for line in map(maker.line_of, parts) if line), 0)
+    if entry in graph.entries:
+        node = maker.of_entry(graph.entries[entry])
         return replace(
-            entry,
+            node,
             id=group_id(path),
-            lines=tuple(dict.fromkeys((*entry.lines, *lines))),
-            is_recorded=entry.is_recorded or any(node.is_recorded for node in ops),
+            lines=tuple(dict.fromkeys((*node.lines, *lines))),
+            is_recorded=node.is_recorded or any(map(maker.is_recorded, ops)),
             group=path.rpartition("/")[0],
-            members=tuple(node.id for node in members),
             opens=path,
         )
     count = len(ops) or len(members)
@@ -368,12 +366,11 @@ def _group_node(graph: nx.MultiDiGraph, path: str, members: list[Node], entry: N
         type="group",
         line=first,
         tensor=tensor,
-        is_recorded=any(node.is_recorded for node in ops) or not ops,
-        assigns=any(node.assigns for node in ops),
-        is_backward=bool(ops) and all(node.is_backward for node in ops),
+        is_recorded=any(map(maker.is_recorded, ops)) or not ops,
+        assigns=any(map(maker.assigns, ops)),
+        is_backward=bool(ops) and all(map(maker.is_backward, ops)),
         name=title,
         lines=lines,
         group=path.rpartition("/")[0],
-        members=tuple(node.id for node in members),
         opens=path,
     )

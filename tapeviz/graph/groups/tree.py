@@ -8,15 +8,14 @@ one after the other, whatever made them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-import networkx as nx
-
 from ...trace.compiled.model import Loop
-from ...trace.model import Op, OpId, Trace
-from ..model import Node, NodeId
+from ...trace.model import Op, OpId, Trace, Version
+from ..model import NodeId, Role
+from ..op_graph import OpGraph
 from .branches import Branch, GroupKind, plant
 from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
 from .levels import Kind
@@ -80,13 +79,13 @@ GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
 """The choices of grouping, in the order of the menu, with the kinds of groups kept."""
 
 
-def grow(graph: nx.MultiDiGraph, trace: Trace, grouping: str = "") -> Tree:
+def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     """The groups of a graph; ``grouping``: a key of :data:`GROUPINGS`, else all kinds.
 
     Raises ``KeyError`` for a name that is not there. Linear in the ops and the depth of groups.
     """
     kinds = frozenset(GROUPINGS[grouping]) if grouping else None
-    ordered = _ordered(graph, trace)
+    ordered = _ordered(graph)
     root = Branch("", "", 0)
     plant(root, ordered, trace, kinds)
     weigh(root)
@@ -109,13 +108,9 @@ def grow(graph: nx.MultiDiGraph, trace: Trace, grouping: str = "") -> Tree:
     return Tree(groups, home, _ends(graph, home, groups))
 
 
-def _ordered(graph: nx.MultiDiGraph, trace: Trace) -> list[tuple[NodeId, Op]]:
+def _ordered(graph: OpGraph) -> list[tuple[NodeId, Op]]:
     """The nodes of ops in the order in which they ran."""
-    found = [
-        (name, trace.ops[node.op])
-        for name, node in graph.nodes(data="node")
-        if node.op is not None and node.op in trace.ops and not node.opens
-    ]
+    found = [(name, part) for name, part in graph.parts.items() if isinstance(part, Op)]
     return sorted(found, key=lambda pair: pair[1].when)
 
 
@@ -163,24 +158,22 @@ def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -
     )
 
 
-def _take_in(graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
+def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
     """Values that only one group takes belong to it, and what a write made to the write's group.
 
     What the picture starts from, its sources, stays in sight.
     """
-    pinned: Collection[NodeId] = graph.graph.get("pinned", ())
-    node: Node
-    for name, node in graph.nodes(data="node"):
-        if name in home or node.role != "variable":
+    for name, part in graph.parts.items():
+        if name in home or not isinstance(part, Version):
             continue
         for source in graph.predecessors(name):
             if source in home:
                 home[name] = home[source]
     within: dict[tuple[str, Hashable], list[NodeId]] = {}
-    for name, node in reversed(list(graph.nodes(data="node"))):
-        if name in home or name in pinned or node.role not in ("variable", "constant"):
+    for name in reversed(graph.parts):
+        if name in home or name in graph.pinned or graph.role(name) == "op":
             continue
-        if graph.in_degree(name) and (node.role == "variable" or node.op is not None):
+        if name in graph.into and not graph.is_returned(name):
             continue
         takers = list(graph.successors(name))
         shared = shared_path({home.get(taker, "") for taker in takers})
@@ -190,8 +183,7 @@ def _take_in(graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: Mapping[st
             home[name] = shared
             turn = next((p for p in upwards(shared) if groups[p].kind == "turn"), "")
             if turn:
-                taker: Node = graph.nodes[takers[0]]["node"]
-                key = (groups[turn].parent, (node.role, taker.type, taker.site))
+                key = (groups[turn].parent, (graph.role(name), *graph.kind(takers[0])))
                 within.setdefault(key, []).append(name)
     for (repeat, _), names in within.items():
         if 2 * len(names) < len(groups[repeat].turns):  # how it begins, an exception
@@ -201,17 +193,13 @@ def _take_in(graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: Mapping[st
                     home[name] = groups[repeat].parent
 
 
-def _gather_values(
-    graph: nx.MultiDiGraph, home: dict[NodeId, str], groups: dict[str, Group]
-) -> None:
+def _gather_values(graph: OpGraph, home: dict[NodeId, str], groups: dict[str, Group]) -> None:
     """Many values that several groups take, and that nothing shown made, are one group."""
-    pinned: Collection[NodeId] = graph.graph.get("pinned", ())
-    node: Node
-    found: dict[str, list[NodeId]] = {"variable": [], "constant": []}
-    for name, node in graph.nodes(data="node"):
-        is_free = name not in home and name not in pinned and not graph.in_degree(name)
-        if node.role in found and is_free:
-            found[node.role].append(name)
+    found: dict[Role, list[NodeId]] = {"variable": [], "constant": []}
+    for name in graph:
+        is_free = name not in home and name not in graph.pinned and name not in graph.into
+        if is_free and (role := graph.role(name)) in found:
+            found[role].append(name)
     for role, names in found.items():
         if len(names) > _MOST_VALUES:
             path = f"{role}s"
@@ -220,10 +208,10 @@ def _gather_values(
 
 
 def _ends(
-    graph: nx.MultiDiGraph, home: Mapping[NodeId, str], groups: Mapping[str, Group]
+    graph: OpGraph, home: Mapping[NodeId, str], groups: Mapping[str, Group]
 ) -> dict[NodeId, str]:
     found: dict[NodeId, str] = {}
-    for name in graph.graph.get("pinned", ()):
+    for name in graph.pinned:
         for path in upwards(home.get(name, "")):
             takers = (f"{home.get(taker, '')}/" for taker in graph.successors(name))
             is_plain = groups[path].kind in ("layer", "function", "line", "backward")
