@@ -146,7 +146,7 @@ class LiveRecording:
         return Recording(
             source=self.repaired.text,
             filename=self.snippet.filename,
-            events=tuple(self._growing.lines),
+            events=self._growing.lines.copy(),
             blob=self._growing.values(),
             repairs=tuple((repair.line, repair.what) for repair in self.repaired.repairs),
             skipped=tuple((part.line, part.last_line, part.why) for part in self.repaired.skipped),

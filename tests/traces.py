@@ -233,7 +233,7 @@ def trace_of(source: str, ops: Iterable[Op], values: Mapping[int, Any], **more: 
     blob, places, tensors = b"", {}, {}
     for id_, value in values.items():
         raw = np.ascontiguousarray(value, np.float32)
-        places[TensorId(id_)] = (len(blob), raw.nbytes)
+        places[TensorId(id_)] = len(blob)
         tensors[TensorId(id_)] = Tensor(TensorId(id_), "float32", np.shape(value), kept=True)
         blob += raw.tobytes()
     made = {op.id: op for op in ops}

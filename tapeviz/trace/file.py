@@ -23,6 +23,7 @@ import numpy as np
 
 from ..errors import TapevizError
 from ..whole_files import write_whole
+from .lines import PackedLines
 from .soundness import Soundness, UnsoundRecording
 
 FORMAT = 1
@@ -59,7 +60,7 @@ class Recording:
 
     source: str
     filename: str
-    events: tuple[bytes, ...]
+    events: PackedLines | tuple[bytes, ...]
     blob: bytes
     repairs: tuple[tuple[int, str], ...] = ()
     skipped: tuple[tuple[int, int, str], ...] = ()
@@ -162,7 +163,7 @@ def _read(archive: zipfile.ZipFile, most: int) -> Recording:
     members = _members(archive, most)
     meta = _meta(archive, members[META])
     blob = _blob(archive, members[VALUES])
-    events = tuple(_events(archive, members[EVENTS], Soundness(len(blob)).check))
+    events = PackedLines(_events(archive, members[EVENTS], Soundness(len(blob)).check))
     return Recording(
         meta.source,
         meta.filename,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from .compiled.opening import without_values
 from .events import Ended, Event, InsideComputed, OpRan, decode, encode
-from .lines import EventLines
+from .lines import EventLines, PackedLines
 from .model import OpId, Trace
 from .read import Reader, reread
 
@@ -19,7 +19,7 @@ class GrowingTrace:
     """
 
     def __init__(self, source: str, filename: str) -> None:
-        self.lines: list[bytes] = []
+        self.lines = PackedLines()
         self.ops = 0
         self.ended: Ended | None = None
         self.whole: Trace | None = None
@@ -54,7 +54,7 @@ class GrowingTrace:
         The kernel counts bytes from the run's beginning, so those have to be kept, too.
         """
         self._blob += blob
-        self.lines += lines
+        self.lines.extend(lines)
 
     def _take(self, event: Event, line: bytes) -> None:
         if self._reader is not None:
@@ -68,8 +68,8 @@ class GrowingTrace:
 
     def repeat(self, lines: list[bytes]) -> None:
         """Let these events, which came before, stand last once more: the latest one counts."""
-        if lines and self.lines[-len(lines) :] != lines:
-            self.lines += lines
+        if lines and not self.lines.ends_with(lines):
+            self.lines.extend(lines)
             self.reread()
 
     @property

@@ -407,7 +407,8 @@ class Trace:
     """The exceptions of further blocks of a page, which went on after the first."""
     ending: Ending = Ending()
     blob: bytes = b""
-    places: Mapping[TensorId, tuple[int, int]] = field(default_factory=dict)
+    places: Mapping[TensorId, int] = field(default_factory=dict)
+    """Where in the blob the elements of a tensor begin."""
     texts: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
     sent_stats: Mapping[TensorId, Stats] = field(default_factory=dict)
     measured: dict[TensorId, Stats | None] = field(

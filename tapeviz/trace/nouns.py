@@ -7,25 +7,33 @@ from sys import intern
 from typing import Any, cast
 
 from . import events as e
-from .model import Call, CallId, Op, OpId, Site, TapeId, TensorId, Variable, VariableId
+from .model import Call, CallId, Op, OpId, Site, TapeId, Tensor, TensorId, Variable, VariableId
 from .tapes import FOREVER
 
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
-def ids_of(tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
+def ids_of(tensors: Sequence[int], known: Mapping[TensorId, Tensor]) -> tuple[TensorId | None, ...]:
     """Tensors by their ids; None where there is none."""
-    return tuple(TensorId(tensor) if tensor != e.NONE else None for tensor in tensors)
+    return tuple([tensor if tensor != e.NONE else None for tensor in shared_ids(tensors, known)])
+
+
+def shared_ids(tensors: Sequence[int], known: Mapping[TensorId, Tensor]) -> tuple[TensorId, ...]:
+    """The ids as the trace's tensors have them: each is one number, not one for each mention."""
+    ids = cast(Sequence[TensorId], tensors)
+    return tuple([known[tensor].id if tensor in known else tensor for tensor in ids])
 
 
 def op_of(
     event: e.OpRan,
+    inputs: tuple[TensorId, ...],
+    outputs: tuple[TensorId, ...],
     site: Site,
     when: int,
     attributes: dict[str, Mapping[str, Any]],
     tapes: frozenset[TapeId] = frozenset(),
 ) -> Op:
-    """The op that ran, and the tapes that recorded it. Hot: a call of ``TensorId`` costs.
+    """The op that ran, and the tapes that recorded it. Hot.
 
     Each line of a recording has its own copy of words and attributes; the trace holds one of each.
     ``attributes``: those seen so far, by their text.
@@ -34,8 +42,8 @@ def op_of(
     return Op(
         id=OpId(event.id),
         type=intern(event.type),
-        inputs=cast(tuple[TensorId, ...], tuple(event.inputs)),
-        outputs=cast(tuple[TensorId, ...], tuple(event.outputs)),
+        inputs=inputs,
+        outputs=outputs,
         attrs=attributes.setdefault(repr(attrs), attrs) if attrs else attrs,
         site=site,
         scope=intern(event.scope),

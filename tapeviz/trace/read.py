@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from sys import intern
-from typing import Any, cast
+from typing import Any
 
 from ..text.source import SourceText
 from . import events as e
@@ -42,7 +42,7 @@ from .model import (
     VariableId,
     Watch,
 )
-from .nouns import call_of, entry_of, ids_of, op_of, variable_of
+from .nouns import call_of, entry_of, ids_of, op_of, shared_ids, variable_of
 from .operands import OperandWords
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
@@ -94,7 +94,7 @@ class Reader:
         self._shapes: dict[tuple[int | None, ...] | None, tuple[int | None, ...] | None] = {}
         """Each shape once: a tensor holds one."""
         self._handles: set[TensorId] = set()
-        self._places: dict[TensorId, tuple[int, int]] = {}
+        self._places: dict[TensorId, int] = {}
         self._texts: dict[TensorId, tuple[str, ...]] = {}
         self._stats: dict[TensorId, Stats] = {}
         self._ops: dict[OpId, Op] = {}
@@ -107,7 +107,9 @@ class Reader:
         self._steps: dict[CallId, list[Step]] = {}
         self._bindings: list[Binding] = []
         self._leaves: list[Leave] = []
-        self._names: dict[TensorId, list[str]] = {}
+        self._names: dict[TensorId, tuple[str, ...]] = {}
+        self._known_names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """Each combination of names once: in a loop many tensors have the same."""
         self._tape_names: dict[TapeId, str] = {}
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
@@ -149,7 +151,7 @@ class Reader:
         taken: Callable[[dict[Any, Any]], dict[Any, Any]] = _as_it_is if is_last else dict
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
-        names = {tensor: tuple(known) for tensor, known in self._names.items()}
+        names = taken(self._names)
         words = OperandWords(self._text, names, variables)
         ran = self._bodies.calls()
         return Trace(
@@ -210,7 +212,7 @@ class Reader:
         if event.handle:
             self._handles.add(tensor)
         if event.at >= 0:
-            self._places[tensor] = (event.at, event.nbytes)
+            self._places[tensor] = event.at
         if event.text is not None:
             self._texts[tensor] = tuple(event.text)
         if event.stats is not None:
@@ -236,20 +238,27 @@ class Reader:
             self._add_op(self._functions.called(op, located, self._site))
 
     def _op(self, event: e.OpRan) -> Op:
-        return op_of(event, self._site(event.site), self._when, self._attributes)
+        inputs, outputs = self._shared(event.inputs), self._shared(event.outputs)
+        site = self._site(event.site)
+        return op_of(event, inputs, outputs, site, self._when, self._attributes)
+
+    def _shared(self, tensors: Sequence[int]) -> tuple[TensorId, ...]:
+        return shared_ids(tensors, self._tensors)
 
     def _op_ran(self, event: e.OpRan) -> None:
         """Hot. The op is made once, with its tapes: to copy it takes longer than all the rest."""
         site = self._site(event.site)
-        tapes = self._tapes_keeping(event, site)
-        op = op_of(event, site, self._when, self._attributes, tapes)
+        inputs, outputs = self._shared(event.inputs), self._shared(event.outputs)
+        tapes = _NO_TAPES
+        if self._may_be_kept(event):
+            tapes = self._recorded(inputs, outputs, site)
+        op = op_of(event, inputs, outputs, site, self._when, self._attributes, tapes)
         self._states.ran(op, self._handles)
         self._add_op(op)
 
     def _ran(self, op: Op) -> None:
         self._states.ran(op, self._handles)
-        tapes = self._tapes_keeping(op, op.site)
-        self._add_op(replace(op, tapes=tapes) if tapes else op)
+        self._add_op(self._kept_by_tapes(op) if self._may_be_kept(op) else op)
 
     def _operation_recorded(
         self, event: e.OperationRecorded, traced: Sequence[int] | None = None
@@ -278,23 +287,21 @@ class Reader:
         tapes = self._recorded(op.inputs, op.outputs, op.site)
         return replace(op, tapes=tapes) if tapes else op
 
-    def _tapes_keeping(self, op: Op | e.OpRan, site: Site) -> frozenset[TapeId]:
-        # A write has no output that a tape could follow: whatever it keeps leads nowhere.
-        if not self._tapes.is_any_recording or op.paused or writes_state(op.type):
-            return _NO_TAPES
-        return self._recorded(op.inputs, op.outputs, site)
+    def _may_be_kept(self, op: Op | e.OpRan) -> bool:
+        """Whether tapes are there for it. A write has no output that a tape could follow."""
+        return self._tapes.is_any_recording and not op.paused and not writes_state(op.type)
 
     def _recorded(
-        self, inputs: Sequence[int], outputs: Sequence[int], site: Site
+        self, inputs: Sequence[TensorId], outputs: Sequence[TensorId], site: Site
     ) -> frozenset[TapeId]:
         """The tapes that keep an op; a variable that it reads goes onto them first."""
         known = []
-        for tensor in cast(Sequence[TensorId], inputs):
+        for tensor in inputs:
             if tensor in self._handles and self._states.is_trainable(VariableId(tensor)):
                 self._tapes.read_variable(tensor, self._when, site)
             if tensor in self._tensors:
                 known.append((tensor, self._tensors[tensor].dtype))
-        return self._tapes.recorded(known, cast(Sequence[TensorId], outputs))
+        return self._tapes.recorded(known, outputs)
 
     def _add_op(self, op: Op) -> None:
         self._ops[op.id] = op
@@ -337,7 +344,7 @@ class Reader:
         if call in self._calls:
             self._calls[call] = replace(
                 self._calls[call],
-                results=ids_of(event.results),
+                results=ids_of(event.results, self._tensors),
                 ended=not event.error,
                 error=event.error,
                 end=self._when,
@@ -347,12 +354,13 @@ class Reader:
         call = self._calls.get(CallId(event.call))
         if call is not None:
             steps = self._steps.setdefault(call.id, [])
+            op = self._ops.get(OpId(event.op))
             step = Step(
                 len(steps),
-                OpId(event.op) if event.op else None,
+                op.id if op is not None else OpId(event.op) if event.op else None,
                 intern(event.type),
-                ids_of(event.upstream),
-                ids_of(event.downstream),
+                ids_of(event.upstream, self._tensors),
+                ids_of(event.downstream, self._tensors),
             )
             steps.append(step)
 
@@ -383,8 +391,8 @@ class Reader:
                 index,
                 OpId(step.op),
                 self._ops[OpId(step.op)].type if OpId(step.op) in self._ops else "",
-                ids_of(step.upstream),
-                ids_of(step.downstream),
+                ids_of(step.upstream, self._tensors),
+                ids_of(step.downstream, self._tensors),
                 step.error,
             )
             for index, step in enumerate(event.steps)
@@ -404,18 +412,18 @@ class Reader:
 
     def _name_bound(self, event: e.NameBound) -> None:
         name = intern(event.name)
-        bound = tuple(
-            (TensorId(tensor), name + "".join(f"[{key!r}]" for key in keys))
-            for tensor, keys in event.tensors
-        )
+        words = [name + "".join(f"[{key!r}]" for key in keys) for _, keys in event.tensors]
+        tensors = self._shared([tensor for tensor, _ in event.tensors])
+        bound = tuple(zip(tensors, words, strict=True))
         site = self._site(event.site)
         self._bindings.append(Binding(name, site, self._when, bound, event.value, event.object))
         if event.tape:
             self._tape_names.setdefault(TapeId(event.tape), event.name)
         for tensor, word in bound:
-            names = self._names.setdefault(tensor, [])
+            names = self._names.get(tensor, ())
             if word not in names:
-                names.append(word)
+                names = (*names, word)
+                self._names[tensor] = self._known_names.setdefault(names, names)
 
     def _value_left(self, event: e.ValueLeft) -> None:
         site = self._site(event.site)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,9 +47,9 @@ def value_of(trace: Trace, tensor: TensorId) -> Array | None:
         return np.array(trace.texts[tensor], dtype=object).reshape(shape)
     if tensor not in trace.places:
         return None
-    offset, size = trace.places[tensor]
-    raw = memoryview(trace.blob)[offset : offset + size]
-    return array_of(raw, known.dtype, shape)
+    start = trace.places[tensor]
+    end = start + math.prod(shape) * as_numpy_dtype(known.dtype).itemsize
+    return array_of(memoryview(trace.blob)[start:end], known.dtype, shape)
 
 
 def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:

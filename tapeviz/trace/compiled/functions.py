@@ -167,7 +167,7 @@ def _inside(run: EagerRun) -> RerunOutcome | None:
 
 def copying(
     tensors: dict[TensorId, Tensor],
-    places: dict[TensorId, tuple[int, int]],
+    places: dict[TensorId, int],
     texts: dict[TensorId, tuple[str, ...]],
 ) -> Callable[[int, int], None]:
     """Lets a graph's tensor go by another id in a call of the graph."""
