@@ -35,6 +35,21 @@ def version_id(version: Version) -> NodeId:
     return f"var:{version.variable}:{version.index}"
 
 
+def op_of(node: NodeId, trace: Trace) -> Op | None:
+    """The op that a node of this id stands for."""
+    kind, _, number = node.partition(":")
+    return trace.ops.get(OpId(int(number))) if kind == "op" else None
+
+
+def version_of(node: NodeId, trace: Trace) -> Version | None:
+    """The version of a variable that a node of this id stands for."""
+    kind, _, number = node.partition(":")
+    if kind != "var":
+        return None
+    variable, _, index = number.partition(":")
+    return trace.variables[VariableId(int(variable))].versions[int(index)]
+
+
 def constant_id(tensor: TensorId) -> NodeId:
     return f"const:{tensor}"
 

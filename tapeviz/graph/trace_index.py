@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -24,8 +24,8 @@ class Descent:
     gradient could reach. ``backward``: ops of a gradient call, and those that use their results.
     """
 
-    carrying: frozenset[TensorId]
-    backward: frozenset[OpId]
+    carrying: Set[TensorId]
+    backward: Set[OpId]
 
 
 class TraceIndex:
@@ -107,7 +107,7 @@ class TraceIndex:
                 backward.add(op.id)
                 tainted.update(op.outputs)
                 _taint_optimizer_state(trace, op, tainted)
-        return Descent(frozenset(carrying), frozenset(backward))
+        return Descent(carrying, backward)
 
 
 def enclosing_entries(trace: Trace, shown: frozenset[OpId] | None = None) -> dict[OpId, Op]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ..analysis.inside_words import Doubt, doubt_about
 from ..analysis.model import Link
 from ..graph.model import Edge, EdgeKey, Node
-from ..graph.nodes import op_id, version_id
+from ..graph.nodes import op_of, version_of
 from ..layout.model import Layout, Point, Rect
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from .content import content_of, is_write
@@ -43,12 +44,12 @@ class BaseScene:
     trace: Trace
     boxes: dict[str, Box]
     wires: dict[EdgeKey, Wire]
-    edges: dict[Link, list[EdgeKey]]
+    edges: dict[Link, tuple[EdgeKey, ...]]
     writes: list[EdgeKey]
-    ops: dict[OpId, list[str]]
+    ops: dict[OpId, tuple[str, ...]]
     variables: dict[VariableId, list[str]]
     holders: dict[TensorId, list[str]]
-    insides: dict[TensorId, list[str]]
+    insides: dict[TensorId, tuple[str, ...]]
     rects: NDArray[np.float64]
 
     def node(self, name: str) -> Node:
@@ -84,7 +85,7 @@ def _index_nodes(plain: BaseScene) -> None:
     for name in plain.boxes:
         node = plain.node(name)
         if node.op is not None:
-            plain.ops.setdefault(node.op, []).append(name)
+            plain.ops[node.op] = (*plain.ops.get(node.op, ()), name)
         if node.role == "variable" and node.variable is not None:
             plain.variables.setdefault(node.variable, []).append(name)
         if node.tensor is not None and (node.role != "variable" or node.tensor in trace.reads):
@@ -97,19 +98,19 @@ def _index_groups(plain: BaseScene) -> None:
     if not groups:
         return
     trace = plain.trace
-    ops = {op_id(op.id): op for op in trace.ops.values()}
-    versions = {
-        version_id(v): v for variable in trace.variables.values() for v in variable.versions
-    }
     for group in groups:
+        alone = (group.id,)
         for member in group.members:
-            if member in ops:
-                plain.ops.setdefault(ops[member].id, []).append(group.id)
-                for tensor in ops[member].outputs:
-                    plain.insides.setdefault(tensor, []).append(group.id)
-            elif member in versions:
-                handle = TensorId(versions[member].variable)
-                plain.insides.setdefault(handle, []).append(group.id)
+            op, version = op_of(member, trace), version_of(member, trace)
+            tensors: Sequence[TensorId] = ()
+            if op is not None:
+                plain.ops[op.id] = (*known, *alone) if (known := plain.ops.get(op.id)) else alone
+                tensors = op.outputs
+            elif version is not None:
+                tensors = (TensorId(version.variable),)
+            for tensor in tensors:
+                inside = plain.insides.get(tensor)
+                plain.insides[tensor] = (*inside, *alone) if inside else alone
 
 
 def _add_wires(plain: BaseScene) -> None:
@@ -124,9 +125,11 @@ def _add_wires(plain: BaseScene) -> None:
         points = tuple(layout.routes[key])
         axis = _axis(points, layout.rects[source], layout.rects[target]) if is_layered else ""
         plain.wires[key] = _wire(key, edge, points, axis, plain.trace)
+        alone = (key,)
         for tensor, consumer in edge.links:
             if consumer is not None:
-                plain.edges.setdefault((tensor, consumer), []).append(key)
+                known = plain.edges.get((tensor, consumer))
+                plain.edges[tensor, consumer] = (*known, key) if known else alone
             elif tensor is None:
                 plain.writes.append(key)
             if tensor is not None and boxes[source].shape == "capsule":

@@ -72,6 +72,8 @@ def measure(value: Array) -> Stats | None:
     """Statistics of a numeric or boolean array (complex: of its modulus); None for others."""
     if value.dtype.kind not in "biufc":
         return None
+    if value.size == 1 and value.dtype.kind != "c":
+        return _stats_of_number(value.item())
     magnitudes: np.ndarray[Any, Any] = np.abs(value) if value.dtype.kind == "c" else value
     elements = magnitudes.astype(np.float64, copy=False).ravel()
     nan = int(np.isnan(elements).sum())
@@ -87,6 +89,14 @@ def measure(value: Array) -> Stats | None:
         nan,
         inf,
     )
+
+
+def _stats_of_number(number: float) -> Stats:
+    """The statistics of an array with one element, without a pass of NumPy for each."""
+    known = float(number)
+    if math.isfinite(known):
+        return Stats(known, known, known, math.sqrt(known * known), 0, 0)
+    return Stats(None, None, None, None, int(math.isnan(known)), int(math.isinf(known)))
 
 
 def as_numpy_dtype(name: str) -> np.dtype[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
@@ -64,7 +64,7 @@ class _Rows:
         self.trace = trace
         self.call = call
         self.is_replayed = is_replayed
-        self.rows: list[WalkStep] = []
+        self.taken: list[tuple[Step, Op]] = []
         self.shares: dict[Position, list[tuple[int, TensorId]]] = {}
         self.totals: dict[Position, TensorId] = {}
         self.stops: dict[OpId, WalkStep] = {}
@@ -83,25 +83,30 @@ class _Rows:
                 self.totals.setdefault(tensor, gradient)
         if op.type == "ReadVariableOp":
             return
-        given = list(zip(op.inputs, step.downstream, strict=False))
-        for tensor, gradient in given:
+        for tensor, gradient in zip(op.inputs, step.downstream, strict=False):
             if gradient is not None:
                 position = self._place(tensor)
-                self.shares.setdefault(position, []).append((len(self.rows), gradient))
+                self.shares.setdefault(position, []).append((len(self.taken), gradient))
         self.differentiated.add(op.id)
-        self.rows.append(
-            WalkStep(
-                index=0,
-                kind="replayed" if self.is_replayed else "op",
-                op=op.id,
-                title=title_of(self.trace, op),
-                line=op.line,
-                formula=formula(op),
-                upstream=step.upstream,
-                downstream=step.downstream,
-                links=tuple((tensor, op.id) for tensor, gradient in given if gradient is not None),
-                gradients=tuple(gradient for _, gradient in given if gradient is not None),
-            )
+        self.taken.append((step, op))
+
+    def _row(self, index: int, step: Step, op: Op) -> WalkStep:
+        given = [
+            (tensor, gradient)
+            for tensor, gradient in zip(op.inputs, step.downstream, strict=False)
+            if gradient is not None
+        ]
+        return WalkStep(
+            index=index,
+            kind="replayed" if self.is_replayed else "op",
+            op=op.id,
+            title=title_of(self.trace, op),
+            line=op.line,
+            formula=formula(op),
+            upstream=step.upstream,
+            downstream=step.downstream,
+            links=tuple([(tensor, op.id) for tensor, _ in given]),
+            gradients=tuple([gradient for _, gradient in given]),
         )
 
     def stop(self, finding: Finding) -> None:
@@ -130,29 +135,24 @@ class _Rows:
         )
 
     def finished(self) -> tuple[WalkStep, ...]:
-        sums = self._sums()
-        rows: list[WalkStep] = []
-        for index, row in enumerate(self.rows):
-            rows.append(row)
-            rows.extend(sums.get(index, ()))
-        rows.extend(self.stops.values())
-        return tuple(_numbered(rows))
-
-    def _sums(self) -> dict[int, list[WalkStep]]:
-        sums: dict[int, list[WalkStep]] = {}
+        sums: dict[int, list[Position]] = {}
         for position, shares in self.shares.items():
-            if len(shares) < 2:
-                continue
-            last = shares[-1][0]
-            gradients = tuple(gradient for _, gradient in shares)
-            sums.setdefault(last, []).append(self._sum(position, gradients))
-        return sums
+            if len(shares) > 1:
+                sums.setdefault(shares[-1][0], []).append(position)
+        rows: list[WalkStep] = []
+        for place, (step, op) in enumerate(self.taken):
+            rows.append(self._row(len(rows), step, op))
+            for position in sums.get(place, ()):
+                rows.append(self._sum(len(rows), position))
+        stops = enumerate(self.stops.values(), len(rows))
+        return (*rows, *(replace(row, index=index) for index, row in stops))
 
-    def _sum(self, position: Position, shares: tuple[TensorId, ...]) -> WalkStep:
+    def _sum(self, index: int, position: Position) -> WalkStep:
+        shares = tuple(gradient for _, gradient in self.shares[position])
         line, name = self._line_and_name(position)
         terms = " + ".join(f"ḡ{_subscript(n + 1)}" for n in range(min(len(shares), 4)))
         return WalkStep(
-            index=0,
+            index=index,
             kind="sum",
             op=None,
             title=f"Σ at {name}",
@@ -224,10 +224,6 @@ def links_of(rows: Iterable[WalkStep]) -> dict[Link, TensorId | None]:
     for row in rows:
         walked.update(zip(row.links, row.gradients, strict=True))
     return walked
-
-
-def _numbered(rows: Collection[WalkStep]) -> Iterable[WalkStep]:
-    return (replace(row, index=index) for index, row in enumerate(rows))
 
 
 def _subscript(number: int) -> str:

@@ -62,8 +62,9 @@ def _cancels_at(facts: CallFacts, source: Operand, result: TensorId) -> Op | Non
         shares = [share for share in fed if share[1].type != "ReadVariableOp"]
         if not shares:
             return None
-        step, op, given = max(shares, key=lambda share: _size(facts, share[2]))
+        step, op, given = shares[0]
         if len(shares) > 1:
+            step, op, given = max(shares, key=lambda share: _size(facts, share[2]))
             return op if _is_noise(facts, total, given) else None
         upstream = step.upstream[0] if len(step.upstream) == 1 else None
         if upstream is None:

@@ -84,7 +84,7 @@ def boxes_of(plain: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[
     touches, else the first."""
     versions = plain.variables.get(VariableId(tensor), [])
     if not versions:
-        return tuple((plain.holders.get(tensor) or plain.insides.get(tensor, []))[:1])
+        return tuple((plain.holders.get(tensor) or plain.insides.get(tensor, ()))[:1])
     for links in (shown.flow.walked.keys(), shown.flow.cuts.keys()):
         touched = tuple(name for name in versions if _touches(plain, name, links))
         if touched:
