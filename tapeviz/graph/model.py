@@ -20,7 +20,7 @@ EdgeState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
 Link = tuple[TensorId | None, OpId | None]
 """(tensor, consumer) as on an :class:`Edge`."""
 Part = Op | Version | TensorId
-"""What a node stands for: an op, a version of a variable, or a tensor that no op shown made."""
+"""A node stands for an op, a version of a variable, or a tensor that no op shown made."""
 
 
 @dataclass(frozen=True, slots=True)

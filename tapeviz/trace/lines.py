@@ -10,7 +10,7 @@ from .events import Event, decode
 _PIECE = 1 << 18
 """Bytes of lines that are packed together."""
 _LEVEL = 1
-"""Of zlib: packs lines to about a tenth at 150 MB a second."""
+"""The level of zlib: it packs lines to about a tenth, 150 MB a second."""
 
 
 class PackedLines:
