@@ -25,11 +25,13 @@ _BOOT = Path(__file__).parent / "inside" / "boot.py"
 _LONGEST_WAIT = 3600.0
 # Seconds after a request's end within which its reply comes, unless an interrupt swallowed it.
 _REPLY_WITHIN = 0.5
+_LONGEST_SLEEP = 2.0
 _BUSY_WITHIN = 1.0
 """Seconds in which a kernel begins a request; if it does not, a second one makes it read both.
 
-Doubled each time. Even a request that comes after a reply can stay unread: the reply is here before
-the kernel has done with writing it (seen with ipykernel 7.0, launched, once in 40 runs).
+Doubled each time, up to the longest sleep. Even a request that comes after a reply can stay unread:
+the reply is here before the kernel has done with writing it (seen with ipykernel 7.0, launched,
+once in 40 runs).
 """
 
 
@@ -116,7 +118,7 @@ class Connection:
             self._send_next()
         if self._wake_at is not None and time.monotonic() >= self._wake_at:
             self._session.send(self._shell, "kernel_info_request", {})
-            self._wake_after *= 2
+            self._wake_after = min(2 * self._wake_after, _LONGEST_SLEEP)
             self._wake_at = time.monotonic() + self._wake_after
 
     def close(self) -> None:
