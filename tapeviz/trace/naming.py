@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 
@@ -13,8 +14,9 @@ def variable_names(
 ) -> dict[VariableId, str]:
     """A name for each variable, one that no other has where possible.
 
-    The snippet's own (``w``, ``weights[0]``) before Keras's path (``dense/kernel``) before
-    TensorFlow's; a loop variable or parameter that was bound to several variables comes last.
+    The snippet's own (``w``, ``self.w``) before Keras's path (``dense/kernel``) before a place in a
+    list (``weights[0]``) before TensorFlow's; a loop variable or parameter that was bound to
+    several variables comes last.
     """
     candidates = {
         variable.id: _candidates(variable, names.get(TensorId(variable.id), ()))
@@ -30,5 +32,16 @@ def variable_names(
 def _candidates(variable: Variable, bound: tuple[str, ...]) -> list[str]:
     plain = [name for name in bound if name.isidentifier()]
     with_keys = [name for name in bound if not name.isidentifier()]
-    path = ["/".join(variable.path.split("/")[-2:]), variable.path, variable.name]
-    return [name for name in (*plain, *with_keys, *path) if name] or ["Variable"]
+    path = ["/".join(variable.path.split("/")[-2:]), variable.path]
+    if "/" in variable.path:
+        with_keys.sort(key=is_numbered)
+        telling = [name for name in with_keys if not is_numbered(name)]
+        ordered = [*plain, *telling, *path, *with_keys[len(telling) :], variable.name]
+    else:
+        ordered = [*plain, *with_keys, *path, variable.name]
+    return [name for name in ordered if name] or ["Variable"]
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a name says no more than a place in a list: ``weights[0]``."""
+    return re.search(r"\[\d+\]$", name) is not None

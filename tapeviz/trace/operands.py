@@ -9,7 +9,7 @@ from typing import Any
 from ..text.source import SourceText, is_plain_path
 from . import events as e
 from .model import Operand, TensorId, Variable, VariableId
-from .naming import variable_names
+from .naming import is_numbered, variable_names
 
 
 class OperandWords:
@@ -29,10 +29,11 @@ class OperandWords:
         """The expression itself where it names one thing, else the name of what it gave."""
         tensor = TensorId(operand.tensor) if operand.tensor else None
         written = self._text.element(expression, operand.keys)
-        text = written if is_plain_path(written) and not _is_anonymous(written) else ""
+        own = self._variables.get(VariableId(tensor), "") if tensor is not None else ""
+        says_less = _is_anonymous(written) or (is_numbered(written) and "/" in own)
+        text = written if is_plain_path(written) and not says_less else own
         if not text and tensor is not None:
-            text = self._variables.get(VariableId(tensor), "")
-            text = text or next(iter(self._names.get(tensor, ())), "")
+            text = next(iter(self._names.get(tensor, ())), "")
         kind: Any = operand.kind
         return Operand(text or written or operand.name or "?", tensor, kind, operand.type)
 

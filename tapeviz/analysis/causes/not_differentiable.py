@@ -36,10 +36,12 @@ class NotDifferentiable(Evidence):
         rest = "" if cause.is_alone else ", and the other ways are cut, too"
         return (
             f"{every} from {source} to {target} leads through {cause.op_words} on line "
-            f"{cause.line}{rest}. {self._why(cause.op)} {self._way_out(cause.op)}"
+            f"{cause.line}{rest}. {self._why(cause.op)} {self._way_out(cause.op, source)}"
         )
 
-    def _way_out(self, op: str) -> str:
+    def _way_out(self, op: str, source: str) -> str:
+        if op in _SHAPES:
+            return f"Use the values of {source}, too, where the gradient should come from."
         if op in _DISCRETE_DRAWS:
             return (
                 "Take the gradient of the draw's log-probability times what it earned "

@@ -24,6 +24,9 @@ _PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
+_JOINING = frozenset({"ConcatV2", "Pack"})
+# The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
+_SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}
 _SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 
 
@@ -89,11 +92,13 @@ class Cancelled(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class MultipliedByZero(Evidence):
-    """``by``: a ``factor`` that is 0, zeros ``given`` as ``output_gradients``, or ``nothing``: no
-    element was taken."""
+    """``by``: a ``factor`` that is 0, zeros ``given`` as ``output_gradients``, ``nothing``: no
+    element was taken; ``others``: the elements that were taken later are other ones; or
+    ``underflow``: the product is smaller than the smallest number of ``dtype``."""
 
     kind: ClassVar[str] = "multiplied-by-zero"
-    by: Literal["factor", "given", "nothing"] = "factor"
+    by: Literal["factor", "given", "nothing", "others", "underflow"] = "factor"
+    dtype: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.by == "given":
@@ -106,6 +111,20 @@ class MultipliedByZero(Evidence):
                 f"{cause.op_words} on line {cause.line} takes no element at all of what it is "
                 f"given. So {target} is made from nothing of {source}, and the gradient is 0 "
                 f"everywhere. Look at the mask or the indices there."
+            )
+        if self.by == "others":
+            return (
+                f"{cause.op_words} on line {cause.line} puts together what comes from {source} and "
+                f"other values, and {target} is made from elements of the others alone. The part "
+                f"of the gradient that belongs to {source} is 0. Take the elements that are made "
+                f"from {source}, too."
+            )
+        if self.by == "underflow":
+            return (
+                f"The gradient that {cause.op_words} on line {cause.line} gives is too small for "
+                f"{self.dtype}, whose smallest number is {_SMALLEST[self.dtype]:.2g}, and becomes "
+                f"0. Scale the loss up before the gradient is asked for and the gradient down "
+                f"after it, or compute this part in a wider dtype."
             )
         return (
             f"{cause.op_words} on line {cause.line} {cause.probably}multiplies by a value that is "
@@ -188,7 +207,26 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return Cancelled("sum")
     if op.type in CLIPPING:
         return Saturated()
+    if op.type in _JOINING:
+        return MultipliedByZero("others")
+    dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
+    if zero.step is not None and _is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
+        return MultipliedByZero("underflow", dtype)
     return Cancelled()
+
+
+def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool:
+    """Whether the upstream gradient times each input is below the smallest number of the dtype."""
+    if op.type != "Cast" and op.type not in _PRODUCTS:
+        return False
+    upstream = _largest(facts, step.upstream[0]) if step.upstream else 0.0
+    factors = [1.0] if op.type == "Cast" else [_largest(facts, tensor) for tensor in op.inputs]
+    return 0 < upstream * max(factors) < smallest
+
+
+def _largest(facts: CallFacts, tensor: TensorId | None) -> float:
+    stats = facts.trace.stats(tensor) if tensor is not None else None
+    return max(abs(stats.min or 0.0), abs(stats.max or 0.0)) if stats is not None else 0.0
 
 
 def _is_by_element(facts: CallFacts, step: Step, op: Op) -> bool:
