@@ -16,6 +16,8 @@ GRAPH = 260
 GAPS = 40
 LEAST_SOURCE = 480
 """Px of width for 44 columns of the source between their line numbers and a badge."""
+MOST_PART = 0.4
+"""The part of the width that the source takes at most, but for its 44 columns."""
 LEAST_PART = 0.36
 """The part of the width that the graph keeps in a small window, whatever the source needs."""
 MOST_BELOW = 0.405
@@ -34,14 +36,18 @@ class DockSizes:
     backprop: int
 
 
-def sizes_by_content(width: int, height: int, source: int, below: int) -> DockSizes:
-    """The graph has half of the window where that leaves 44 columns to the source; six steps below.
+def sizes_by_content(width: int, height: int, source: int, below: int, graph: int = 0) -> DockSizes:
+    """The source has up to 40 % of the window, less where the graph needs more than that leaves: up
+    to half of the window, if 44 columns stay. Six steps below.
 
-    ``source``: px of width that the text needs; ``below``: of height that the steps need.
+    ``source``, ``graph``: px of width that text and picture need; ``below``: of height that the
+    steps need.
     """
     diagnosis = round(min(max(0.21 * width, 292), 430))
     beside = width - GAPS - (0 if is_narrow(width) else diagnosis)
-    widest = max(beside - width // 2, min(LEAST_SOURCE, beside - round(LEAST_PART * width)))
+    graph = min(max(graph, round(LEAST_PART * width)), width // 2)
+    most = min(beside - graph, round(MOST_PART * width))
+    widest = max(most, min(LEAST_SOURCE, beside - round(LEAST_PART * width)))
     at_least = round((0.28 if height >= ROOMY else 0.26) * height)
     below = min(max(below, at_least), round(MOST_BELOW * height))
     lower = width - GAPS - (diagnosis if has_tall_diagnosis(width, height) else 0)

@@ -66,7 +66,7 @@ class Stage(QMainWindow):
         self._fit = QTimer(self)
         self._fit.setSingleShot(True)
         self._fit.timeout.connect(self.share_room)
-        for panel in panels.values():
+        for panel in (middle, *panels.values()):
             panel.room_changed.connect(self._share_later)
         self.place_docks()
 
@@ -111,7 +111,9 @@ class Stage(QMainWindow):
         docks = self.docks
         source = docks["source"].panel.wanted_room().width() + CARD_BORDERS
         below = docks["backprop"].panel.wanted_room().height() + HEIGHT + CARD_FOOT
-        sizes = self.by_hand.of(width, height) or sizes_by_content(width, height, source, below)
+        graph = self.middle.panel.wanted_room().width()
+        content = sizes_by_content(width, height, source, below, graph)
+        sizes = self.by_hand.of(width, height) or content
         across = Qt.Orientation.Horizontal
         if narrow:
             self.resizeDocks([docks["source"]], [sizes.source], across)

@@ -166,8 +166,9 @@ class Document(QObject):
         source = self.text.source
 
         def take(found: Repairs) -> None:
-            if found.skipped and source == self.text.source and self.text.repairs is None:
-                repairs = Repairs(source, (), "", found.skipped, found.blocks)
+            is_page = bool(found.skipped or found.prose)
+            if is_page and source == self.text.source and self.text.repairs is None:
+                repairs = Repairs(source, (), "", found.skipped, found.blocks, found.prose)
                 self.text.take_repairs(repairs)
 
         self.background.submit("look", partial(self.stages.repair, source), take)

@@ -98,7 +98,8 @@ class Repairs:
     """A text after its repairs, each with its line and words; ``error``: it is beyond repair.
 
     ``skipped``: first line, last line and reason of each part of a page that was left out;
-    ``blocks``: how many blocks of code the page has, those left out too.
+    ``blocks``: how many blocks of code the page has, those left out too. ``prose``: the lines that
+    are no code and run as comments.
     """
 
     text: str
@@ -106,6 +107,7 @@ class Repairs:
     error: str = ""
     skipped: tuple[tuple[int, int, str], ...] = ()
     blocks: int = 0
+    prose: tuple[int, ...] = ()
 
 
 def have_no_shares(trace: Trace, call: Call) -> bool:

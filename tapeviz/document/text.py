@@ -101,6 +101,14 @@ class Text(QObject):
         )
         return tuple(part for part in parts if part[0] and part[1])
 
+    def prose(self) -> tuple[int, ...]:
+        """The lines of a page that run as comments, where they stand now, if unchanged."""
+        repairs = self.repairs
+        if repairs is None or not repairs.prose:
+            return ()
+        lines = self._since_repair.lines(repairs.text, self.source)
+        return tuple(lines[line] for line in repairs.prose if line in lines)
+
     def line_now(self, line: int) -> int:
         """Where a line of the text that ran stands in the text of now; 0 when it was edited."""
         return self._since_run.lines(self.ran, self.source).get(line, 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import inf
 
 from tapeviz.layout.layered.routing import LEAVE
@@ -26,8 +27,9 @@ _WORTH = 1.15
 """Columns must make the picture so many times larger."""
 _DETOUR = 1.1
 """Each further value that goes from one column to another must make it so many times larger."""
-_CROSSING = 26.0
-"""Px that a cut is moved to cross one edge less."""
+_CHOICES = ((26.0, 0.4), (160.0, 0.65))
+"""Px that a cut is moved to cross one edge less, at most so much of a column's height: columns of
+nearly one height, or with few edges between them."""
 
 
 def scale_in(bounds: Rect, room: tuple[float, float]) -> float:
@@ -42,16 +44,17 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
     if plain >= READABLE or layout.direction != "down" or len(layout.rects) < 3:
         return layout
     gaps = _gaps(layout)
-    best, most = layout, plain * _WORTH
-    for count in range(2, min(_MOST_COLUMNS, len(gaps) + 1) + 1):
-        cuts = _cuts(layout, gaps, count)
+    best, least = layout, plain * _WORTH
+    counts = range(2, min(_MOST_COLUMNS, len(gaps) + 1) + 1)
+    for count, (crossing, most_moved) in product(counts, _CHOICES):
+        cuts = _cuts(layout, gaps, count, crossing, most_moved)
         if len(cuts) != count - 1:
             continue
         made = _Columns(layout, cuts).laid()
-        over = sum(crossing for gap, crossing in gaps if gap in cuts) - len(cuts)
+        over = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
         scale = scale_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
-        if made is not None and scale > most:
-            best, most = made, scale * 1.04
+        if made is not None and scale > least:
+            best, least = made, scale * 1.04
     return best
 
 
@@ -72,15 +75,22 @@ def _gaps(layout: Layout) -> list[tuple[float, int]]:
     return [(gap, len(sources)) for gap, sources in zip(gaps, crossing, strict=True)]
 
 
-def _cuts(layout: Layout, gaps: Sequence[tuple[float, int]], count: int) -> list[float]:
-    """Cuts into columns of nearly equal height, where few edges cross."""
+def _cuts(
+    layout: Layout,
+    gaps: Sequence[tuple[float, int]],
+    count: int,
+    crossing: float,
+    most_moved: float,
+) -> list[float]:
+    """Cuts into columns of nearly equal height, where few edges cross: each edge less is worth a
+    move by ``crossing`` px, up to the part ``most_moved`` of a column."""
     top, height = layout.bounds.top, layout.bounds.height
     cuts: list[float] = []
     for number in range(1, count):
         ideal = top + height * number / count
-        near = [gap for gap in gaps if abs(gap[0] - ideal) < height / (2.5 * count)]
+        near = [gap for gap in gaps if abs(gap[0] - ideal) < most_moved * height / count]
         if near:
-            cuts.append(min(near, key=lambda gap: abs(gap[0] - ideal) + _CROSSING * gap[1])[0])
+            cuts.append(min(near, key=lambda gap: abs(gap[0] - ideal) + crossing * gap[1])[0])
     return sorted(set(cuts))
 
 
@@ -176,6 +186,8 @@ class _Columns:
                 start = routes[key][0][0] + x - rect.x
                 above = [point for point in routes[key] if point[1] <= cut]
                 below = [point for point in routes[key] if point[1] > cut]
+                if not (above and below):  # an anchor, which is not drawn
+                    continue
                 if above[-1][0] == below[0][0]:  # it runs straight down over the cut
                     below.insert(0, (below[0][0], cut))
                 routes[key] = ((start, moved.bottom), (start, moved.bottom + LEAVE), *below)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
+import math
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ..canvas.anchoring import anchor_of
 from ..canvas.beyond import Beyond
-from ..canvas.camera import COMFORT
+from ..canvas.camera import COMFORT, ENOUGH
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
 from ..canvas.neighbours import Direction, neighbour
@@ -86,6 +88,7 @@ class GraphPanel(Panel):
         self._shown_layout: object = None
         self._shown_of: tuple[object, ...] = ()
         self._awaits_story = False
+        self._wanted_width = 0
         self._map_at = (True, True)
         """Whether the minimap stands on the right, and whether below."""
         self.settling = QTimer(self)
@@ -190,7 +193,20 @@ class GraphPanel(Panel):
         has_grown = across > room[0] or along > room[1]
         if view.prepared.scene.boxes and view.camera.scale >= COMFORT and not has_grown:
             return  # it is as large as it can be; in more room there may be more boxes
+        if room == (across, along):
+            self._ask_for_width()
         self.document.change_form(room=(float(across), float(along)))
+
+    def _ask_for_width(self) -> None:
+        """A picture made for this pane that is too wide to be read in it wants more; it keeps that
+        until another text is opened, so that nothing moves to and fro."""
+        needed = math.ceil(ENOUGH * LEGIBLE * self.view.prepared.scene.bounds.width) + 2 * MARGIN
+        if not self._awaits_story and needed > max(self.view.width(), self._wanted_width):
+            self._wanted_width = needed
+            self.room_changed.emit()
+
+    def wanted_room(self) -> QSize:
+        return QSize(self._wanted_width, 0)
 
     @property
     def scene(self) -> Scene:
@@ -215,6 +231,8 @@ class GraphPanel(Panel):
         self.view.set_scene(scene)
         self.legend.show_entries(scene.legend)
         self.empty.setVisible(not scene.boxes)
+        if not scene.boxes:
+            self._wanted_width = 0
         self._place_overlays()
         is_growing = self.document.is_running and had_boxes
         if is_new and self.document.comparing.both is not None:

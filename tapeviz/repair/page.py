@@ -53,6 +53,20 @@ class Repaired:
     skipped: tuple[Skipped, ...] = ()
     blocks: int = 1
 
+    def prose_of(self, pasted: str) -> tuple[int, ...]:
+        """The lines (from 1) of the pasted text that were made comments, and not left out."""
+        out = {n for part in self.skipped for n in range(part.line, part.last_line + 1)}
+        pairs = zip(pasted.splitlines(), self.text.splitlines(), strict=False)
+        return tuple(
+            number
+            for number, (before, after) in enumerate(pairs, 1)
+            if number not in out and _is_comment(after) and not _is_comment(before)
+        )
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
 
 @dataclass(frozen=True, slots=True)
 class LineEdit:

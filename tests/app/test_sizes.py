@@ -23,10 +23,14 @@ def test_each_dock_has_room_and_the_graph_keeps_its_own(
     width: int, height: int, source: int
 ) -> None:
     sizes = sizes_by_content(width, height, source, SIX_STEPS)
+    modest = sizes_by_content(width, height, source, SIX_STEPS, graph=700)
     assert sizes.source <= max(0.4 * width, LEAST_SOURCE) + 1
     if width >= 1440:
         graph = width - sizes.source - sizes.diagnosis - GAPS
-        assert graph >= 0.42 * width
+        assert graph >= 0.35 * width
+        assert sizes.source >= min(source, 0.4 * width) - 1
+        assert width - modest.source - modest.diagnosis - GAPS >= min(700, 0.42 * width)
+        assert modest.source >= LEAST_SOURCE or modest.source >= source
         assert sizes.source >= min(source, LEAST_SOURCE)
         assert height - sizes.below >= 0.6 * height
     beside = 0 if is_narrow(width) else sizes.diagnosis

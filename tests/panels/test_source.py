@@ -9,6 +9,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from tapeviz.app.processes.live import mend
 from tapeviz.document import Document
 from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
@@ -178,6 +179,20 @@ def test_what_is_left_out_of_a_page_is_greyed_and_told(qtbot: QtBot, panel: Sour
     document.text.edit(LEFT_OUT.replace("# y = f(\n# z", "y = f(z)"))
     assert marks_of(document) == ()
     assert not panel.repair_strip.isVisible()
+
+
+def test_prose_of_a_page_is_greyed_and_needs_no_room(qtbot: QtBot, panel: SourcePanel) -> None:
+    document, prose = panel.document, "Why is this " + "so very " * 9 + "long?"
+    source = f"{prose}\nDoes it work?\n\nx = 1\nThanks\n"
+    document.stages = replace(document.stages, repair=mend)
+    document.open_source(source, name="page.txt")
+    needed = panel.editor.wanted_width()
+    document.run()
+    qtbot.waitUntil(lambda: bool(document.text.prose()))
+    assert document.text.prose() == (1, 2, 5)
+    greyed = [grey.cursor.selectedText() for grey in panel.editor.extraSelections()]
+    assert greyed == [f"{prose}\u2029Does it work?", "Thanks"]
+    assert panel.editor.wanted_width() < needed
 
 
 def test_a_run_waits_for_the_repair_of_what_was_pasted(qtbot: QtBot, panel: SourcePanel) -> None:

@@ -90,6 +90,7 @@ def mend(text: str) -> Repairs:
         f"line {error.line}: {error.message}" if error else "",
         tuple((part.line, part.last_line, part.why) for part in mended.skipped),
         mended.blocks,
+        mended.prose_of(text),
     )
 
 

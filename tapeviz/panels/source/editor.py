@@ -119,7 +119,7 @@ class Editor(QPlainTextEdit):
             self._repaint()
 
     def set_left_out(self, parts: Sequence[LeftOut]) -> None:
-        """Parts of a page that do not run (first line, last line, why): they are greyed."""
+        """Parts of a page that do not run (first line, last line): they are greyed."""
         if parts != self._extras.left_out:
             self._extras.left_out = parts
             self._extras.show()
@@ -180,9 +180,11 @@ class Editor(QPlainTextEdit):
             gutter.setGeometry(QRect(x, view.top(), gutter.wanted_width(), view.height()))
 
     def wanted_width(self) -> int:
-        """Px in which the longest line has room, gutters and scroll bar too."""
+        """Px in which the longest line that runs has room, gutters and scroll bar too."""
         lines = self.document().toPlainText().split("\n")
-        columns = max(len(line.expandtabs(4)) for line in lines)
+        out = {n for first, last in self._extras.left_out for n in range(first, last + 1)}
+        widths = (len(line.expandtabs(4)) for n, line in enumerate(lines, 1) if n not in out)
+        columns = max(widths, default=0)
         columns = max(COLUMNS.start, min(columns + 1, COLUMNS.stop - 1))
         text = QFontMetricsF(self.font()).horizontalAdvance("0") * columns
         beside = self.margin.wanted_width() + max(self.badges.wanted_width(), BADGE_WIDTH)

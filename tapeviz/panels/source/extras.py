@@ -12,7 +12,7 @@ from ..look import Theme, colour, mix
 
 MOST_FOUND = 1_000
 """Matches that are marked; Qt goes through all of them at each repaint."""
-LeftOut = tuple[int, int, str]
+LeftOut = tuple[int, int]
 
 
 class Span(NamedTuple):
@@ -65,7 +65,7 @@ class Extras:
             yield selection(self._between(begin, end), ground=ground)
 
     def _left_out(self) -> Iterator[QTextEdit.ExtraSelection]:
-        for first, last, _ in self.left_out:
+        for first, last in self.left_out:
             block = self._editor.document().findBlockByNumber(last - 1)
             end = block.position() + block.length() - 1
             cursor = self._between(self._position(first, 0), end)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -108,7 +110,9 @@ class SourcePanel(Panel):
 
     def _show_marks(self) -> None:
         self.editor.set_marks(marks_of(self.document), self.document.is_outdated)
-        self.editor.set_left_out(self.document.text.left_out())
+        text = self.document.text
+        parts = [(first, last) for first, last, _ in text.left_out()]
+        self.editor.set_left_out([*parts, *_stretches(text.prose())])
 
     def _show_links(self) -> None:
         """The sub-expressions of what is pointed at, else of what is selected elsewhere."""
@@ -154,6 +158,17 @@ class SourcePanel(Panel):
         self.editor.undo()
         self.document.text.forget_repairs()
         self.editor.setFocus()
+
+
+def _stretches(lines: Iterable[int]) -> list[tuple[int, int]]:
+    """First and last of each row of lines without a gap."""
+    found: list[tuple[int, int]] = []
+    for line in lines:
+        if found and found[-1][1] == line - 1:
+            found[-1] = (found[-1][0], line)
+        else:
+            found.append((line, line))
+    return found
 
 
 def first_line(diagnosis: Diagnosis) -> int:
