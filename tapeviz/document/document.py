@@ -244,6 +244,7 @@ class Document(QObject):
         self._set_overlay(replace(self.view.overlay, step=None))
         self.diagnosis = EMPTY_DIAGNOSIS
         self._picturing.relink()
+        self.hover(frozenset())  # a card that goes tells nobody that the pointer left it
         self.diagnosis_changed.emit()
         self.step_changed.emit()
 

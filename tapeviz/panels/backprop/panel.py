@@ -84,6 +84,7 @@ class BackpropPanel(Panel):
         document.selection_changed.connect(self._show_selection)
         document.status_changed.connect(self._show_note)
         document.run_started.connect(self.pause)
+        document.run_started.connect(self._show_steps)
         document.mending.shared.connect(self._show_shares)
         document.run_ended.connect(self._show_shares)
         document.progress_changed.connect(self._offer_shares)
