@@ -290,7 +290,7 @@ def plain_message(message: str) -> str:
     frames of the traced functions (``autograph/impl/api.py``, the same from 2.15 to 2.21), those of
     the snippet marked ``*``; of these the innermost follows what was said.
     """
-    message = _FUNCTION_NODE.sub("", message)
+    message = without_node_names(message)
     if not message.startswith(_TRACED):
         return message.strip()
     lines = message.removeprefix(_TRACED).strip("\n").splitlines()
@@ -302,6 +302,11 @@ def plain_message(message: str) -> str:
     said = dedent("\n".join(lines[place:])).strip()
     said = re.sub(r"^[\w.]+: ", "", said)
     return "\n".join(filter(None, (said, where))) or message.strip()
+
+
+def without_node_names(text: str) -> str:
+    """A message or a traceback without the ``{{function_node …}}`` of TensorFlow's runtime."""
+    return _FUNCTION_NODE.sub("", text)
 
 
 def gradient_in_a_line(trace: Trace, finding: Finding) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import __version__
 from ..analysis.comparing import Asked, Comparison, GradientPair, code_of
-from ..report import elements, ended_well
+from ..report import elements, ended_well, plain_message
 from ..trace.model import OpId, Trace
 from .inputs import Explained
 from .text import LONG_STATUS_WORDS
@@ -47,7 +47,7 @@ def _ending(explained: Explained) -> Iterator[str]:
     trace = explained.trace
     if not ended_well(trace):
         failure = trace.failure
-        what = f"{failure.type}: {failure.message}" if failure else trace.ending.how
+        what = f"{failure.type}: {plain_message(failure.message)}" if failure else trace.ending.how
         where = f", line {failure.line}" if failure and failure.line else ""
         yield f"{trace.filename}{where}: {what}"
 

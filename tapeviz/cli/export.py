@@ -108,13 +108,13 @@ def _check(options: argparse.Namespace) -> None:
 
 def _tell_trouble(explained: Explained) -> None:
     """Why the picture shows less than the snippet would: it raised, left early, or ran no op."""
-    from ..report import ended_well
+    from ..report import ended_well, plain_message
 
     trace, error = explained.trace, explained.diagnosis.error
     words = []
     if error is not None:
         where = f"line {error.line}: " if error.line else ""
-        words.append(f"{where}{error.type}: {' '.join(error.message.split())}")
+        words.append(f"{where}{error.type}: {' '.join(plain_message(error.message).split())}")
     elif not ended_well(trace):
         words.append("the snippet did not come to its end")
     if not trace.ops:

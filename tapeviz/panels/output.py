@@ -11,7 +11,7 @@ from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from ..document import Document
-from ..report import ending_words
+from ..report import ending_words, without_node_names
 from ..trace.model import EMPTY_TRACE
 from .figures import FigureRow
 from .look import SMALL, Theme, colour, font
@@ -212,7 +212,7 @@ class OutputPanel(Panel):
         failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
         for failure in failures:
             text = failure.traceback.rstrip() or f"{failure.type}: {failure.message}"
-            self.add("error", "\n" + text + "\n")
+            self.add("error", "\n" + without_node_names(text) + "\n")
             if failure.line:
                 self.add("link", str(failure.line))
 

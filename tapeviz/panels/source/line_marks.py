@@ -12,6 +12,7 @@ from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import series_words, troubled_rounds
 from ...analysis.status import WORST_FIRST
 from ...document import Document
+from ...report import plain_message
 from ...trace.compiled.raised import op_that_raised
 from ...trace.model import Trace
 
@@ -147,16 +148,11 @@ def _cause_marks(call: CallDiagnosis, finding: Finding) -> Iterator[LineMark]:
 
 
 def _error_marks(document: Document) -> list[LineMark]:
-    error, failure = document.diagnosis.error, document.trace.failure
-    line = error.line if error else failure.line if failure else 0
-    message = error.message if error else failure.message if failure else ""
+    error = document.diagnosis.error or document.trace.failure
+    tip = plain_message(error.message)[:400] if error is not None else ""
     raised = op_that_raised(document.trace)  # inside of the compiled function that the line calls
-    lines = dict.fromkeys((line, raised.line if raised is not None else 0))
-    return [
-        LineMark(line, "trouble", True, "✕", sign="error", tip=message[:400])
-        for line in lines
-        if line
-    ]
+    lines = dict.fromkeys((error.line if error else 0, raised.line if raised is not None else 0))
+    return [LineMark(line, "trouble", True, "✕", sign="error", tip=tip) for line in lines if line]
 
 
 def _step_marks(document: Document) -> list[LineMark]:
