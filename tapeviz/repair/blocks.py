@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import symtable
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -26,6 +28,7 @@ _ALWAYS_THERE = (
     | {"__name__", "__file__", "__doc__", "__spec__", "__loader__", "__package__"}
 )
 _BINDS_UNSEEN = frozenset({"exec", "eval", "globals", "locals", "vars", "setattr", "__import__"})
+_GOES_ON = re.compile(r"[)\]}]|(else|elif|except|finally)\b")
 _NOT_CODE = "not Python: kept as a comment"
 
 _OF_VALUES = (
@@ -77,7 +80,8 @@ def block_starts(text: str) -> tuple[int, ...]:
 def leave_out_unreadable(
     page: Page, blocks: Sequence[Range], restoring: Sequence[Pass]
 ) -> tuple[Page, list[Skipped]]:
-    """Mend each block by itself; those that still do not parse become comments.
+    """Mend each block by itself; statements that still do not parse become comments, and the whole
+    block where most of it does not.
 
     Indented code behind a sentence goes on with the block before it, if both parse together.
     """
@@ -85,11 +89,44 @@ def leave_out_unreadable(
     for first, end in _joined(page, blocks):
         part, failure = _mended(page.part(first, end), restoring)
         if failure is not None:
-            problem = find_problem(part, failure, lines_before=first)
-            skipped.append(Skipped(first + 1, end, f"line {problem.line}: {problem.message}"))
-            part = _as_comments(part)
+            part, left_out = _without_unreadable(part, failure, first)
+            skipped += left_out
         page = page.with_part(first, part)
     return page, skipped
+
+
+def _without_unreadable(
+    part: Page, failure: SyntaxFailure, first: int
+) -> tuple[Page, list[Skipped]]:
+    """The block with comments for the statements that cannot be read; for all of it where half
+    or more would go."""
+    starts = _statement_starts(part)
+    kept, found = part, list[Skipped]()
+    left: SyntaxFailure | None = failure
+    while left is not None and 2 * (len(found) + 1) < len(starts):
+        problem = find_problem(kept, left, lines_before=first)
+        place = max(bisect_right(starts, left.line - 1) - 1, 0)
+        begin, end = starts[place], [*starts, len(part.lines)][place + 1]
+        why = f"line {problem.line}: {problem.message}"
+        kept = kept.with_part(begin, _as_comments(kept.part(begin, end)))
+        if any(skip.line == first + begin + 1 for skip in found):
+            break  # leaving it out did not help
+        found.append(Skipped(first + begin + 1, first + end, why))
+        left = _failure(kept)
+    if left is None and has_code(kept):
+        return kept, sorted(found, key=lambda part: part.line)
+    problem = find_problem(part, failure, lines_before=first)
+    whole = Skipped(first + 1, first + len(part.lines), f"line {problem.line}: {problem.message}")
+    return _as_comments(part), [whole]
+
+
+def _statement_starts(part: Page) -> list[int]:
+    """The lines (0-based) at which a statement of the block begins, with all that belongs to it."""
+    return [
+        index
+        for index, line in enumerate(part.lines)
+        if _is_code(line) and not indent_of(line) and not _GOES_ON.match(line)
+    ]
 
 
 def _joined(page: Page, blocks: Sequence[Range]) -> list[Range]:
@@ -132,6 +169,11 @@ def _mended(part: Page, restoring: Sequence[Pass]) -> tuple[Page, SyntaxFailure 
 def _failure(part: Page) -> SyntaxFailure | None:
     tree = parse(part.text)
     return tree if isinstance(tree, SyntaxFailure) else compile_failure(part.text)
+
+
+def has_code(page: Page) -> bool:
+    """Whether anything is left of a page that would run."""
+    return any(map(_is_code, page.lines))
 
 
 def leave_out_undefined(page: Page, blocks: Sequence[Range]) -> tuple[Page, list[Skipped]]:

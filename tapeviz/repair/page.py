@@ -37,6 +37,9 @@ class Skipped:
     last_line: int
     why: str
 
+    def is_within(self, other: Skipped) -> bool:
+        return other.line <= self.line and self.last_line <= other.last_line
+
 
 @dataclass(frozen=True, slots=True)
 class Repaired:

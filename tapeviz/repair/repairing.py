@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tapeviz.repair.blocks import blocks_of, leave_out_undefined, leave_out_unreadable
+from tapeviz.repair.blocks import (
+    blocks_of,
+    has_code,
+    leave_out_undefined,
+    leave_out_unreadable,
+)
 from tapeviz.repair.characters import (
     decode_entities,
     drop_invisible,
@@ -77,12 +82,13 @@ def repair(text: str) -> Repaired:
     skipped: list[Skipped] = []
     if failure and len(blocks) > 1:
         whole, skipped = leave_out_unreadable(before_restoring, blocks, INDENTING)
-        if len(skipped) < len(blocks) and not (_failure(whole) or compile_failure(whole.text)):
+        if has_code(whole) and not (_failure(whole) or compile_failure(whole.text)):
             page, failure = whole, None
     if failure:
         return Repaired(text, (), find_problem(page, failure))
     if len(blocks) > 1:
         page, undefined = leave_out_undefined(page, blocks)
+        skipped = [part for part in skipped if not any(map(part.is_within, undefined))]
         skipped = sorted([*skipped, *undefined], key=lambda part: part.line)
     return Repaired(page.text, page.repairs, None, tuple(skipped), len(blocks) or 1)
 

@@ -88,7 +88,8 @@ def test_breaking_keeps_every_character() -> None:
 def test_an_error_stands_in_full_and_leads_to_its_line(
     qtbot: QtBot, panel: OutputPanel, pipeline: SamplePipeline
 ) -> None:
-    failure = Failure("ValueError", "no", 6, "Traceback (most recent call last)\nValueError: no")
+    said = "Traceback (most recent call last)\nValueError: {{function_node __wrapped__}} no"
+    failure = Failure("ValueError", "no", 6, said)
     pipeline.trace = replace(make_trace(), failure=failure)
     panel.document.run()
     qtbot.waitUntil(lambda: "Go to line 6" in panel.text.toPlainText(), timeout=5000)

@@ -35,6 +35,17 @@ def test_a_block_that_does_not_parse_is_left_out() -> None:
     assert repair(text).text.split("\n")[9:11] == ["# z = tf.exp((x", "# w = 3"]
 
 
+def test_of_a_block_only_the_statement_that_does_not_parse_is_left_out() -> None:
+    broken = GOOD + "print(tape.gradient(y, x)\nwith tape:\n    z = (2\n    w = 3\nlast = 4\n"
+    text = f"Some words before it:\n\nfirst = 1\n\nAnd this is what I ran:\n\n{broken}"
+    assert code_of(text) == ["first = 1", *GOOD.splitlines(), "last = 4"]
+    begin = 7 + GOOD.count("\n")
+    assert [(first, last) for first, last, _ in left_out(text)] == [
+        (begin, begin),
+        (begin + 1, begin + 3),
+    ]
+
+
 def test_a_block_is_left_out_from_the_first_undefined_name_on() -> None:
     text = f"My real code:\n\nn = 3\nout = model(batch)\nm = 4\n\nA small example of it:\n\n{GOOD}"
     assert code_of(text) == ["n = 3", *GOOD.splitlines()]
