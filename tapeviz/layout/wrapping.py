@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from math import inf
 
 from tapeviz.layout.layered.routing import LEAVE
@@ -109,7 +109,7 @@ class _Columns:
         self._cuts = cuts
 
     def laid(self) -> Layout | None:
-        """None where an edge leads back to an earlier column."""
+        """None where an edge leads back to an earlier column, or through a box of another."""
         layout = self._layout
         homes = self._homes()
         layout = self._layout
@@ -132,6 +132,8 @@ class _Columns:
                 into = [self._shifted(point, end) for point in last]
                 route += self._between(route[-1], into[0], start, lanes[homes[key[0]], key[0]])
                 route += into
+                if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
+                    return None
             routes[key] = tuple(route)
         return _at_origin(replace(layout, rects=rects, routes=routes))
 
@@ -267,6 +269,18 @@ class _Columns:
         beside = column.x + column.right - column.left + _GAP / 2 + _LANE * lane
         high = -(_STUB + _LANE * lane)
         return [(leaves[0], low), (beside, low), (beside, high), (enters[0], high)]
+
+
+def _runs_through(route: Sequence[Point], rects: Sequence[Rect]) -> bool:
+    """Whether a route's hull from bend to bend meets the inside of a box; its pieces are level or
+    upright, or short."""
+    for (x1, y1), (x2, y2) in pairwise(route):
+        left, right, top, bottom = min(x1, x2), max(x1, x2), min(y1, y2), max(y1, y2)
+        for rect in rects:
+            across = rect.left < right and left < rect.right
+            if across and rect.top < bottom and top < rect.bottom:
+                return True
+    return False
 
 
 def _at_origin(layout: Layout) -> Layout:
