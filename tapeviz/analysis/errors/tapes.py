@@ -157,7 +157,7 @@ def custom_variables(case: Case) -> str:
 def inside_gradient(case: Case) -> str:
     """An exception of the snippet's own gradient function; only where nothing else is known."""
     call = case.call
-    if call is None or call.line == case.line:
+    if call is None or call.line == case.line or not case.line:  # no line: the process ended
         return ""
     return (
         f"Line {case.line} raised this while the backward pass ran that {call.method} on line "
