@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 
 _DEFAULTS = {"TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg"}
+_READ_ONCE = ("TF_CPP_MIN_LOG_LEVEL",)
+"""Defaults of ours that TensorFlow reads when it is loaded, and then no more (2.15-2.21)."""
 # A test runner's mark would make ipykernel leave the output alone; a bundle's would mislead Python.
 _OURS_ALONE = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION", "__PYVENV_LAUNCHER__")
 # What ipykernel sets in its own process, and a script would not see.
@@ -36,3 +38,12 @@ def kernel_environment(settings: Mapping[str, str] | None = None) -> dict[str, s
 def environment_to_restore(environment: Mapping[str, str]) -> dict[str, str | None]:
     """The values a snippet shall see for the variables that ipykernel changes; None: unset."""
     return {name: environment.get(name) for name in _CHANGED_BY_IPYKERNEL}
+
+
+def defaults_to_remove(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Variables that only we set, for the time in which TensorFlow is loaded: all to be unset."""
+    return {
+        name: None
+        for name in _READ_ONCE
+        if name not in os.environ and environment.get(name) == _DEFAULTS[name]
+    }

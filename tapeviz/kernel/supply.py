@@ -18,7 +18,7 @@ from tapeviz.errors import TapevizError
 
 from .choices import check_interpreter, trouble_with_version
 from .confinement import without_network
-from .environment import environment_to_restore, kernel_environment
+from .environment import defaults_to_remove, environment_to_restore, kernel_environment
 from .fork_server import ForkServerProcess
 from .imports import IF_THERE, REQUIRED
 from .live_kernel import LiveKernel
@@ -217,6 +217,7 @@ class Supply:
             "imports": REQUIRED,
             "if_there": IF_THERE,
             "environment": environment_to_restore(self._environment),
+            "remove_when_loaded": defaults_to_remove(self._environment),
             "memory": self._confinement.memory,
         }
 

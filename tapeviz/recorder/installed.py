@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import Any
 
 from . import private
@@ -35,6 +36,7 @@ class Installed(contextlib.ExitStack):
         replacement = wrap(original)
         with contextlib.suppress(AttributeError, TypeError):
             functools.update_wrapper(replacement, original)
+            _describe(replacement, original)
         setattr(owner, name, replacement)
         if had_own:
             self.callback(setattr, owner, name, original)
@@ -49,6 +51,19 @@ class Installed(contextlib.ExitStack):
                 function(*args)
 
         self.callback(quietly)
+
+
+def _describe(replacement: Any, original: Any) -> None:
+    """Let ``inspect`` find the parameters of the original, and ``__defaults__`` its defaults.
+
+    A function with parameters of its own, but for ``*args``, would take them for those.
+    """
+    if not isinstance(original, FunctionType):
+        return
+    replacement.__signature__ = inspect.signature(original)
+    if not replacement.__code__.co_argcount:
+        replacement.__defaults__ = original.__defaults__
+        replacement.__kwdefaults__ = original.__kwdefaults__
 
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:

@@ -55,6 +55,17 @@ t.start(); t.join()
 print(t.name, t.daemon, threading.active_count())
 print(threading.Thread().name)
 print(threading.current_thread().daemon, threading.main_thread().name)
+def frames():
+    frame, count = sys._getframe(), 0
+    while frame: frame, count = frame.f_back, count + 1
+    print(count)
+t = threading.Thread(target=frames); t.start(); t.join()
+""",
+    "loaded_quietly": """
+import faulthandler, os
+print(faulthandler.is_enabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL"))
+faulthandler.enable()
+print(faulthandler.is_enabled(), faulthandler.disable(), faulthandler.is_enabled())
 """,
     "pool": """
 from concurrent.futures import ThreadPoolExecutor

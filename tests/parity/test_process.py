@@ -43,7 +43,7 @@ def check(text: str, recorder: Recorder, tmp_path: Path, with_stderr: bool = Fal
 
 
 def plain_run(folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = {"TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg", **os.environ}
+    environment = {"MPLBACKEND": "Agg", **os.environ}
     for name in ("PYTHONUNBUFFERED", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"):
         environment.pop(name, None)
     return subprocess.run(

@@ -23,10 +23,29 @@ def note_crashes(path: str) -> None:
     global _crash_notes
     with contextlib.suppress(OSError, RuntimeError, AttributeError):
         _crash_notes = open(path, "w", encoding="utf-8")  # noqa: SIM115 (open until the crash)
-        faulthandler.enable(file=_crash_notes, all_threads=False)
+        _enable_unseen(_crash_notes)
         if sys.platform != "win32":
             # Written even while C code holds the interpreter; then the signal does its usual work.
             faulthandler.register(signal.SIGTERM, file=_crash_notes, all_threads=True, chain=True)
+
+
+def _enable_unseen(file: TextIO) -> None:
+    """Let ``faulthandler`` write into ``file``, while a snippet finds it as Python started it."""
+    enable, seen = faulthandler.enable, [faulthandler.is_enabled()]
+
+    def enabling(*args: Any, **named: Any) -> None:
+        enable(*args, **named)
+        seen[0] = True
+
+    def disable() -> bool:
+        was, seen[0] = seen[0], False
+        enable(file=file, all_threads=False)
+        return was
+
+    enable(file=file, all_threads=False)
+    enabling.__name__ = enabling.__qualname__ = "enable"
+    faulthandler.enable, faulthandler.disable = enabling, disable  # type: ignore[assignment]
+    faulthandler.is_enabled = lambda: seen[0]
 
 
 def deliver_before_ending(deliver: Callable[[], None]) -> None:

@@ -51,6 +51,7 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     if payload["crash_notes"]:
         note_crashes(payload["crash_notes"])
     _wire.load_recorder()
+    restore_environment(payload["remove_when_loaded"])
     if payload["memory"]:
         limit_memory(payload["memory"])
     _wire.publish("tapeviz_ready", versions())

@@ -143,18 +143,18 @@ def _calling(
     signature = inspect.signature(method)
 
     @recording.guarded
-    def begin(tape: Any, args: Any, named: Any, frame: FrameType) -> int | None:
+    def begin(args: Any, named: Any, frame: FrameType) -> int | None:
         try:
-            given = signature.bind(tape, *args, **named).arguments
+            given = signature.bind(*args, **named).arguments
         except TypeError:  # wrong arguments: TensorFlow will say so
             return None
         operands = {**given, "targets": given[names[0]], "sources": given[names[1]]}
-        return calls.begin(method.__name__, tapes.number(tape), operands, frame)
+        return calls.begin(method.__name__, tapes.number(args[0]), operands, frame)
 
-    def calling(self: Any, *args: Any, **named: Any) -> Any:
+    def calling(*args: Any, **named: Any) -> Any:
         if recording.local.hidden or calls.is_nested():
-            return method(self, *args, **named)
-        number = begin(self, args, named, caller())
-        return calls.run(number, lambda: method(self, *args, **named))
+            return method(*args, **named)
+        number = begin(args, named, caller())
+        return calls.run(number, lambda: method(*args, **named))
 
     return calling

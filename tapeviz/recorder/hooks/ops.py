@@ -29,7 +29,9 @@ def install(recording: RecordingContext, installed: Installed) -> None:
         private.add_op_callback(callback)
         installed.undo(private.remove_op_callback, callback)
     threads.install(recording, installed, callback)
-    installed.replace(private.pywrap, private.FAST_PATH, lambda run: _fast_path(recording, run))
+    installed.replace(
+        private.pywrap, private.FAST_PATH, lambda run: _fast_path(recording, run, callback)
+    )
     for name, paused in ((private.STOP_TAPES, True), (private.RESTART_TAPES, False)):
         installed.replace(private.pywrap, name, _pausing(recording, paused))
 
@@ -80,8 +82,14 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
     return ran
 
 
-def _fast_path(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:
-    """``TFE_Py_FastPathExecute``, but variables are read before it, where the callback sees it."""
+def _fast_path(
+    recording: RecordingContext, run: Callable[..., Any], callback: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``TFE_Py_FastPathExecute``, but variables are read before it, where the callback sees it.
+
+    Callbacks of the snippet's own do not: C++ calls none where it reads a variable by itself.
+    """
+    scopes = private.thread_data()
     ordinary: set[type] = {
         *(private.EagerTensor, private.Context, str, int, float, bool, bytes, type(None)),
         *(np.float32, np.float64, np.int32, np.int64, np.bool_, private.DType),
@@ -98,13 +106,19 @@ def _fast_path(recording: RecordingContext, run: Callable[..., Any]) -> Callable
             raise
 
     def replaced(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        callbacks = scopes.op_callbacks
         try:
+            if len(callbacks) > 1:
+                scopes.op_callbacks = [callback]
             return tuple([_replaced(run, args[0], arg) for arg in args])
         except not_ok:  # a variable without a value, say: TensorFlow shall report it its own way
             return None
         except Exception:
             recording.log.complain("reading a variable")
             return None
+        finally:
+            if len(callbacks) > 1:
+                scopes.op_callbacks = callbacks
 
     @recording.guarded
     def refused(args: tuple[Any, ...]) -> None:

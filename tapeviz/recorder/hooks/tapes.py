@@ -65,10 +65,10 @@ def _opening(
         }
         tapes.opened(self, fields)
 
-    def __init__(self: Any, *args: Any, **named: Any) -> None:
-        init(self, *args, **named)
+    def __init__(*args: Any, **named: Any) -> None:
+        init(*args, **named)
         if not recording.local.hidden:
-            opened(self, recording.here(caller()))
+            opened(args[0], recording.here(caller()))
 
     return __init__
 

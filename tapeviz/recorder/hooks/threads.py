@@ -11,7 +11,9 @@ from .. import private
 from ..installed import Installed
 from ..recording import RecordingContext
 
-_START = "_bootstrap_inner"  # threading.Thread, Python 3.10-3.13: the first thing a thread runs
+_START = "_set_ident"
+"""What ``threading.Thread`` calls first on a new thread (``_bootstrap_inner``, Python 3.10-3.13).
+It has returned when the snippet's function runs, and so leaves no frame above that."""
 
 
 def install(
@@ -22,10 +24,12 @@ def install(
 
     def wrap(start: Callable[..., Any]) -> Callable[..., Any]:
         def starting(self: threading.Thread) -> None:
+            start(self)
+            if isinstance(self, threading._DummyThread):  # stands for one that others started
+                return
             with recording.shielded("a thread"):
                 recording.local.state = (0, False, next(numbers))
                 private.add_op_callback(callback)
-            start(self)
 
         return starting
 
