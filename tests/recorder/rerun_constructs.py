@@ -21,6 +21,12 @@ return tf.nn.gelu(tf.nn.bias_add(tf.matmul(x, v), b))""",
 return tf.reduce_sum(x / 3.0 + x ** 2)""",
     "log1p": """\
 return tf.math.log(1.0 + x * x)""",
+    "constant moved inwards": """\
+s = c * 1.0
+for i in tf.range(6):
+    s = s - tf.math.log(s)
+    s = s - 0.4
+return s + (x * tf.sin(x)) * 3.0""",
     "add_n": """\
 return tf.add_n([x, x * 2.0, tf.sin(x)]) / 7.0""",
     "softmax xent": """\

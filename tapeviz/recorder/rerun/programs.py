@@ -19,6 +19,7 @@ from .probes import Path, Probe, Probed, Prober, inlined_name
 SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
 """Ops that give what they get: they need no probe."""
 _PASSES_ON = SAME | RUN_FUNCTIONS
+_NUMBER = re.compile(r"/_\d+")
 _PARTS = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+(?=/)")
 
 
@@ -28,6 +29,13 @@ class Value(NamedTuple):
     probe: Probe
     tensor: Any
     word: str
+
+
+class _Optimized(NamedTuple):
+    """An op of an optimized graph. ``inputs``: names, without the numbers of inlining."""
+
+    type: str
+    inputs: tuple[str, ...]
 
 
 class Ran(NamedTuple):
@@ -54,8 +62,9 @@ class Program:
         self.written = frozenset(written_arguments(definition))
         """Positions of the resources that the function may change."""
         self._plain = ""
-        self._survivors: dict[str, str] = {}
+        self._survivors: dict[str, _Optimized] = {}
         self._changed: set[str] = set()
+        self._rewritten: set[str] = set()
         self._exact: Probed | None = None
         self._beside: Probed | None = None
 
@@ -69,7 +78,7 @@ class Program:
         copy.register()
         self._plain = copy.name
         given, graphs = functions.optimized_graphs(lambda: self._call(copy.name, inputs, 0))
-        self._survivors = _op_types(graphs)
+        self._survivors = _optimized_ops(graphs)
         return list(given)
 
     def look_inside(self, inputs: Sequence[Any], prepare: Callable[[], None]) -> Ran:
@@ -89,14 +98,29 @@ class Program:
         outputs, values = self._run_exact(inputs)
         return Ran(outputs, [*values, *beside.values])
 
+    def leave_rewritten(self) -> bool:
+        """Look no more at ops that TensorFlow computes in another way while nobody looks at them,
+        as in ``(x - y) - 2``, of which it makes ``x - (y + 2)``, where the inner op's name is that
+        of the sum; whether there are any (2.15-2.21).
+
+        They are computed beside the function from now on.
+        """
+        for name in self._rewritten:
+            del self._survivors[name]
+        found, self._rewritten = bool(self._rewritten), set()
+        if found:
+            self._exact = self._beside = None
+        return found
+
     def _run_exact(self, inputs: Sequence[Any]) -> Ran:
         if self._exact is None:
             self._exact = exact = Prober(self._survives).probe(self.cut.definition)
             given, graphs = functions.optimized_graphs(lambda: self._run_probed(exact, inputs))
-            now = _op_types(graphs)
-            self._changed = {
-                name for name, kind in self._survivors.items() if now.get(name) != kind
-            }
+            now = _optimized_ops(graphs)
+            gone = _Optimized("", ())
+            pairs = [(name, op, now.get(name, gone)) for name, op in self._survivors.items()]
+            self._changed = {name for name, op, other in pairs if op.type != other.type}
+            self._rewritten = {name for name, op, other in pairs if op != other}
         else:
             given = self._run_probed(self._exact, inputs)
         outputs, tensors = given
@@ -145,6 +169,13 @@ def _has_xla(definition: Any) -> bool:
     return is_xla(definition) or any(found is not None and _has_xla(found) for found in inner)
 
 
-def _op_types(graphs: Sequence[Any]) -> dict[str, str]:
-    """The types of all ops in optimized graphs, by their names without the numbers of inlining."""
-    return {_PARTS.sub(r"/\1/@", node.name): node.op for graph in graphs for node in graph.node}
+def _optimized_ops(graphs: Sequence[Any]) -> dict[str, _Optimized]:
+    """All ops in optimized graphs, by their names without the numbers of inlining."""
+    return {
+        _PARTS.sub(r"/\1/@", node.name): _Optimized(
+            node.op,
+            tuple(_NUMBER.sub("/@", name) for name in node.input if not name.startswith("^")),
+        )
+        for graph in graphs
+        for node in graph.node
+    }
