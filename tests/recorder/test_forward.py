@@ -230,6 +230,8 @@ def test_the_oldest_large_tensors_are_let_go_of(record: Record) -> None:
     outputs = [op.outputs[0] for op in seen.ops("AddV2")]
     gone = [output for output in outputs if "error" in seen.ask("tensor", id=output)[0]]
     assert gone == outputs[:4]
+    highest = [(seen.tensor(output).stats or [0.0] * 2)[1] for output in outputs]
+    assert highest == [float(1 + i) for i in range(8)]
     about, (raw,) = seen.ask("tensor", id=outputs[-1])
     assert about == {"dtype": "float32", "shape": [256, 256]}
     assert set(np.frombuffer(raw, "float32")) == {8.0}
