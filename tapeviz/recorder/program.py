@@ -83,7 +83,11 @@ def run_as_main(
 
 
 def hide_stack_below(installed: Installed) -> None:
-    """``traceback.print_stack`` and ``inspect.stack`` see the snippet's frames only."""
+    """``traceback.print_stack`` and ``inspect.stack`` see the snippet's frames only.
+
+    Who follows ``f_back`` to its end finds the kernel's frames, too: Python has no way to begin a
+    stack anew but on another thread, and a script runs on the main one.
+    """
     bottom = run_as_main.__code__
 
     def cut_walk(walk: Callable[..., Any]) -> Callable[..., Any]:
