@@ -12,7 +12,7 @@ from ..installed import Installed
 from ..recording import RecordingContext
 
 _START = "_set_ident"
-"""What ``threading.Thread`` calls first on a new thread (``_bootstrap_inner``, Python 3.10-3.13).
+"""The method that ``threading.Thread`` calls first on a new thread (Python 3.10-3.13).
 It has returned when the snippet's function runs, and so leaves no frame above that."""
 
 
