@@ -113,8 +113,9 @@ def test_a_request_that_is_not_begun_is_followed_by_one_that_wakes_the_kernel(li
     connection, kernel = line
     connection.serve({"do": "run"})
     request = kernel.request(SOON)
-    assert list(connection.receive(None)) == []
-    assert kernel.request(SOON)["msg_type"] == "kernel_info_request"
+    while (second := kernel.request(0)) is None:
+        assert list(connection.receive(None)) == []
+    assert second["msg_type"] == "kernel_info_request"
     kernel.is_busy_with(request)
     while not list(connection.receive(2.0)):  # it may be asked again before it is heard
         pass
