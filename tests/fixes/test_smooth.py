@@ -186,7 +186,7 @@ def _with_zero_factor(text: str) -> FixCase:
         found.trace,
         ops={OP: replace(found.trace.ops[OpId(OP)], inputs=tuple(ids))},
         tensors={tensor: Tensor(tensor, "float32", (2,)) for tensor in ids},
-        places={tensor: (8 * place, 8) for place, tensor in enumerate(ids)},
+        places={tensor: 8 * place for place, tensor in enumerate(ids)},
         blob=blob,
     )
     return replace(found, trace=trace)
