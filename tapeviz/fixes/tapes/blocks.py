@@ -9,7 +9,7 @@ import libcst as cst
 
 from ...trace.model import Call, StackFrame, Tape, Trace
 from ..plan import Plan
-from ..source import ParsedSource, Statement, called_name, sole
+from ..source import ParsedSource, Statement, argument, called_name, sole
 
 TAPES = ("GradientTape", "ForwardAccumulator")
 
@@ -97,6 +97,13 @@ def gradient_call(source: ParsedSource, call: Call) -> cst.Call | None:
             at = [block for block in found if _is_at(source, block, frame)]
             return (at or found)[0]
     return None
+
+
+def target_name(source: ParsedSource, call: Call) -> str:
+    """The name that the call's target has in the text; empty where it is written otherwise."""
+    asked = gradient_call(source, call)
+    given = argument(asked, 0, "target") if asked is not None else None
+    return given.value.value if given is not None and isinstance(given.value, cst.Name) else ""
 
 
 def _is_at(source: ParsedSource, call: cst.Call, frame: StackFrame) -> bool:

@@ -8,8 +8,8 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..source import ParsedSource, Statement, all_of, argument, called_name
-from ..tapes.blocks import Block, block_of_call, body_of, gradient_call
+from ..source import ParsedSource, Statement, all_of, called_name
+from ..tapes.blocks import Block, block_of_call, body_of, target_name
 
 
 def codebook_loss(case: FixCase) -> Iterator[Edit]:
@@ -20,11 +20,9 @@ def codebook_loss(case: FixCase) -> Iterator[Edit]:
     """
     source, tf = case.source, case.source.tf
     block = block_of_call(source, case.trace, case.call)
-    call = gradient_call(source, case.call)
-    given = argument(call, 0, "target") if call is not None else None
-    if block is None or given is None or not isinstance(given.value, cst.Name):
+    loss = target_name(source, case.call)
+    if block is None or not loss:
         return
-    loss = given.value.value
     for line in case.lines("stop-gradient"):
         for stopped in source.calls(line, "stop_gradient"):
             statement, pair = source.statement_of(stopped), _pair(source, stopped)

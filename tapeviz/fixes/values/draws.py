@@ -9,7 +9,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, bound_names, called_name, sole
-from ..tapes.blocks import Block, block_of_call, body_of, gradient_call
+from ..tapes.blocks import Block, block_of_call, body_of, target_name
 
 _DRAWS = ("categorical", "stateless_categorical", "choice")
 
@@ -22,11 +22,9 @@ def score_function(case: FixCase) -> Iterator[Edit]:
     """
     source = case.source
     block = block_of_call(source, case.trace, case.call)
-    call = gradient_call(source, case.call)
-    given = argument(call, 0, "target") if call is not None else None
-    if block is None or given is None or not isinstance(given.value, cst.Name):
+    loss = target_name(source, case.call)
+    if block is None or not loss:
         return
-    loss = given.value.value
     if not any(loss in bound_names(statement) for statement in body_of(block)):
         return
     plan = Plan(source)
