@@ -33,12 +33,9 @@ def _candidates(variable: Variable, bound: tuple[str, ...]) -> list[str]:
     plain = [name for name in bound if name.isidentifier()]
     with_keys = [name for name in bound if not name.isidentifier()]
     path = ["/".join(variable.path.split("/")[-2:]), variable.path]
-    if "/" in variable.path:
-        with_keys.sort(key=is_numbered)
-        telling = [name for name in with_keys if not is_numbered(name)]
-        ordered = [*plain, *telling, *path, *with_keys[len(telling) :], variable.name]
-    else:
-        ordered = [*plain, *with_keys, *path, variable.name]
+    late = [name for name in with_keys if "/" in variable.path and is_numbered(name)]
+    early = [name for name in with_keys if name not in late]
+    ordered = (*plain, *early, *path, *late, variable.name)
     return [name for name in ordered if name] or ["Variable"]
 
 

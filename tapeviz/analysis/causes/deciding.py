@@ -6,8 +6,9 @@ gradient from arriving.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 
 from ...trace.model import Operand
 from ...trace.op_kinds import ops_with
@@ -57,16 +58,10 @@ def explain_cut_branch(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     ancestry = facts.paths.ancestry_from(starts)
     edges = _edges_of_values(facts, ancestry.edges_from(starts), targets, starts)
     causes = _barriers(facts, edges)
-    passable = {
-        position: tuple(edge for edge in into if edge not in causes)
-        for position, into in edges.items()
-    }
+    passable = _without(edges, causes.__contains__)
     reached = Ancestry(passable).edges_from(starts).keys() | set(starts)
     beside = {edge for into in edges.values() for edge in _beside_a_cut(facts, into, reached)}
-    taken = {
-        position: tuple(edge for edge in into if edge not in beside)
-        for position, into in edges.items()
-    }
+    taken = _without(edges, beside.__contains__)
     if not causes or not _stops(taken, causes, targets, starts):
         return ()
     return _decide(taken, _latest_first(facts, causes), targets, starts)
@@ -105,18 +100,19 @@ def _edges_of_values(
     facts: CallFacts, edges: EdgesInto, targets: Collection[Position], starts: Collection[Position]
 ) -> EdgesInto:
     """Leave out edges on which only a tensor's shape went, if the others lead there as well."""
-    kept = {
-        position: tuple(edge for edge in into if not _takes_form(facts, edge))
-        for position, into in edges.items()
-    }
+    kept = _without(edges, partial(_takes_form, facts))
     connected = Ancestry(kept).edges_from(starts)
     if any(target in connected for target in targets):
         return connected
-    kept = {
-        position: tuple(edge for edge in into if not _is_shaped_like(facts, edge))
+    kept = _without(edges, partial(_is_shaped_like, facts))
+    return Ancestry(kept).edges_from(starts)
+
+
+def _without(edges: EdgesInto, is_left_out: Callable[[DataEdge], bool]) -> EdgesInto:
+    return {
+        position: tuple(edge for edge in into if not is_left_out(edge))
         for position, into in edges.items()
     }
-    return Ancestry(kept).edges_from(starts)
 
 
 def _takes_form(facts: CallFacts, edge: DataEdge) -> bool:

@@ -144,7 +144,7 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     shown, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
     op = shown.get((found.gave.traced, found.gave.name), found.gave)
     if found.given is not None:
-        origin = _origin(facts, found.given)
+        origin = _origin(facts, _first_bad(facts, found.given))
         given = Nonfinite("input", origin=origin, number=found.number, calls=found.calls)
         return found.run, facts.cause_at(given, facts.origins.forward(op)), given
     forward = facts.origins.forward(op)
@@ -196,10 +196,11 @@ def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
     if bad is None:
         return facts.cause_at(_what_did_it(facts, step, op), op)
-    is_from_variable = facts.trace.version_read(_first_bad(facts, bad)) is not None
-    evidence = Nonfinite("input", origin=_origin(facts, bad), is_from_variable=is_from_variable)
+    first = _first_bad(facts, bad)
+    is_from_variable = facts.trace.version_read(first) is not None
+    evidence = Nonfinite("input", origin=_origin(facts, first), is_from_variable=is_from_variable)
     user = facts.cause_at(evidence, op)
-    maker = _maker(facts, bad)
+    maker = _maker(facts, first)
     if maker is None or has_inside(maker) or facts.call.tape not in maker.tapes:
         return user
     value = _value_at(maker.inputs, place_of_bad(facts.trace, maker, {}), facts.trace.value)
@@ -239,10 +240,9 @@ def _is_bad(facts: CallFacts, tensor: TensorId) -> bool:
     return is_nonfinite(facts.trace.stats(tensor))
 
 
-def _origin(facts: CallFacts, tensor: TensorId) -> str:
+def _origin(facts: CallFacts, first: TensorId) -> str:
     """Where the first such number of the forward pass came from, in words."""
     trace = facts.trace
-    first = _first_bad(facts, tensor)
     version = trace.version_read(first)
     if version is not None:
         return f"{name_of(trace, version.variable)} holds it"
@@ -253,9 +253,8 @@ def _origin(facts: CallFacts, tensor: TensorId) -> str:
     return f"{names[0]} holds it" if names else "it was there from the start"
 
 
-def _maker(facts: CallFacts, tensor: TensorId) -> Op | None:
+def _maker(facts: CallFacts, first: TensorId) -> Op | None:
     """The op of the forward pass that made the first such number; None if it was given."""
-    first = _first_bad(facts, tensor)
     if facts.trace.version_read(first) is not None:
         return None
     return facts.trace.ops.get(facts.trace.producers.get(first, OpId(0)))
