@@ -1,4 +1,4 @@
-"""Two scenes of one graph in, the point that stays in place when a group opened or closed out."""
+"""Two scenes in, the point that should stay in place when a group opened or closed out."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..scene.parts.frames import frame_buttons
 def anchor_of(
     before: Scene, after: Scene, members: Mapping[str, Sequence[str]]
 ) -> tuple[Point, Point] | None:
-    """Where a point of the scene before stands in the scene after: the + of a group that opened and
-    the − of its frame, so that what was clicked stays under the pointer. None: no group of both
-    scenes opened or closed.
+    """A point of the scene before, and where it stands in the scene after: the + of a group and
+    the − of its frame, so that the button clicked stays under the pointer. None if no group opened
+    or closed.
 
-    ``members``: for each folded group of the scene after the nodes in it; one that had no frame
-    stands where the first of them stood.
+    ``members``: the nodes in each folded group of the scene after. A group that had no frame is
+    taken to have stood where the first of its nodes did.
     """
     folded, opened = _plus_signs(before), _minus_signs(before)
     for path, minus in _minus_signs(after).items():
@@ -39,7 +39,7 @@ def anchor_of(
 
 
 def _path(box: Box) -> str:
-    """The path of a folded group, empty for any other box."""
+    """The path of a folded group; empty for other boxes."""
     return box.node.removeprefix(GROUP_PREFIX) if box.node.startswith(GROUP_PREFIX) else ""
 
 

@@ -1,4 +1,4 @@
-"""A camera in, its picture out; of a moved camera only the strips that came into sight are new."""
+"""A camera in, its picture out; after a move only the strips that came into sight are painted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WHOLE = 0.02
 
 
 class Backing:
-    """The picture painted last, and what it was painted for."""
+    """Keeps the last picture, with the camera and key that it was painted for."""
 
     def __init__(self) -> None:
         self._image: QImage | None = None
@@ -30,7 +30,10 @@ class Backing:
     def picture(
         self, camera: Camera, ratio: float, key: Hashable, ground: str, paint: Paint
     ) -> QImage:
-        """``key``: whatever else the picture depends on; ``ratio``: device pixels for a px."""
+        """The picture of a camera, painted as far as the last one does not serve.
+
+        ``key``: everything else that the picture depends on; ``ratio``: device pixels for a px.
+        """
         shift = self._shift_to(camera, ratio, key)
         if shift is None:
             image = self._blank(camera, ratio, ground)
@@ -41,14 +44,15 @@ class Backing:
             painter.scale(1 / ratio, 1 / ratio)
             painter.drawImage(*shift, _plain(self._image))
             painter.end()
-            self._paint(image, camera, strips(image.width(), image.height(), *shift), paint)
+            strips = entering_strips(image.width(), image.height(), *shift)
+            self._paint(image, camera, strips, paint)
         else:
             return self._image or QImage()
         self._image, self._camera, self._key, self._ratio = image, camera, key, ratio
         return image
 
     def _shift_to(self, camera: Camera, ratio: float, key: Hashable) -> tuple[int, int] | None:
-        """By how many device pixels the old picture moved; None: it is of no use."""
+        """By how many device pixels to move the last picture; None if it cannot be used."""
         old = self._camera
         if self._image is None or key != self._key or ratio != self._ratio:
             return None
@@ -86,7 +90,7 @@ class Backing:
             painter.end()
 
 
-def strips(width: int, height: int, dx: int, dy: int) -> list[QRect]:
+def entering_strips(width: int, height: int, dx: int, dy: int) -> list[QRect]:
     """The strips that come into sight when a picture of this size moves by ``dx, dy``."""
     found = []
     if dx:
@@ -97,7 +101,7 @@ def strips(width: int, height: int, dx: int, dy: int) -> list[QRect]:
 
 
 def _plain(image: QImage) -> QImage:
-    """The same pixels, one for one."""
+    """The same image with a device pixel ratio of 1."""
     plain = QImage(image)
     plain.setDevicePixelRatio(1)
     return plain

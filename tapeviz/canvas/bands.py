@@ -1,4 +1,4 @@
-"""Arrays of rectangles and lines in, QPainter calls on whole arrays out: far and middle band."""
+"""A prepared scene in, QPainter calls on whole arrays out: the far and the middle band."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ NEAR_BOXES = 420
 FAR_SCALE = 0.045
 FAR_BOXES = 9_000
 SHORTEST = 1.6
-"""A line of the far band that is shorter, in px, hides under its boxes."""
+"""Px; shorter lines of the far band are hidden by their boxes and not drawn."""
 
 
 def band_for(scale: float, boxes: int) -> Band:
-    """How much detail a view of ``boxes`` boxes at this scale can show and pay for."""
+    """The band for a view of ``boxes`` boxes at this scale: as much detail as can be read and drawn
+    in time."""
     if scale >= NEAR_SCALE and boxes <= NEAR_BOXES:
         return "near"
     return "far" if scale < FAR_SCALE or boxes > FAR_BOXES else "middle"
@@ -38,7 +39,7 @@ def band_for(scale: float, boxes: int) -> Band:
 
 @cache
 def style_of(kind: Box, theme: Theme) -> Style:
-    """Fill and stroke of the outline of a box like this one."""
+    """Fill and stroke of the outline of a kind of box, given an example of it."""
     paths = (p for p in box_primitives(kind, theme) if isinstance(p, Path))
     return next(p.style for p in paths if p.style.fill and not p.role.startswith("ring"))
 
@@ -100,7 +101,7 @@ def _lines(prepared: Prepared, wires: Ints, is_far: bool) -> tuple[Floats, Ints]
 
 
 def on_screen(points: Floats, camera: Camera) -> None:
-    """Takes x, y, x, y of the scene to px, in place."""
+    """Map rows of x, y, x, y from scene units to px of the viewport, in place."""
     shift = np.array((camera.x, camera.y)) * camera.scale
     shift -= (camera.width / 2, camera.height / 2)
     points *= camera.scale
@@ -145,9 +146,9 @@ def paint_rectangles(
 def paint_dots(
     painter: QPainter, prepared: Prepared, boxes: Ints, camera: Camera, theme: Theme
 ) -> None:
-    """Boxes as dots of their colour; those that matter are larger and on top.
+    """Boxes as coloured dots; ringed, selected and current ones are larger and on top.
 
-    NumPy colours the device's pixels, and one image is drawn, no larger than the graph.
+    NumPy fills the pixels of one image, which is no larger than the graph.
     """
     if not len(boxes):
         return

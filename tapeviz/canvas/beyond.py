@@ -1,4 +1,4 @@
-"""A camera over a scene in, four small buttons out that say what lies beyond each side."""
+"""A camera over a scene in, buttons at the edges out that say what lies out of sight there."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ Side = Literal["above", "below", "left", "right"]
 ARROWS: dict[Side, str] = {"above": "↑", "below": "↓", "left": "←", "right": "→"}
 EDGE = 8
 PLACES = tuple(sorted((step / 20 for step in range(1, 20)), key=lambda part: abs(part - 0.5)))
-"""Along an edge, the best one first."""
-TURN = 0.8
+"""Where to try a button along its edge (0…1), the middle first."""
+STRIDE = 0.8
 """A click moves the picture by this part of the view."""
 NAMED = (("target", "target"), ("cut", "cut source"), ("source", "source"))
-"""Rings that are worth a word of their own, the most wanted first."""
+"""(ring, word): a button names the first of these that lies beyond its side."""
 
 
 class Beyond:
-    """Buttons on a view, seen where boxes lie outside of it and the picture is not magnified."""
+    """The buttons of a view. A button is visible while boxes lie beyond its side and the picture
+    is not magnified."""
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
@@ -38,7 +39,7 @@ class Beyond:
         button.setObjectName("beyond")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(lambda: self.turn(side))
+        button.clicked.connect(lambda: self.go(side))
         button.hide()
         return button
 
@@ -54,7 +55,7 @@ class Beyond:
                 self._place(side, button)
 
     def _place(self, side: Side, button: QPushButton) -> None:
-        """At its edge, where it covers no box if there is such a place."""
+        """Move a button to a place on its edge where it covers no box, if there is one."""
         view = self._view
         across, down = view.width() - button.width(), view.height() - button.height()
         x = {"left": EDGE, "right": across - EDGE}.get(side)
@@ -70,21 +71,20 @@ class Beyond:
         camera = self._view.camera
         left, top = camera.to_scene((rect.left(), rect.top()))
         right, bottom = camera.to_scene((rect.right(), rect.bottom()))
-        spot = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
-        return self._view.prepared.has_boxes(spot)
+        return self._view.prepared.has_boxes(Rect.from_sides(left, top, right, bottom))
 
-    def turn(self, side: Side) -> None:
-        """Move on to what lies on a side."""
+    def go(self, side: Side) -> None:
+        """Move the camera towards what lies beyond a side."""
         camera = self._view.camera
-        dx = {"left": 1, "right": -1}.get(side, 0) * TURN * camera.width
-        dy = {"above": 1, "below": -1}.get(side, 0) * TURN * camera.height
+        dx = {"left": 1, "right": -1}.get(side, 0) * STRIDE * camera.width
+        dy = {"above": 1, "below": -1}.get(side, 0) * STRIDE * camera.height
         moved = camera.panned(dx, dy)
         bounds = self._view.prepared.scene.bounds
         self._view.move_camera(camera.looking_at((moved.x, moved.y), camera.scale, bounds))
 
 
 def beyond(prepared: Prepared, camera: Camera) -> dict[Side, Sequence[int]]:
-    """For each side the boxes of which the middle is out of sight there; a box in a corner counts
+    """For each side the indices of the boxes whose middle lies beyond it; a box in a corner counts
     for the side that it is farther beyond."""
     sight = camera.sight
     left, top, right, bottom = prepared.rects.T

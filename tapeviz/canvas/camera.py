@@ -1,4 +1,4 @@
-"""Which part of the scene is in sight: points and zooms in, another camera out."""
+"""The part of the scene in sight: moves and zooms in, another camera out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from ..layout.model import Point, Rect
 
 ENOUGH = 0.95
-"""All of a picture in sight is worth so much of the least scale."""
+"""The first view shows all of a picture even at this part of the least scale."""
 LEAST_SCALE = 0.0002
 MOST_SCALE = 6.0
 COMFORT = 1.0
-"""A fit never magnifies above this: a small graph keeps its natural size."""
+"""The largest scale of a fit: a small graph keeps its natural size."""
 EDGE = 8.0
-"""Px that a first view leaves around what it is about."""
+"""Px that a first view leaves around the story."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Camera:
         return replace(self, width=max(width, 1.0), height=max(height, 1.0))
 
     def panned(self, dx: float, dy: float) -> Camera:
-        """Moved so that the scene follows a pointer that went ``dx, dy`` px."""
+        """Moved so that the scene follows a pointer by ``dx, dy`` px."""
         return replace(self, x=self.x - dx / self.scale, y=self.y - dy / self.scale)
 
     def carried(self, before: Point, after: Point) -> Camera:
@@ -58,7 +58,7 @@ class Camera:
         return replace(self, x=self.x + after[0] - before[0], y=self.y + after[1] - before[1])
 
     def zoomed(self, factor: float, at: Point | None = None) -> Camera:
-        """Magnified; the scene point under the screen point ``at`` (the middle) stays there."""
+        """Magnified; the scene point under the screen point ``at`` (default: the middle) stays."""
         scale = min(max(self.scale * factor, LEAST_SCALE), MOST_SCALE)
         at = at or (self.width / 2, self.height / 2)
         x, y = self.to_scene(at)
@@ -79,16 +79,14 @@ class Camera:
         return replace(self, x=rect.x, y=rect.y, scale=scale)
 
     def looking_at(self, point: Point, scale: float, bounds: Rect, margin: float = 40.0) -> Camera:
-        """``point`` in the middle, but no more empty room beyond ``bounds`` than ``margin`` px."""
+        """``point`` in the middle, moved so that at most ``margin`` px beyond ``bounds`` show."""
         x = _within(point[0], bounds.left, bounds.right, (self.width / 2 - margin) / scale)
         y = _within(point[1], bounds.top, bounds.bottom, (self.height / 2 - margin) / scale)
         return replace(self, x=x, y=y, scale=scale)
 
     def beginning_at(self, story: Sequence[Rect], least: float, bounds: Rect) -> Camera:
-        """All of ``bounds`` in sight; below the scale ``least`` as much of the story as has room.
-
-        That is its first rectangle, and of the others as many as fit beside it, whole.
-        """
+        """The first view: all of ``bounds``, or, if that needs a scale below ``least``, the first
+        rectangle of the ``story`` with as many of the others as fit, at ``least``."""
         camera = self.fitted(bounds)
         if not story or camera.scale >= ENOUGH * least:
             return camera
@@ -96,7 +94,8 @@ class Camera:
         return camera.looking_at(_middle(story, room), least, bounds, margin=EDGE)
 
     def between(self, other: Camera, share: float) -> Camera:
-        """On the way to ``other``: zooming evenly to the eye."""
+        """The camera after ``share`` (0…1) of a move to ``other``; the scale changes by equal
+        factors in equal times."""
         scale = math.exp(math.log(self.scale) * (1 - share) + math.log(other.scale) * share)
         if abs(other.scale - self.scale) < 1e-9 * self.scale:
             moved = share
@@ -111,18 +110,19 @@ class Camera:
 
 
 def _within(middle: float, low: float, high: float, half: float) -> float:
-    """The nearest middle whose sight of ``2 * half`` stays between the ends, if these are apart."""
+    """The value nearest to ``middle`` that keeps ``half`` from both ends; their middle if they are
+    too close."""
     if high - low <= 2 * half:
         return (low + high) / 2
     return min(max(middle, low + half), high - half)
 
 
 def _middle(story: Sequence[Rect], room: tuple[float, float]) -> Point:
-    """The middle of the first rectangle and those of the next that fit with it into the room."""
+    """The middle of the first rectangle and the later ones that fit into ``room`` with it."""
     hull = story[0]
     for rect in story[1:]:
         left, right = min(hull.left, rect.left), max(hull.right, rect.right)
         top, bottom = min(hull.top, rect.top), max(hull.bottom, rect.bottom)
         if right - left <= room[0] and bottom - top <= room[1]:
-            hull = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+            hull = Rect.from_sides(left, top, right, bottom)
     return hull.x, hull.y

@@ -1,4 +1,4 @@
-"""Mark the differences of two pictures side by side with frames and headings, at any distance."""
+"""The differences of two pictures side by side in, frames and headings at any scale out."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..scene.theme import Theme
 from .camera import Camera
 
 LEAST_HEADING = 11.0
-"""Px: a heading names what is seen, so it stays readable when all else has become small."""
+"""Px; a heading stays readable at any scale."""
 
 
 def paint_frames(
     painter: QPainter, changes: Iterable[Change], camera: Camera, theme: Theme
 ) -> None:
-    """From afar, where signs cannot be made out: frames alone, at least 3 px wide."""
+    """Frames without signs, at least 3 px wide: for scales at which signs cannot be recognized."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for change in changes:
         rect = frame_rect(change)
@@ -34,7 +34,7 @@ def paint_frames(
 def paint_headings(
     painter: QPainter, headings: Iterable[Heading], camera: Camera, theme: Theme
 ) -> None:
-    """In px; the note goes first where the two lines would touch each other."""
+    """Headings, at least 11 px high; the note is left out where the two lines would touch."""
     scale = camera.scale
     for heading in headings:
         x, y = camera.to_screen((heading.x, heading.y))

@@ -1,4 +1,4 @@
-"""A scene and a camera in, its picture out: one graphics item, however many nodes."""
+"""A scene and a camera in, its picture out: one graphics item for all nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .prepared import NOTHING_PREPARED, Ints, Prepared
 
 
 class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
-    """Paints prepared data; it covers the viewport, and the camera says what is in sight."""
+    """An item as large as the viewport that paints the part of a scene that its camera sees."""
 
     def __init__(self, theme: Theme, failed: Callable[[Exception], None]) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         try:
             ratio = painter.device().devicePixelRatioF()
             painter.drawImage(QPointF(0, 0), self._picture(ratio))
-        except Exception as error:  # one that left paint would leave the painter open: a crash
+        except Exception as error:  # with an exception the painter would stay open, and Qt crashes
             self._failed(error)
 
     def _picture(self, ratio: float) -> QImage:
@@ -78,7 +78,7 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         )
 
     def _paint_part(self, band: Band, painter: QPainter, camera: Camera, part: QRect) -> None:
-        """Draw a part of the viewport (px) in the detail of its band."""
+        """Paint a part of the viewport (px) with the detail of a band."""
         prepared = self.prepared
         if not prepared.scene.boxes:
             return

@@ -1,4 +1,4 @@
-"""A scene's legend in, a row that explains its lines and signs out."""
+"""The legend of a scene in, a row of samples and words out."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from ..scene.theme import Theme
 
 HEIGHT = 24
 REST = 22.0
-"""Px for the dots that stand for the entries without room."""
+"""Px for the ``…`` in place of the entries that have no room."""
 TROUBLE = ("cut", "bridge")
-"""Entries that a reader looks for first: the last to go where not all have room."""
+"""States whose entries are the last to be left out."""
 
 
 class Legend(QWidget):
-    """Beside the title, so that it never covers the picture. Entries without room are in the
-    tooltip, as all of them are."""
+    """A widget for the header of the graph. The tooltip has all entries, the row as many as fit."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self.entries: tuple[LegendEntry, ...] = ()
         self.shown: tuple[LegendEntry, ...] = ()
-        """The entries that are drawn: as many as the widget has room for, in the order of all."""
+        """The entries that are drawn: as many as fit, in the order of ``entries``."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -59,7 +58,7 @@ class Legend(QWidget):
         self._choose()
 
     def _choose(self) -> None:
-        """As many entries as there is room for; those about cuts are the last to go."""
+        """Choose as many entries as fit; those about cuts are left out last."""
         kept = sorted(self.entries, key=lambda entry: entry.state not in TROUBLE)
         rest = 0.0
         while kept and legend_row_width(kept) + rest > self.width():

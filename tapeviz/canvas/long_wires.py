@@ -1,4 +1,7 @@
-"""A wire of any length in, the pieces of it near a rectangle out: strokes cost by their length."""
+"""A long wire and a rectangle in, the pieces of the wire near it out.
+
+The cost of a stroke grows with its length, also out of sight.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ _DEEPEST = 24
 
 
 def is_long(wire: Wire, around: Rect) -> bool:
-    """Much of the wire lies outside of ``around``."""
+    """Whether the wire is longer or higher than ``around``."""
     xs = [x for x, _ in wire.points]
     ys = [y for _, y in wire.points]
     return max(xs) - min(xs) > around.width or max(ys) - min(ys) > around.height
 
 
 def cut_group(group: PrimitiveGroup, around: Rect) -> PrimitiveGroup:
-    """The same group with each of its open outlines cut to what comes near ``around``."""
+    """The same group, each open outline cut to its pieces near ``around``."""
     primitives = tuple(
         replace(primitive, outline=cut_outline(primitive.outline, around))
         if isinstance(primitive, Path) and primitive.style.fill is None
@@ -31,7 +34,7 @@ def cut_group(group: PrimitiveGroup, around: Rect) -> PrimitiveGroup:
 
 
 def cut_outline(outline: Outline, around: Rect) -> Outline:
-    """Lines and curves of an open outline that come near ``around``, where they were."""
+    """The lines and curves of an open outline near ``around``, in place."""
     verbs, points = "", list[Point]()
     for piece in _pieces(outline):
         for part in _near(piece, around, 0):
@@ -56,7 +59,8 @@ def _pieces(outline: Outline) -> Iterator[tuple[Point, ...]]:
 
 
 def _near(piece: tuple[Point, ...], around: Rect, depth: int) -> Iterator[tuple[Point, ...]]:
-    """Halves, and halves of halves, until each is outside or no longer than it need be."""
+    """The parts of a piece that reach into ``around``: it is halved until a part is outside or
+    shorter than a third of ``around``."""
     xs, ys = [x for x, _ in piece], [y for _, y in piece]
     if (
         max(xs) < around.left

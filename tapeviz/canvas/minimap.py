@@ -1,4 +1,4 @@
-"""A scene and a camera in, the whole graph on a stamp out, with what is in sight framed."""
+"""A scene and a camera in, a small picture of the whole graph with a frame of the view out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .prepared import NOTHING_PREPARED, Prepared
 WIDTH, HEIGHT = 128, 116
 MARGIN = 10.0
 LEAST_ROOM = 2.4
-"""A view less than so many times as wide or high has no corner to spare."""
+"""The map is hidden in a view that is less than this many times as wide or high."""
 CROWD = 3_000
 
 
@@ -39,18 +39,13 @@ class Minimap(QWidget):
         self.update()
 
     def show_camera(self, prepared: Prepared, camera: Camera) -> None:
-        """Seen only when there is more of the graph than the view shows, or much of it."""
+        """Show a scene and the view of a camera; hide while all of the graph is in sight or the
+        view is small."""
         if prepared is not self._prepared:
             self._prepared = prepared
             self._image = None
         self._camera = camera
-        bounds, sight = prepared.scene.bounds, camera.sight
-        is_whole = (
-            sight.left <= bounds.left
-            and sight.right >= bounds.right
-            and sight.top <= bounds.top
-            and sight.bottom >= bounds.bottom
-        )
+        is_whole = camera.sight.contains(prepared.scene.bounds)
         is_roomy = camera.width >= LEAST_ROOM * WIDTH and camera.height >= LEAST_ROOM * HEIGHT
         self.setVisible(bool(prepared.scene.boxes) and not is_whole and is_roomy)
         self.update()

@@ -1,4 +1,4 @@
-"""A scene in, QPainter calls out: the near band, where all is drawn in full."""
+"""A prepared scene in, QPainter calls out: the near band, with every detail."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .long_wires import cut_group, is_long
 from .prepared import Ints, Prepared
 
 LEAST_TEXT = 0.52
-"""Below this scale the words cannot be read: titles alone are drawn, as large as they fit."""
+"""Below this scale only titles are drawn, as large as they fit: other words cannot be read."""
 LEAST_TITLE = 0.12
 TITLE_PX = 8.5
-"""On the screen, while the title still fits into its box."""
+"""The height of such titles on the screen, if it fits into the box."""
 KEPT = 6_000
 WORDS: frozenset[Layer] = frozenset({"header", "label"})
-"""Layers that are words only."""
+"""Layers that hold only words."""
 NAMES: dict[Layer, Callable[[Any], object]] = {
     "frame": attrgetter("path"),
     "wire": attrgetter("edge"),
@@ -37,11 +37,11 @@ NAMES: dict[Layer, Callable[[Any], object]] = {
     "mark": attrgetter("edge", "kind"),
     "change": attrgetter("node"),
 }
-"""A shape's name among those of its layer: by it a shape is found again in the next scene."""
+"""What identifies a shape within its layer, from one scene to the next."""
 
 
 class NearPainter:
-    """Paints what is in sight; the paths of a shape are made once and kept while it is the same."""
+    """Paints the shapes in sight; keeps the paths of a shape for as long as it is the same."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
@@ -53,7 +53,7 @@ class NearPainter:
     def paint(
         self, painter: QPainter, prepared: Prepared, boxes: Ints, wires: Ints, sight: Rect
     ) -> None:
-        """All but the headings, back to front; the painter is in scene units."""
+        """Paint everything but the headings, back to front; the painter is in scene units."""
         smooth(painter)
         self._look_around(sight)
         scale = painter.worldTransform().m11()
@@ -102,7 +102,7 @@ class NearPainter:
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
 
     def _title_font(self, size: int) -> tuple[QFont, QFontMetricsF]:
-        """Font and metrics of titles, kept: to make them took a quarter of a frame's time."""
+        """Font and metrics of titles, kept: making them took a quarter of a frame's time."""
         known = self._fonts.get(size)
         if known is None:
             font = qfont("mono", size, 500)
@@ -110,15 +110,9 @@ class NearPainter:
         return known
 
     def _look_around(self, sight: Rect) -> None:
-        """Long wires are cut to a region around what is in sight, and again when it is left."""
-        around = self._around
-        is_within = (
-            around.left <= sight.left
-            and around.right >= sight.right
-            and around.top <= sight.top
-            and around.bottom >= sight.bottom
-        )
-        if not is_within or around.width > 4 * sight.width:
+        """Choose the region that long wires are cut to, and drop the wires that were cut to another
+        one."""
+        if not self._around.contains(sight) or self._around.width > 4 * sight.width:
             self._around = Rect(sight.x, sight.y, 1.5 * sight.width, 1.5 * sight.height)
             for key in self._long:
                 self._kept.pop(key, None)
@@ -126,7 +120,7 @@ class NearPainter:
 
 
 def _picture_room(box: Box) -> float:
-    """The width of the picture on the right of a box, border included, px."""
+    """Px that the picture on the right of a box takes, with the padding."""
     picture = box.gradient_picture or box.picture
     if picture is None:
         return 0.0

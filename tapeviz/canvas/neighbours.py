@@ -1,4 +1,4 @@
-"""A selected node and a direction in, the node to go to out."""
+"""A selected node and a direction in, the node that an arrow key selects next out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..layout.model import Rect
 from .prepared import Prepared
 
 Direction = Literal["up", "down", "left", "right"]
-_WAYS: dict[Direction, tuple[int, int]] = {
+_UNIT: dict[Direction, tuple[int, int]] = {
     "up": (0, -1),
     "down": (0, 1),
     "left": (-1, 0),
@@ -17,7 +17,8 @@ _WAYS: dict[Direction, tuple[int, int]] = {
 
 
 def neighbour(prepared: Prepared, graph: Any, node: str, direction: Direction) -> str | None:
-    """Along an edge where one leads that way, else to the nearest box that way."""
+    """The node at the other end of an edge that leads that way, else the nearest node that way;
+    None if there is none."""
     boxes = prepared.scene.boxes
     here = boxes[prepared.indices[node]].rect
     linked = set(graph.successors(node)) | set(graph.predecessors(node)) if node in graph else set()
@@ -26,7 +27,7 @@ def neighbour(prepared: Prepared, graph: Any, node: str, direction: Direction) -
     if along is not None:
         return along
     centres = (prepared.rects[:, :2] + prepared.rects[:, 2:]) / 2
-    x, y = _WAYS[direction]
+    x, y = _UNIT[direction]
     forward = (centres[:, 0] - here.x) * x + (centres[:, 1] - here.y) * y
     aside = abs((centres[:, 0] - here.x) * y) + abs((centres[:, 1] - here.y) * x)
     cost = forward + 2 * aside
@@ -36,7 +37,7 @@ def neighbour(prepared: Prepared, graph: Any, node: str, direction: Direction) -
 
 
 def _best(prepared: Prepared, here: Rect, nodes: set[str], direction: Direction) -> str | None:
-    x, y = _WAYS[direction]
+    x, y = _UNIT[direction]
     found: list[tuple[float, str]] = []
     for node in nodes:
         rect = prepared.scene.boxes[prepared.indices[node]].rect

@@ -1,4 +1,4 @@
-"""A scene in, NumPy arrays out: what culling, hit tests and the far bands work on."""
+"""A scene in, NumPy arrays of its boxes and wires out: for culling, hit tests and far bands."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..scene.strokes import wire_look
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 REACH = 26.0
-"""How far rings, labels and plates stand out from the rectangle of a box."""
+"""Px by which rings, labels and plates may stand out from the rectangle of a box."""
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """All polylines as segments. ``segments``: x1, y1, x2, y2; ``owner``: the wire of each;
-    ``boxes``: left, top, right, bottom of each wire; ``chords``: x1, y1, x2, y2 from its begin
-    to its end."""
+    """All polylines as segments. ``segments``: (x1, y1, x2, y2) of each; ``owner``: the index of
+    the wire of each; ``boxes``: (left, top, right, bottom) of each wire; ``chords``: (x1, y1, x2,
+    y2) from its beginning to its end."""
 
     segments: Floats
     owner: Ints
@@ -34,19 +34,17 @@ class Routes:
 
 
 class Prepared:
-    """``rects``: left, top, right, bottom of each box, in drawing order."""
+    """The arrays of a scene. ``rects``: (left, top, right, bottom) of each box, in drawing order;
+    ``before``: the scene before, whose arrays are taken over where they are the same."""
 
     def __init__(self, scene: Scene, before: Prepared | None = None) -> None:
         self.scene = scene
-        self.rects = np.array(
-            [(b.rect.left, b.rect.top, b.rect.right, b.rect.bottom) for b in scene.boxes],
-            np.float64,
-        ).reshape(-1, 4)
+        self.rects = np.array([box.rect.sides for box in scene.boxes], np.float64).reshape(-1, 4)
         self._before = before
 
     @cached_property
     def routes(self) -> Routes:
-        """The routes of the scene before are kept when no wire was moved."""
+        """The polylines; those of the scene before, if no wire was moved."""
         before, self._before = self._before, None
         if before is not None and _are_routed_alike(before.scene.wires, self.scene.wires):
             return before.routes
@@ -54,7 +52,8 @@ class Prepared:
 
     @cached_property
     def box_kinds(self) -> tuple[Ints, list[Box]]:
-        """For each box the number of its kind, and an example of each kind."""
+        """The number of the kind of each box, and an example of each kind; boxes of a kind look
+        alike from afar."""
         return _kinds(self.scene.boxes, _box_kind)
 
     @cached_property
@@ -63,7 +62,7 @@ class Prepared:
 
     @cached_property
     def indices(self) -> dict[str, int]:
-        """Where each node's box stands in the drawing order."""
+        """The index of each node's box."""
         return {box.node: i for i, box in enumerate(self.scene.boxes)}
 
     def boxes_in(self, sight: Rect) -> Ints:
@@ -124,25 +123,20 @@ class Prepared:
         return wire.tooltip if wire is not None else ""
 
     def boxes_within(self, rect: Rect) -> frozenset[str]:
-        """Nodes whose box lies wholly in ``rect``."""
+        """The nodes whose box lies wholly in ``rect``."""
         left, top, right, bottom = self.rects.T
         inside = (left >= rect.left) & (right <= rect.right)
         inside &= (top >= rect.top) & (bottom <= rect.bottom)
         return frozenset(self.scene.boxes[int(i)].node for i in np.flatnonzero(inside))
 
     def bounds_of(self, nodes: frozenset[str]) -> Rect | None:
-        """The rectangle around some nodes; None when none of them is drawn."""
+        """The rectangle around some nodes; None if none of them is drawn."""
         found = [self.indices[node] for node in nodes if node in self.indices]
         if not found:
             return None
         rects = self.rects[found]
-        left, top = rects[:, 0].min(), rects[:, 1].min()
-        right, bottom = rects[:, 2].max(), rects[:, 3].max()
-        return Rect(
-            float(left + right) / 2,
-            float(top + bottom) / 2,
-            float(right - left),
-            float(bottom - top),
+        return Rect.from_sides(
+            *rects[:, :2].min(axis=0).tolist(), *rects[:, 2:].max(axis=0).tolist()
         )
 
 

@@ -1,4 +1,4 @@
-"""A text of the user's in, a tooltip that shows it letter by letter out."""
+"""Plain text in, a tooltip that shows it as it is out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LONGEST = 2_000
 
 
 def plain_tip(text: str) -> str:
-    """Qt guesses whether a tooltip is markup; escaped markup is plain for sure."""
+    """``text`` as escaped HTML: Qt would take a text that looks like markup for markup."""
     return f"<span style='white-space: pre-wrap'>{escape(text[:LONGEST])}</span>"
 
 
 def show_tip(at: QPoint, text: str, widget: QWidget) -> None:
-    """Shows a tooltip at a place on the screen; an empty text hides the one that is shown."""
+    """Show a tooltip at a point of the screen; an empty text hides the tooltip."""
     if text:
         QToolTip.showText(at, plain_tip(text), widget)
     else:

@@ -54,11 +54,11 @@ BY_KEY = (
     Qt.FocusReason.BacktabFocusReason,
     Qt.FocusReason.ShortcutFocusReason,
 )
-"""Why the view got the keyboard, when a frame has to say that it has."""
+"""Reasons of a keyboard focus that is shown by a frame."""
 
 
 class GraphView(QGraphicsView):
-    """``node_clicked``: node and whether it is added to the selection; ``""``: nothing was hit."""
+    """``node_clicked``: the node, empty for none, and whether to add it to the selection."""
 
     node_clicked = Signal(str, bool)
     node_activated = Signal(str)
@@ -69,9 +69,9 @@ class GraphView(QGraphicsView):
     frame_clicked = Signal(str, str)
     """The path of a frame, and which of its buttons: ``back``, ``forward`` or ``fold``."""
     left = Signal()
-    """Escape: back from whatever is shown for a while."""
+    """Escape was pressed."""
     menu_requested = Signal(str, object)
-    """A node, and where on the screen its menu should appear."""
+    """A node, and the point of the screen for its menu."""
     nodes_framed = Signal(object)
     neighbour_requested = Signal(str)
     """``up``, ``down``, ``left`` or ``right``: the selection shall move."""
@@ -105,10 +105,9 @@ class GraphView(QGraphicsView):
         self._frame = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
         self.has_glides = True
         self.can_fold: Callable[[str], bool] = lambda node: False
-        """Whether a node stands in an open group: pointed at, it shows a −."""
+        """Whether a node stands in an open group: it shows a − under the pointer."""
         self.follows_fit = True
-        """The first view is kept, whatever the size of the widget, until the user moves the
-        camera."""
+        """A resize restores the first view: the user has not moved the camera."""
         self._follows_story = True
         self._shows_focus = False
         self._story: Sequence[Rect] = ()
@@ -157,25 +156,24 @@ class GraphView(QGraphicsView):
         self.setBackgroundBrush(QBrush(QColor(theme.background)))
 
     def fit(self, glides: bool = True) -> None:
-        """All of the graph in sight, at the user's wish."""
+        """Show all of the graph, as the user asked."""
         self._story, self._least = (), 0.0
         self._follows_story = False
         self._begin(glides)
 
     def begin_at(self, story: Sequence[Rect], least: float) -> None:
-        """All of the graph in sight, or where that needs a scale below ``least`` as much of it as
-        there is room for: the first part of the ``story``, and of the others as many as can be."""
+        """Show the first view, see `Camera.beginning_at`."""
         self._story, self._least = story, least
         self._follows_story = True
         self._begin(glides=False)
 
     @property
     def is_at_first_view(self) -> bool:
-        """Whether the user neither moved the camera nor asked for all of the graph."""
+        """Whether the user has neither moved the camera nor asked for all of the graph."""
         return self.follows_fit and self._follows_story
 
     def refit(self) -> None:
-        """The first view again, unless the user moved the camera: its room has another size."""
+        """Restore the first view in a widget of another size, unless the user moved the camera."""
         if self.follows_fit:
             self._begin(glides=False)
 
@@ -193,7 +191,7 @@ class GraphView(QGraphicsView):
         self.move_camera(self.camera.zoomed(factor))
 
     def reveal(self, nodes: frozenset[str]) -> None:
-        """Some nodes in sight, large enough to be read, with a little of what is around them."""
+        """Glide to some nodes, at a scale that can be read, with a margin."""
         bounds = self.prepared.bounds_of(nodes)
         if bounds is None:
             return
@@ -202,7 +200,7 @@ class GraphView(QGraphicsView):
         self.glide_to(self.camera.fitted(around, most=1.4))
 
     def keep_in_sight(self, nodes: frozenset[str]) -> None:
-        """Moves only when none of the nodes can be seen."""
+        """Glide to some nodes, if the middle of them is out of sight."""
         bounds = self.prepared.bounds_of(nodes)
         if bounds is None:
             return
@@ -339,8 +337,8 @@ class GraphView(QGraphicsView):
     def _take_frame(self, frame: QRect) -> None:
         left, top = self.camera.to_scene((frame.left(), frame.top()))
         right, bottom = self.camera.to_scene((frame.right(), frame.bottom()))
-        rect = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
-        self.nodes_framed.emit(self.prepared.boxes_within(rect))
+        framed = Rect.from_sides(left, top, right, bottom)
+        self.nodes_framed.emit(self.prepared.boxes_within(framed))
 
     def _show_hand(self, at: QPointF) -> None:
         point = self.camera.to_scene(_xy(at))
@@ -361,7 +359,7 @@ class GraphView(QGraphicsView):
         super().leaveEvent(event)
 
     def light_up(self, nodes: frozenset[str]) -> None:
-        """Draws a frame around what is pointed at elsewhere, until the next call."""
+        """Frame some nodes, until the next call: the pointer is over them in another panel."""
         if nodes != self._lit:
             self._lit = nodes
             self.viewport().update()
@@ -437,7 +435,7 @@ class GraphView(QGraphicsView):
         return super().viewportEvent(event)
 
     def tip_at(self, at: QPoint) -> str:
-        """The tooltip of what stands at a point of the viewport: mark, box or wire."""
+        """The tooltip of the mark, box or wire at a point of the viewport."""
         point = self.camera.to_scene((at.x(), at.y()))
         return self.prepared.tip_at(point, NEAR_WIRE / self.camera.scale)
 

@@ -1,4 +1,4 @@
-"""A drawing in, Graphviz text out: names and states as style, the layout left to Graphviz."""
+"""A drawing in, a Graphviz DOT file out: states are styles, Graphviz makes the layout."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _document(drawing: Drawing, options: Options) -> Iterator[str]:
 
 
 def _clusters(drawing: Drawing, parent: str, indent: str) -> Iterator[str]:
-    """The frames as Graphviz's clusters, each inside of the one around it."""
+    """The frames as nested clusters."""
     homes = drawing.graph.nodes(data="frame", default="")
     for frame in drawing.graph.graph.get("frames", ()):
         if frame.parent != parent:

@@ -15,7 +15,7 @@ from ..scene.theme import Theme
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A graph, where it stands, and what is drawn of it."""
+    """A graph with its layout, its scene and the theme of the picture."""
 
     graph: nx.MultiDiGraph
     layout: Layout
@@ -25,11 +25,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``scale``: pixels of a PNG, points of a PDF for each px of the drawing.
-
-    ``is_transparent``: no ground is painted. ``has_title``, ``has_legend``: whether they stand in
-    the picture.
-    """
+    """``scale``: pixels of a PNG, or CSS px of an SVG or PDF, for each px of the drawing;
+    ``is_transparent``: paint no ground; ``has_title``, ``has_legend``: draw them."""
 
     scale: float = 1.0
     is_transparent: bool = False
@@ -38,11 +35,11 @@ class Options:
 
 
 Report = Callable[[int, int], None]
-"""Hears how much of how much is done; what it raises ends the work."""
+"""Called with (parts done, parts in all); an exception that it raises ends the work."""
 
 
-def never_mind(done: int, known: int) -> None:
-    """For a work that nobody waits for."""
+def no_report(done: int, known: int) -> None:
+    """A `Report` that does nothing."""
 
 
 def sheet_of(drawing: Drawing, options: Options) -> Sheet:

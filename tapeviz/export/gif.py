@@ -1,4 +1,4 @@
-"""Drawings in, a GIF out in which one follows the other: the steps of a backward pass."""
+"""Drawings in, an animated GIF out: the steps of a backward pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..layout.model import Rect
-from .drawing import Drawing, Options, Report, never_mind, sheet_of
+from .drawing import Drawing, Options, Report, no_report, sheet_of
 from .lzw import compress
 from .png import paint_image
 
@@ -24,12 +24,12 @@ def write(drawing: Drawing, options: Options) -> bytes:
 
 
 def animate(
-    drawings: Sequence[Drawing], options: Options, report: Report = never_mind, seconds: float = 1.0
+    drawings: Sequence[Drawing], options: Options, report: Report = no_report, seconds: float = 1.0
 ) -> bytes:
-    """An endless GIF, ``seconds`` for each drawing and three for the last; all in one frame.
+    """A GIF that shows each drawing for ``seconds``, the last for three, and begins again.
 
-    Its 256 colours are the most frequent ones, the others become the nearest of them. Frames are
-    painted twice, for the colours and for good: all at once would take memory without bounds.
+    It has the 256 most frequent colours; others become the nearest of these. Each drawing is
+    painted twice, for the palette and for its frame, so that only one is in memory at a time.
     """
     last, known = len(drawings) - 1, 2 * len(drawings)
     colours = _palette(_painted(drawings, options), lambda done: report(done, known))
@@ -53,14 +53,11 @@ def _head(frame: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
 
 
 def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
-    """Every drawing at the same place of a picture that holds the largest."""
+    """The pixels of each drawing, in a picture with room for all of them."""
     plain = Options(options.scale, False, options.has_title, options.has_legend)
     all_bounds = [sheet_of(drawing, plain).bounds for drawing in drawings]
-    left = min(bounds.left for bounds in all_bounds)
-    top = min(bounds.top for bounds in all_bounds)
-    right = max(bounds.right for bounds in all_bounds)
-    bottom = max(bounds.bottom for bounds in all_bounds)
-    bounds = Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+    left, top, right, bottom = zip(*(bounds.sides for bounds in all_bounds), strict=True)
+    bounds = Rect.from_sides(min(left), min(top), max(right), max(bottom))
     for drawing in drawings:
         image = paint_image(drawing, sheet_of(drawing, plain), plain, bounds)
         rows = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
@@ -101,7 +98,7 @@ def _indices(frame: Pixels, colours: Pixels) -> NDArray[np.uint8]:
 
 
 def _frame(indices: NDArray[np.uint8], before: NDArray[np.uint8] | None, seconds: float) -> bytes:
-    """The part that differs from the frame before, to be laid over it."""
+    """The smallest rectangle with all that differs from the frame before."""
     top, bottom, left, right = _changed(indices, before)
     part = indices[top:bottom, left:right]
     control = struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0x04, round(seconds * 100), 0, 0)

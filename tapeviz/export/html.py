@@ -1,7 +1,7 @@
-"""A drawing, or all about a gradient call, in; one HTML page out that needs nothing else.
+"""A drawing, or a page about a gradient call, in; a self-contained HTML file out.
 
-Wheel, drag, + and - move and zoom the picture. A shared page has the source, the cards and the
-backward pass beside it; its left and right arrow keys step through the pass.
+Wheel, drag, + and - move and zoom the picture. A shared page shows source, cards and backward pass
+beside it; the left and right arrow keys step through the pass.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SIGNS = {"error": "✕", "target": "◎", "source": "●"}
 
 
 def write(drawing: Drawing, options: Options) -> bytes:
-    """The picture alone, to be dragged and zoomed."""
+    """A page with the picture alone."""
     scene = drawing.scene
     rounds = (PageRound(scene.title, (), ((None, scene),)),)
     page = SharedPage(scene.title or "Graph", (), (), (), rounds)
@@ -56,7 +56,7 @@ def write(drawing: Drawing, options: Options) -> bytes:
 
 
 def write_page(page: SharedPage, theme: Theme, options: Options) -> bytes:
-    """Everything about a gradient call: source, picture, cards and the backward pass."""
+    """A page about a gradient call: source, picture, cards and backward pass."""
     return _write(page, theme, options, is_alone=False)
 
 
@@ -95,7 +95,10 @@ def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> 
 
 
 class _Pictures:
-    """Frames as numbers of groups, each group written once, with classes for both themes."""
+    """Turns scenes into lists of group numbers; each different SVG group is in the page once.
+
+    The groups have CSS classes, which have a rule for each theme.
+    """
 
     def __init__(self, options: Options, has_title: bool) -> None:
         self._themes = (THEMES["light"], THEMES["dark"])
@@ -142,7 +145,7 @@ class _Pictures:
         return "".join(parts)
 
     def svg(self, round_: PageRound, groups: Sequence[int]) -> str:
-        """The first frame, in a view box that has room for every frame."""
+        """An SVG of some groups, with a view box that has room for every frame."""
         left = min(bounds.left for bounds in self._bounds)
         top = min(bounds.top for bounds in self._bounds)
         width = max(bounds.right for bounds in self._bounds) - left
@@ -157,7 +160,7 @@ class _Pictures:
 
 
 def _variables() -> Iterator[str]:
-    """The colours of both themes, by the names that they have in a theme file."""
+    """CSS variables for the colours of both themes, named as in the theme files."""
     for selector, theme in ((":root", THEMES["light"]), (".dark", THEMES["dark"])):
         names = [field.name for field in fields(theme) if field.name not in ("name", "is_dark")]
         colours = "".join(f"--{name}:{getattr(theme, name)};" for name in names)
@@ -260,7 +263,7 @@ def _resource(name: str) -> str:
 
 
 def _json(data: object) -> str:
-    """JSON that ends no script element, whatever texts are in it."""
+    """JSON that can stand in a script element: no text in it ends the element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -274,7 +277,7 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Text whose tabs and line ends stay."""
+    """Escaped text that keeps its tabs and line ends."""
     return "\n".join(
         escape("\t".join(clean(part) for part in line.split("\t"))) for line in text.split("\n")
     )

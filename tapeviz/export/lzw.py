@@ -8,16 +8,16 @@ _MOST_CODES = 4096
 
 
 def compress(indices: bytes) -> bytes:
-    """Minimum code size, sub-blocks of at most 255 bytes, terminator."""
+    """The image data: minimum code size, sub-blocks of at most 255 bytes, terminator."""
     packed = _packed(indices)
     blocks = (packed[start : start + 255] for start in range(0, len(packed), 255))
     return bytes([_CODE_SIZE]) + b"".join(bytes([len(b)]) + b for b in blocks) + b"\0"
 
 
 def _packed(indices: bytes) -> bytes:
-    """Codes of 9 to 12 bits, least significant bit first."""
+    """LZW codes of 9 to 12 bits, least significant bit first."""
     made = bytearray()
-    # A string that was seen is known by (its code without the last byte) * 256 + last byte.
+    # The key of a known string: (code of the string without its last byte) * 256 + last byte.
     codes: dict[int, int] = {}
     width, following = _CODE_SIZE + 1, _END + 1
     held, bits = _CLEAR, width
@@ -51,7 +51,7 @@ def _packed(indices: bytes) -> bytes:
     for code in ([prefix] if prefix >= 0 else []) + [_END]:
         held |= code << bits
         bits += width
-        # The decoder makes a code of its own after the last string.
+        # The decoder adds a code after the last string, too.
         following += 1
         if following > 1 << width and width < 12:
             width += 1

@@ -1,7 +1,7 @@
 """A drawing in, JSON in networkx's node-link form out.
 
-``networkx.node_link_graph(json.load(file), edges="edges")`` gives the graph back. Written by hand
-because the name of that argument differs between versions of networkx.
+``networkx.node_link_graph(json.load(file), edges="edges")`` reads it. `networkx.node_link_data` is
+not used, because its arguments differ between versions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A drawing in, a PDF of one page of its size out; text stays text, fonts are embedded."""
+"""A drawing in, a PDF with one page of its size out; text stays text, fonts are embedded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .drawing import Drawing, Options, sheet_of
 _POINTS = 0.75
 """Points of 1/72 inch for each px of 1/96 inch."""
 _LONGEST_SIDE = 14_400.0
-"""Where PDF viewers stop (ISO 32000-1, annex C); larger drawings are scaled down."""
+"""Points; the limit of PDF viewers (ISO 32000-1, annex C). Larger drawings are scaled down."""
 _RESOLUTION = 1200
 
 

@@ -21,7 +21,7 @@ _DPI = 96.0
 
 
 def write(drawing: Drawing, options: Options) -> bytes:
-    """``TapevizError`` if the image would be larger than 200 megapixels."""
+    """Raises :class:`TapevizError` for more than 200 megapixels or a side above 32,767 px."""
     sheet = sheet_of(drawing, options)
     image = paint_image(drawing, sheet, options, sheet.bounds)
     dots = round(_DPI * options.scale / _INCH)
@@ -32,8 +32,10 @@ def write(drawing: Drawing, options: Options) -> bytes:
 
 
 def paint_image(drawing: Drawing, sheet: Sheet, options: Options, bounds: Rect) -> QImage:
-    """The part of the sheet within ``bounds`` at ``options.scale``; without transparency as
-    ``Format_RGB32``."""
+    """The part of the sheet within ``bounds`` (scene units), ``options.scale`` pixels for each px.
+
+    The image has ``Format_RGB32``, or ``Format_ARGB32_Premultiplied`` if transparent.
+    """
     need_application()
     width = math.ceil(bounds.width * options.scale)
     height = math.ceil(bounds.height * options.scale)

@@ -1,4 +1,4 @@
-"""A drawing in, plain records of its nodes and edges out: what the data formats write."""
+"""A drawing in, dicts of its nodes, edges, frames and cuts out, for the data formats."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def graph_record(drawing: Drawing) -> Record:
 
 
 def node_records(drawing: Drawing) -> Iterator[Record]:
-    """One for each box. ``x, y``: its centre; ``role``: source and target of the call shown come
-    before op, variable, constant and group."""
+    """A record for each box. ``x, y``: its centre; ``role``: ``target`` or ``source`` of the call
+    shown, else ``op``, ``variable``, ``constant`` or ``group``."""
     for box in drawing.scene.boxes:
         node: Node = drawing.graph.nodes[box.node]["node"]
         yield {
@@ -53,7 +53,7 @@ def node_records(drawing: Drawing) -> Iterator[Record]:
 
 
 def edge_records(drawing: Drawing) -> Iterator[Record]:
-    """One for each wire. ``state``: how it is drawn; ``route``: the points of its polyline."""
+    """A record for each wire. ``state``: how it is drawn; ``route``: the points of its polyline."""
     for wire in drawing.scene.wires:
         source, target, key = wire.edge
         yield {
@@ -70,7 +70,7 @@ def edge_records(drawing: Drawing) -> Iterator[Record]:
 
 
 def frame_records(drawing: Drawing) -> Iterator[Record]:
-    """One for each frame. ``turn`` of ``count``: of a repeat (0 of 0: it is none)."""
+    """A record for each frame. ``turn`` of ``count``: the turn shown of a repeat, else 0 of 0."""
     for frame in drawing.scene.frames:
         yield {
             "path": clean(frame.path),
@@ -86,7 +86,7 @@ def frame_records(drawing: Drawing) -> Iterator[Record]:
 
 
 def cut_records(drawing: Drawing) -> Iterator[Record]:
-    """One for each pair of scissors: where it stands and why."""
+    """A record for each pair of scissors: its edge, its place, and the cause of the cut."""
     for mark in drawing.scene.marks:
         yield {
             "source": clean(mark.edge[0]),

@@ -1,4 +1,4 @@
-"""The nouns of a page to share: text with its marks, cards, and rounds with steps and frames."""
+"""The content of a page to share: source lines with marks, cards, rounds with steps and frames."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..scene.model import Scene
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """A line of the source. ``pieces``: (role, text), see ``text.code_roles``; ``marks``:
-    of ``cut``, ``trouble``, ``call``, ``source``, ``target``, ``error``, ``left-out``; ``badge``:
-    a word at its end; ``tip``: what the marks mean."""
+    """A line of the source. ``pieces``: (role, text), see ``text.code_roles``; ``marks``: any of
+    ``cut``, ``trouble``, ``call``, ``source``, ``target``, ``error``, ``left-out``; ``badge``: a
+    word at its end; ``tip``: the meaning of the marks."""
 
     pieces: tuple[tuple[str, str], ...]
     marks: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """Numbers of a gradient under a heading; ``rows`` is empty where they did not travel."""
+    """The numbers of a gradient; ``rows`` is empty if they stayed in the kernel."""
 
     heading: str
     rows: tuple[tuple[str, ...], ...]
@@ -65,8 +65,8 @@ class PageStep:
 
 @dataclass(frozen=True, slots=True)
 class PageRound:
-    """A gradient call. ``frames``: (after how many steps, the scene then), ascending; the first,
-    after None, has the whole flow. All frames of a page stand in one place."""
+    """A gradient call. ``frames``: (steps walked, scene), ascending; the first is (None, the scene
+    with the whole flow). The frames of a page share their coordinates."""
 
     words: str
     steps: tuple[PageStep, ...]
@@ -75,7 +75,7 @@ class PageRound:
 
 @dataclass(frozen=True, slots=True)
 class SharedPage:
-    """``first``: the round that is shown at first; ``facts``: about the run, a line each."""
+    """``facts``: about the run, a line each; ``first``: the index of the round shown at first."""
 
     title: str
     facts: tuple[str, ...]

@@ -51,9 +51,9 @@ def _document(drawing: Drawing, sheet: Sheet, ground: str | None, scale: float) 
 
 
 class Classes(Generic[Look]):
-    """Names each look once: the role of what has it, numbered where a role has several.
+    """CSS classes: one for each look, named by role, with a number if a role has several looks.
 
-    Rules name the element too, so that a group of the same name hands nothing down.
+    A rule names the element too, so that it does not match a group with the same class.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Classes(Generic[Look]):
         return known
 
     def rules(self) -> Iterator[tuple[tuple[str, str], Look]]:
-        """For each class (name, element) its look."""
+        """((class, element), look) of each rule."""
         for (element, _, look), name in self._names.items():
             yield (name, element), look
 
@@ -103,7 +103,7 @@ def element(primitive: Primitive) -> str:
 
 
 def rule(primitive: Primitive) -> str:
-    """The declarations of a primitive's look: all but its place and its text."""
+    """The CSS declarations for the look of a primitive."""
     if isinstance(primitive, Path):
         return _path_rule(primitive.style)
     look = f"fill:{primitive.colour};font-size:{_number(primitive.size)}px"
@@ -115,7 +115,7 @@ def rule(primitive: Primitive) -> str:
 
 
 def _run(run: TextRun, name: str) -> str:
-    # Another font than the measured one is squeezed into the room that was made for the text.
+    # A viewer without our fonts squeezes the text into the width that was measured.
     length = _number(text_width(run.text, run.font, run.size)) if len(run.text) > 1 else ""
     fitted = f' textLength="{length}"' if length else ""
     place = f'x="{_number(run.x)}" y="{_number(run.y)}"'

@@ -1,4 +1,4 @@
-"""A scene in, the sentences out that describe it to those who cannot see it."""
+"""A scene in, sentences that describe it to a screen reader out."""
 
 from __future__ import annotations
 

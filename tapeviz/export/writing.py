@@ -1,4 +1,4 @@
-"""A drawing and a path in, a whole file out; which suffix is written by whom."""
+"""A drawing and a path in, a file out; the table of writers."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from .drawing import Drawing, Options
 from .shared_page import SharedPage
 
 MOST_FRAMES = 240
-"""A film of more takes too long to look at, and its file is too large to send."""
+"""Frames of a GIF at most: more take too long to watch, and make the file too large to send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """``module``: of this room, with ``write(drawing, options) -> bytes``; ``entry``, ``tip``: its
-    line in the menu, with a mnemonic."""
+    """``module``: a module of this package with ``write(drawing, options) -> bytes``; ``entry``,
+    ``tip``: its line in the menu (with a mnemonic) and the tooltip."""
 
     module: str
     entry: str
     tip: str
 
     def write(self, drawing: Drawing, options: Options) -> bytes:
-        """The module is loaded when it is first needed: only PNG and PDF need Qt."""
+        """Write with the module, which is imported now: PNG, PDF and GIF need Qt, others do not."""
         made: bytes = _loaded(self.module).write(drawing, options)
         return made
 
 
 def _loaded(module: str) -> Any:
-    """:class:`TapevizError` where Qt misses libraries of the system."""
+    """A module of this package. Raises :class:`TapevizError` if Qt lacks a system library."""
     try:
         return import_module(f".{module}", __package__)
     except ImportError as error:
@@ -65,10 +65,10 @@ def render(
     title: bool = True,
     legend: bool = True,
 ) -> bytes:
-    """The picture as the contents of a file with this suffix (``svg`` or ``.svg``).
+    """The bytes of a file with this suffix (``svg`` or ``.svg``).
 
-    ``scale`` multiplies the size of a PNG or PDF. ``TapevizError`` for an unknown suffix or a
-    scale that is out of reach.
+    ``scale`` multiplies the size of a PNG, SVG, PDF or GIF. Raises :class:`TapevizError` for an
+    unknown suffix or a scale outside 0.01…100.
     """
     writer = WRITERS[check_suffix(suffix)]
     _check_scale(scale)
@@ -84,9 +84,9 @@ def write_picture(
     transparent: bool = False,
     title: bool = True,
 ) -> None:
-    """Writes the picture: the file is whole or, when ``TapevizError`` is raised, as it was.
+    """Write a picture; the file is complete or, if :class:`TapevizError` is raised, unchanged.
 
-    ``suffix``: the format, if the path's own suffix is not one.
+    ``suffix``: the format, if the path's suffix does not say it.
     """
     path = Path(path)
     suffix = suffix or path.suffix
@@ -96,7 +96,7 @@ def write_picture(
 def write_shared_page(
     page: SharedPage, path: str | Path, theme: Theme, *, transparent: bool = False
 ) -> None:
-    """Writes a page (.html) about a gradient call, that needs neither a network nor tapeviz."""
+    """Write an HTML page about a gradient call, which needs neither a network nor tapeviz."""
     options = Options(1.0, transparent, False)
     write_whole(Path(path), _loaded("html").write_page(page, theme, options))
 
@@ -109,10 +109,9 @@ def write_animation(
     report: Callable[[int, int], None] | None = None,
     seconds: float = 1.0,
 ) -> None:
-    """Writes a GIF in which the drawings follow each other.
+    """Write a GIF of the drawings, each shown for ``seconds``; otherwise like `write_picture`.
 
-    The picture is as large as the largest; each is shown for ``seconds``. ``report(done, known)``
-    hears of the progress; what it raises ends the work. Else like `write_picture`.
+    ``report(done, known)`` is called after each frame; an exception that it raises ends the work.
     """
     if not drawings:
         raise TapevizError("there is nothing to animate: no backward pass was walked")
@@ -124,7 +123,7 @@ def write_animation(
 
 
 def steps_filmed(count: int) -> list[int]:
-    """After which of ``count`` steps there is a frame: the beginning, and all or evenly many."""
+    """The numbers of walked steps that get a frame: 0 to ``count``, or 240 evenly spread ones."""
     if count < MOST_FRAMES:
         return list(range(count + 1))
     return [round(frame * count / (MOST_FRAMES - 1)) for frame in range(MOST_FRAMES)]
@@ -136,7 +135,7 @@ def _check_scale(scale: float) -> None:
 
 
 def check_suffix(suffix: str) -> str:
-    """The writer's name for ``svg`` or ``.SVG``; ``TapevizError`` names those that there are."""
+    """The key in `WRITERS` of ``svg`` or ``.SVG``. Raises :class:`TapevizError` without one."""
     name = suffix.lower().lstrip(".")
     if not name:
         raise TapevizError(f"the output's name needs a suffix, one of {_known()}")

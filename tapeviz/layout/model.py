@@ -35,6 +35,25 @@ class Rect:
     def bottom(self) -> float:
         return self.y + self.height / 2
 
+    @property
+    def sides(self) -> tuple[float, float, float, float]:
+        """(left, top, right, bottom)."""
+        across, down = self.width / 2, self.height / 2
+        return self.x - across, self.y - down, self.x + across, self.y + down
+
+    @classmethod
+    def from_sides(cls, left: float, top: float, right: float, bottom: float) -> Rect:
+        return cls((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+
+    def contains(self, other: Rect) -> bool:
+        """Whether ``other`` lies wholly in this rectangle; borders may touch."""
+        return (
+            self.left <= other.left
+            and self.right >= other.right
+            and self.top <= other.top
+            and self.bottom >= other.bottom
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

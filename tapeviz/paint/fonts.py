@@ -15,7 +15,7 @@ _made: list[QGuiApplication] = []
 
 
 def need_application() -> None:
-    """Fonts need an application: the window's, else one that needs no screen."""
+    """Make a QGuiApplication that needs no screen, if there is none: fonts need one."""
     if QGuiApplication.instance() is None:
         if sys.platform.startswith("linux"):
             os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -25,13 +25,14 @@ def need_application() -> None:
 
 @cache
 def load_fonts() -> None:
-    """Makes the bundled fonts known to Qt, once."""
+    """Make the bundled fonts known to Qt, once."""
     for file in sorted(resource("fonts").glob("*.ttf")):
         QFontDatabase.addApplicationFont(str(file))
 
 
 def qfont(face: Font, size: float, weight: int) -> QFont:
-    """A font of ``size`` px whose glyphs are as wide at every scale as they were measured."""
+    """A font of ``size`` px, without hinting and kerning: its glyphs have the measured width at
+    every scale."""
     font = QFont()
     font.setFamilies(list(FACES[face].families))
     font.setPixelSize(round(size))

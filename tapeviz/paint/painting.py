@@ -1,4 +1,4 @@
-"""Groups of primitives in, QPainter calls out; the one place where pens and brushes are made."""
+"""Groups of primitives in, QPainter calls out; pens and brushes are made here alone."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..scene.text import text_width
 from .fonts import qfont
 
 _NOTICEABLE = 0.97
-"""A text that is squeezed less than this is drawn as it is."""
+"""A text whose squeeze is above this is drawn unsqueezed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaintedPath:
-    """``is_plate``: it carries words, and goes with them."""
+    """``is_plate``: the ground of words, drawn only with them."""
 
     path: QPainterPath
     pen: QPen
@@ -120,7 +120,7 @@ def _brush(style: Style) -> QBrush:
 
 
 def _prepare_text(run: TextRun) -> PaintedText:
-    """Another font than the measured one is squeezed into the room that was made for the text."""
+    """A text, squeezed if the font found is wider than the bundled one that sizes are made for."""
     font = qfont(run.font, run.size, run.weight)
     measured = text_width(run.text, run.font, run.size)
     real = QFontMetricsF(font).horizontalAdvance(run.text)

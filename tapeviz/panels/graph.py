@@ -178,7 +178,7 @@ class GraphPanel(Panel):
         spot = rect.adjusted(-GAP, -GAP, GAP, GAP)
         left, top = self.view.camera.to_scene((spot.left(), spot.top()))
         right, bottom = self.view.camera.to_scene((spot.right(), spot.bottom()))
-        return Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+        return Rect.from_sides(left, top, right, bottom)
 
     def _tell_room(self) -> None:
         """The picture is laid out for the pane as large as it is, unless the user moved in it."""

@@ -1,4 +1,4 @@
-"""Graph, layout and trace in, the boxes and wires out as they are without any overlay."""
+"""Graph, layout and trace in; boxes and wires without any overlay out."""
 
 from __future__ import annotations
 
@@ -34,10 +34,13 @@ _MOST_STATS = 2000
 
 @dataclass(frozen=True, slots=True)
 class BaseScene:
-    """``edges``: which wires carry a link; ``writes``: wires from an assign into a variable's next
-    version; ``ops``, ``variables``: the boxes of an op and of a variable; ``holders``: those that
-    show a tensor or, as a variable, gave it away; ``insides``: the folded groups that hide it.
-    ``rects``: (left, top, right, bottom)."""
+    """What is drawn whatever call, step or selection is shown.
+
+    ``edges``: the wires that carry a link. ``writes``: wires from an assign to the variable's next
+    version. ``ops``, ``variables``: the boxes of an op, of a variable. ``holders``: the boxes that
+    show a tensor, and the variables that it was read from. ``insides``: the folded groups that
+    hide a tensor. ``rects``: (left, top, right, bottom) of each box.
+    """
 
     graph: nx.MultiDiGraph
     layout: Layout
@@ -62,78 +65,75 @@ class BaseScene:
 
 
 def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> BaseScene:
-    """Nothing here depends on the call shown, the step or the selection."""
+    """The base scene of a layout, whatever call, step or selection is shown."""
     has_stats = len(graph) <= _MOST_STATS
     boxes = {
         name: _box(data["node"], layout.rects[name], trace, has_stats)
         for name, data in graph.nodes(data=True)
         if name in layout.rects
     }
-    rects = np.array(
-        [(r.left, r.top, r.right, r.bottom) for r in (box.rect for box in boxes.values())],
-        dtype=np.float64,
-    ).reshape(-1, 4)
-    plain = BaseScene(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, {}, rects)
-    _index_nodes(plain)
-    _index_groups(plain)
-    _add_wires(plain)
-    return plain
+    rects = np.array([box.rect.sides for box in boxes.values()], dtype=np.float64).reshape(-1, 4)
+    base = BaseScene(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, {}, rects)
+    _index_nodes(base)
+    _index_groups(base)
+    _add_wires(base)
+    return base
 
 
-def _index_nodes(plain: BaseScene) -> None:
-    trace = plain.trace
-    for name in plain.boxes:
-        node = plain.node(name)
+def _index_nodes(base: BaseScene) -> None:
+    trace = base.trace
+    for name in base.boxes:
+        node = base.node(name)
         if node.op is not None:
-            plain.ops[node.op] = (*plain.ops.get(node.op, ()), name)
+            base.ops[node.op] = (*base.ops.get(node.op, ()), name)
         if node.role == "variable" and node.variable is not None:
-            plain.variables.setdefault(node.variable, []).append(name)
+            base.variables.setdefault(node.variable, []).append(name)
         if node.tensor is not None and (node.role != "variable" or node.tensor in trace.reads):
-            plain.holders.setdefault(node.tensor, []).append(name)
+            base.holders.setdefault(node.tensor, []).append(name)
 
 
-def _index_groups(plain: BaseScene) -> None:
+def _index_groups(base: BaseScene) -> None:
     """Index the boxes of folded groups by what they hide."""
-    groups = [node for node in map(plain.node, plain.boxes) if node.members]
+    groups = [node for node in map(base.node, base.boxes) if node.members]
     if not groups:
         return
-    trace = plain.trace
+    trace = base.trace
     for group in groups:
         alone = (group.id,)
         for member in group.members:
             op, version = op_of(member, trace), version_of(member, trace)
             tensors: Sequence[TensorId] = ()
             if op is not None:
-                plain.ops[op.id] = (*known, *alone) if (known := plain.ops.get(op.id)) else alone
+                base.ops[op.id] = (*known, *alone) if (known := base.ops.get(op.id)) else alone
                 tensors = op.outputs
             elif version is not None:
                 tensors = (TensorId(version.variable),)
             for tensor in tensors:
-                inside = plain.insides.get(tensor)
-                plain.insides[tensor] = (*inside, *alone) if inside else alone
+                inside = base.insides.get(tensor)
+                base.insides[tensor] = (*inside, *alone) if inside else alone
 
 
-def _add_wires(plain: BaseScene) -> None:
-    """Wires, and which of them carries what."""
-    layout, boxes = plain.layout, plain.boxes
+def _add_wires(base: BaseScene) -> None:
+    """Make the wires, and index them by the links that they carry."""
+    layout, boxes = base.layout, base.boxes
     is_layered = layout.name == "layered"
-    for source, target, number, data in plain.graph.edges(keys=True, data=True):
+    for source, target, number, data in base.graph.edges(keys=True, data=True):
         key = (source, target, number)
         if key not in layout.routes or source not in boxes or target not in boxes:
             continue
         edge: Edge = data["edge"]
         points = tuple(layout.routes[key])
         axis = _axis(points, layout.rects[source], layout.rects[target]) if is_layered else ""
-        plain.wires[key] = _wire(key, edge, points, axis, plain.trace)
+        base.wires[key] = _wire(key, edge, points, axis, base.trace)
         alone = (key,)
         for tensor, consumer in edge.links:
             if consumer is not None:
-                known = plain.edges.get((tensor, consumer))
-                plain.edges[tensor, consumer] = (*known, key) if known else alone
+                known = base.edges.get((tensor, consumer))
+                base.edges[tensor, consumer] = (*known, key) if known else alone
             elif tensor is None:
-                plain.writes.append(key)
+                base.writes.append(key)
             if tensor is not None and boxes[source].shape == "capsule":
-                holders = plain.holders.setdefault(tensor, [])
+                holders = base.holders.setdefault(tensor, [])
                 if source not in holders:
                     holders.append(source)
 
@@ -183,7 +183,8 @@ def _wire(key: EdgeKey, edge: Edge, points: tuple[Point, ...], axis: Axis, trace
 
 
 def _axis(points: tuple[Point, ...], source: Rect, target: Rect) -> Axis:
-    """Along which the route leaves its first box and enters its last, if both are the same."""
+    """The axis along which the route leaves its first box and enters its last; empty if they
+    differ."""
     start, end = _side(points[0], source), _side(points[-1], target)
     return start if start == end else ""
 

@@ -1,4 +1,4 @@
-"""A call and the wires drawn in, the picture's title and the entries of its legend out."""
+"""A call and the wires drawn in, the title and the legend of the picture out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 28
 
 
 def legend_of(wires: Iterable[Wire], boxes: Iterable[Box] = ()) -> tuple[LegendEntry, ...]:
-    """One entry for each look of a wire and each sign on a box, always in the same order."""
+    """An entry for each look of the wires and each doubt on the boxes, in a fixed order."""
     looks = {wire_look(wire) for wire in wires}
     looks.update(box.doubt for box in boxes)
     words = {**_WORDS, **LEGEND_WORDS}
@@ -51,7 +51,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _last_part(name: str) -> str:
-    """The last two words of a Keras path; the tooltip has the whole of a long name."""
+    """The last two parts of a Keras path; the tooltip has the whole name."""
     return shorten("/".join(name.split("/")[-2:]), _LONGEST // 2 + 2)
 
 

@@ -1,4 +1,4 @@
-"""Graph, layout, trace and what is shown of them in, the scene out."""
+"""Graph, layout, trace, the call shown and the overlay in; the scene out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
@@ -15,7 +14,7 @@ from ..layout.model import Layout
 from ..trace.model import TensorId, Trace
 from .base_scene import prepare
 from .captions import legend_of, title_of
-from .flow_scene import FlowScene, hull, light_up, with_plates
+from .flow_scene import FlowScene, add_flow, hull, with_plates
 from .model import Box, Overlay, Scene, Wire
 from .parts.frames import frames_of
 from .parts.numbers import gradient_text
@@ -37,19 +36,18 @@ def compose(
     shown: CallDiagnosis | None,
     overlay: Overlay,
 ) -> Scene:
-    """Everything that is drawn, back to front, in the units of the layout.
+    """Everything that is drawn, back to front, in the units of the layout (px).
 
-    What the selection and the step leave as it is was made before, once for each layout and
-    call: a step costs little.
+    The parts that do not depend on step and selection are kept from the call before, so that a
+    step costs little.
     """
-    lit = _lit(graph, layout, trace, shown, overlay.show_bridge)
-    wires, boxes, bounds = lit.wires, dict(lit.boxes), lit.bounds
+    flow = _flow_scene(graph, layout, trace, shown, overlay.show_bridge)
+    wires, boxes, bounds = flow.wires, dict(flow.boxes), flow.bounds
     if shown is not None and overlay.step is not None:
-        progress = advance(lit.plain, shown, overlay.step, lit.lighting.fans)
-        wires = _stepped_wires(lit, progress)
-        _step_boxes(lit, progress, boxes)
-        room = with_plates(lit.rects)
-        bounds = hull(np.vstack([room, _corners(lit)]))
+        progress = advance(flow.base, shown, overlay.step, flow.lighting.fans)
+        wires = _stepped_wires(flow, progress)
+        _step_boxes(flow, progress, boxes)
+        bounds = hull(np.vstack([with_plates(flow.rects), flow.bounds.sides]))
     for name in overlay.selected_nodes:
         if name in boxes:
             boxes[name] = replace(boxes[name], is_selected=True)
@@ -58,7 +56,7 @@ def compose(
         bounds,
         drawn,
         tuple(boxes.values()),
-        lit.marks,
+        flow.marks,
         legend_of(drawn, boxes.values()),
         title_of(shown, trace),
         frames=frames_of(graph, layout, trace),
@@ -66,53 +64,48 @@ def compose(
 
 
 _latest: list[FlowScene] = []
-"""The last one made: the same objects come again and again, with another step or selection."""
+"""The last flow scene: most calls of `compose` differ from the one before in step or selection."""
 
 
-def _lit(
+def _flow_scene(
     graph: nx.MultiDiGraph,
     layout: Layout,
     trace: Trace,
     shown: CallDiagnosis | None,
     show_bridge: bool,
 ) -> FlowScene:
-    plain = None
-    for lit in _latest:
-        known = lit.plain
+    base = None
+    for flow in _latest:
+        known = flow.base
         if known.graph is graph and known.layout is layout and known.trace is trace:
-            if lit.shown is shown and lit.show_bridge == show_bridge:
-                return lit
-            plain = known
-    made = light_up(plain or prepare(graph, layout, trace), shown, show_bridge)
+            if flow.shown is shown and flow.show_bridge == show_bridge:
+                return flow
+            base = known
+    made = add_flow(base or prepare(graph, layout, trace), shown, show_bridge)
     _latest[:] = [made]
     return made
 
 
-def _corners(lit: FlowScene) -> NDArray[np.float64]:
-    rect = lit.bounds
-    return np.array([[rect.left, rect.top, rect.right, rect.bottom]])
-
-
 def _ordered(wires: Iterable[Wire]) -> tuple[Wire, ...]:
-    """Wires in drawing order: the most important ones last, on top."""
+    """Wires in drawing order: the most important last, on top."""
     looks: dict[str, list[Wire]] = {look: [] for look in _ORDER}
     for wire in wires:
         looks[wire_look(wire)].append(wire)
     return tuple(wire for some in looks.values() for wire in some)
 
 
-def _stepped_wires(lit: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
-    """Wires that were not walked yet are pale; the shares of a sum stand on their wires, of very
-    many those that were walked last."""
-    wires = lit.wires | {
-        key: wire for key, wire in lit.pending.items() if key not in progress.walked
+def _stepped_wires(flow: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
+    """The wires after some steps: pale where the stepper has not been, with the shares of sums as
+    labels (the last 200 of more)."""
+    wires = flow.wires | {
+        key: wire for key, wire in flow.pending.items() if key not in progress.walked
     }
-    trace = lit.plain.trace
-    taken = [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in lit.marks]
-    rects = with_plates(lit.rects) if progress.shares else lit.rects
+    trace = flow.base.trace
+    taken = [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in flow.marks]
+    rects = with_plates(flow.rects) if progress.shares else flow.rects
     for key, gradient in list(progress.shares.items())[-_MOST_LABELS:]:
         text = gradient_text(trace.value(gradient), trace.stats(gradient), _SHARE_LENGTH)
-        if text and key in lit.lighting.gradient:
+        if text and key in flow.lighting.gradient:
             half = (plate_width(text) / 2 + 2, PLATE_HEIGHT / 2 + 2)
             at = clear_point(wires[key], rects, taken, half, _LABEL_SHARES)
             taken.append(around(at, half))
@@ -120,17 +113,16 @@ def _stepped_wires(lit: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
     return wires
 
 
-def _step_boxes(lit: FlowScene, progress: Progress, boxes: dict[str, Box]) -> None:
+def _step_boxes(flow: FlowScene, progress: Progress, boxes: dict[str, Box]) -> None:
     for name, gradient in progress.arrived.items():
-        if name in lit.unasked:
-            continue
-        boxes[name] = _with_gradient(lit, boxes[name], gradient)
+        if name not in flow.unasked:
+            boxes[name] = _with_gradient(flow, boxes[name], gradient)
     for name in progress.current:
         boxes[name] = replace(boxes[name], is_current=True)
 
 
-def _with_gradient(lit: FlowScene, box: Box, gradient: TensorId) -> Box:
-    written = lit.write(gradient)
-    picture = None if box.picture is None else written.picture
-    words = f"{box.tooltip}\n{written.words}"
-    return replace(box, gradient=written.text, gradient_picture=picture, tooltip=words)
+def _with_gradient(flow: FlowScene, box: Box, gradient: TensorId) -> Box:
+    label = flow.label(gradient)
+    picture = None if box.picture is None else label.picture
+    words = f"{box.tooltip}\n{label.words}"
+    return replace(box, gradient=label.text, gradient_picture=picture, tooltip=words)

@@ -1,11 +1,14 @@
-"""A node and its trace in, what stands in its box out; sizes and painters share it."""
+"""A node and its trace in; the words, value and picture size of its box out.
+
+Box sizes and painters share them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..graph.model import Node
-from ..trace.model import Array, Tensor, Trace
+from ..trace.model import Tensor, Trace
 from .model import BoxShape
 from .parts.numbers import rounded_text, scalar_text, shape_text
 from .parts.pictures import cells_of
@@ -18,10 +21,8 @@ SUBTITLE_LENGTH = 36
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """``value``: a number as text; ``cells``: rows and columns of the picture, if there is one.
-
-    ``is_small``: one line of text, the title, and nothing else.
-    """
+    """``value``: a number as text; ``cells``: (rows, columns) of the picture, None for none;
+    ``is_small``: the box shows its title alone."""
 
     shape: BoxShape
     title: str
@@ -40,7 +41,7 @@ SHAPES: dict[str, BoxShape] = {
 
 
 def content_of(node: Node, trace: Trace) -> Content:
-    """The words and picture in a node's box. Arrays that did not travel have no picture."""
+    """The words and picture in a node's box. An array that stayed in the kernel has no picture."""
     shape = SHAPES[node.role]
     tensor = None if node.tensor is None else trace.tensors.get(node.tensor)
     title = shorten(node.title, TITLE_LENGTH)
@@ -57,7 +58,7 @@ def content_of(node: Node, trace: Trace) -> Content:
 
 
 def is_write(node: Node) -> bool:
-    """A single op that writes a variable's state; a group that holds one is drawn as a group."""
+    """Whether the node is a single op that writes a variable (a group with such an op is not)."""
     return node.assigns and node.role == "op"
 
 
@@ -81,7 +82,7 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
     if tensor is None:
         return shorten(node.title, TITLE_LENGTH)
     value = trace.value(tensor.id)
-    text = "" if value is None else short_value(value)
+    text = "" if value is None else rounded_text(value) if value.size else "[]"
     name = clean(node.title) if _is_named(node, trace) else ""
     if text:
         # In graph mode a literal is an op, whose name is the literal itself.
@@ -95,10 +96,6 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
 
 
 def _is_named(node: Node, trace: Trace) -> bool:
-    """Whether its title is a name: that of the snippet, or of a gradient (``∂y/∂x``)."""
+    """Whether the title is a name of the snippet, or of a gradient (``∂y/∂x``)."""
     names = () if node.tensor is None else trace.names.get(node.tensor, ())
     return node.title in names or node.title.startswith("∂") or node.op is not None
-
-
-def short_value(value: Array) -> str:
-    return rounded_text(value) if value.size else "[]"

@@ -1,4 +1,4 @@
-"""A base scene and a gradient call in, wires, boxes and marks with its flow on them out."""
+"""A base scene and a gradient call in; wires, boxes and marks that show its flow out."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _MOST_BRIDGE = 3.2
 _CLEAR = 3.0
 """Px between scissors and what they do not cover."""
 _SHORT = 56.0
-"""Px of a wire of which scissors on it would hide most."""
+"""Px; scissors would hide most of a wire that is shorter."""
 _LEAST_RADIUS = 9.0
 _SIDES: tuple[LabelSide, ...] = ("above-left", "above-right", "below-left", "below-right")
 
 
 @dataclass(frozen=True, slots=True)
 class GradientLabel:
-    """A gradient as it stands on a box: its text, its picture, its words in the tooltip."""
+    """A gradient as a box shows it; ``words``: its part of the tooltip."""
 
     text: str
     picture: Picture | None
@@ -44,14 +44,14 @@ class GradientLabel:
 
 @dataclass(frozen=True, slots=True)
 class FlowScene:
-    """Everything that a call adds, for all of its steps.
+    """A base scene with the flow of a call; it serves every step and selection.
 
-    ``pending``: wires of the flow as they are before the stepper has walked them; ``rects``:
-    (left, top, right, bottom) of the boxes and of all that may stand around them; ``written``:
-    gradients that were asked for already; ``unasked``: constants that no one asked about.
+    ``pending``: the wires of the flow as they look before the stepper has walked them.
+    ``rects``: (left, top, right, bottom) of the boxes and of the rings and words around them.
+    ``labels``: the gradient labels made so far. ``unasked``: constants that are no source.
     """
 
-    plain: BaseScene
+    base: BaseScene
     shown: CallDiagnosis | None
     show_bridge: bool
     lighting: Lighting
@@ -62,58 +62,58 @@ class FlowScene:
     rects: NDArray[np.float64]
     bounds: Rect
     unasked: frozenset[str]
-    written: dict[TensorId, GradientLabel] = field(default_factory=dict)
+    labels: dict[TensorId, GradientLabel] = field(default_factory=dict)
 
-    def write(self, gradient: TensorId) -> GradientLabel:
-        if gradient not in self.written:
-            trace = self.plain.trace
+    def label(self, gradient: TensorId) -> GradientLabel:
+        if gradient not in self.labels:
+            trace = self.base.trace
             value, stats = trace.value(gradient), trace.stats(gradient)
             text = gradient_text(value, stats)
             picture = None if value is None else picture_of(value)
-            self.written[gradient] = GradientLabel(
+            self.labels[gradient] = GradientLabel(
                 text, picture, f"gradient {text}{stats_words(stats)}"
             )
-        return self.written[gradient]
+        return self.labels[gradient]
 
 
-def light_up(plain: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> FlowScene:
-    """Nothing here depends on the step or the selection."""
-    lighting = light(plain, shown, show_bridge)
-    rings = rings_of(plain, shown)
-    wires = _wires(plain, lighting, rings, shown)
+def add_flow(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> FlowScene:
+    """The flow scene of a call: it does not depend on the step or the selection."""
+    lighting = light(base, shown, show_bridge)
+    rings = rings_of(base, shown)
+    wires = _wires(base, lighting, rings, shown)
     least = WIDTHS["recorded"]
     pending = {
         key: replace(wires[key], is_lit=False, width=min(width, least))
         for key, width in lighting.gradient.items()
     }
-    boxes = dict(plain.boxes)
+    boxes = dict(base.boxes)
     for name, ring in rings.items():
         ringed = replace(boxes[name], ring=ring.kind, ring_label=ring.label)
-        boxes[name] = _with_label_aside(plain, ringed, wires)
-    rects = _outer_rects(plain, [boxes[name] for name in rings])
-    marks = _marks(plain, lighting, wires, shown, rects)
-    bounds = _bounds(plain.layout.bounds, rects[len(plain.rects) :], marks)
+        boxes[name] = _with_label_aside(base, ringed, wires)
+    rects = _outer_rects(base, [boxes[name] for name in rings])
+    marks = _marks(base, lighting, wires, shown, rects)
+    bounds = _bounds(base.layout.bounds, rects[len(base.rects) :], marks)
     unasked = frozenset(
-        name for name, box in boxes.items() if is_constant(plain, name) and not box.ring
+        name for name, box in boxes.items() if is_constant(base, name) and not box.ring
     )
     return FlowScene(
-        plain, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds, unasked
+        base, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds, unasked
     )
 
 
 def _wires(
-    plain: BaseScene, lighting: Lighting, rings: Mapping[str, Ring], shown: CallDiagnosis | None
+    base: BaseScene, lighting: Lighting, rings: Mapping[str, Ring], shown: CallDiagnosis | None
 ) -> dict[EdgeKey, Wire]:
-    wires = dict(plain.wires)
+    wires = dict(base.wires)
     for key, width in lighting.gradient.items():
         wires[key] = replace(wires[key], state="gradient", width=width)
     for key, cause in lighting.cut.items():
         if shown is not None:
-            words = cause_tooltip(cause, shown, plain.trace)
+            words = cause_tooltip(cause, shown, base.trace)
             wires[key] = replace(wires[key], state="cut", width=WIDTHS["cut"], tooltip=words)
     for key, width in lighting.bridge.items():
         wires[key] = replace(wires[key], state="bridge", width=min(width, _MOST_BRIDGE))
-    graph = plain.graph
+    graph = base.graph
     for name in rings:
         for key in (*graph.in_edges(name, keys=True), *graph.out_edges(name, keys=True)):
             if key in wires and key[0] != key[1]:
@@ -121,12 +121,12 @@ def _wires(
     return wires
 
 
-def _with_label_aside(plain: BaseScene, box: Box, wires: Mapping[EdgeKey, Wire]) -> Box:
-    """The ring's words where no wire of its box runs and no other box stands, if there is such a
-    side. Sources have free room above, targets below."""
+def _with_label_aside(base: BaseScene, box: Box, wires: Mapping[EdgeKey, Wire]) -> Box:
+    """Put the ring's words on a side where they cover no wire of the box and no other box, if there
+    is such a side. Sources try the sides above first, targets those below."""
     if not box.ring_label:
         return box
-    graph, name = plain.graph, box.node
+    graph, name = base.graph, box.node
     keys = (*graph.in_edges(name, keys=True), *graph.out_edges(name, keys=True))
     paths = [flattened(curve(wires[key].points, wires[key].axis)) for key in keys if key in wires]
     near = grown(outer_rect(box), 2 * LABEL_SIZE)
@@ -135,7 +135,7 @@ def _with_label_aside(plain: BaseScene, box: Box, wires: Mapping[EdgeKey, Wire])
     for side in sides:
         tried = replace(box, label_side=side)
         rect = label_rect(tried)
-        if not _holds(rect, points) and not _covers(rect, plain.rects):
+        if not _holds(rect, points) and not _covers(rect, base.rects):
             return tried
     return replace(box, label_side=sides[0])
 
@@ -153,7 +153,7 @@ def _covers(rect: Rect, rects: NDArray[np.float64]) -> bool:
 
 
 def _stopped_at_ring(wire: Wire, name: str) -> Wire:
-    """An arrow ends at the ring around its box, not under it."""
+    """Shorten a wire so that it ends at the ring around a box, not under it."""
     points = wire.points
     if wire.edge[1] == name:
         points = cut_back(points, end_direction(points, wire.axis), RING_GAP)
@@ -164,7 +164,7 @@ def _stopped_at_ring(wire: Wire, name: str) -> Wire:
 
 
 def _marks(
-    plain: BaseScene,
+    base: BaseScene,
     lighting: Lighting,
     wires: Mapping[EdgeKey, Wire],
     shown: CallDiagnosis | None,
@@ -176,7 +176,7 @@ def _marks(
         if key not in lighting.front:
             continue
         (x, y), radius = _spot(key, wires, rects, taken)
-        words = cause_tooltip(cause, shown, plain.trace) if shown is not None else ""
+        words = cause_tooltip(cause, shown, base.trace) if shown is not None else ""
         marks.append(Mark("scissors", x, y, key, words, radius))
         taken.append(around((x, y), (radius + _CLEAR, radius + _CLEAR)))
     return tuple(marks)
@@ -188,8 +188,8 @@ def _spot(
     rects: NDArray[np.float64],
     taken: Sequence[tuple[float, float, float, float]],
 ) -> tuple[Point, float]:
-    """Where scissors stand on a wire, and the radius of their disc; beside a wire that is so short
-    that they would hide it, where there is room."""
+    """The middle of the scissors of a wire, and the radius of their disc in px. They stand beside a
+    wire that they would hide, where there is room."""
     wire = wires[key]
     length = length_of(wire)
     if length < _SHORT:
@@ -202,17 +202,18 @@ def _spot(
     return clear_point(wire, rects, taken, half), MARK_RADIUS
 
 
-def _outer_rects(plain: BaseScene, ringed: list[Box]) -> NDArray[np.float64]:
-    """Rectangles of all boxes, and of the ringed boxes with their rings and words."""
+def _outer_rects(base: BaseScene, ringed: list[Box]) -> NDArray[np.float64]:
+    """(left, top, right, bottom) of all boxes, then of the ringed boxes with ring, then of the
+    rings' words."""
     outer = [outer_rect(replace(box, ring_label="")) for box in ringed]
     outer += [label_rect(box) for box in ringed if box.ring_label]
-    extra = np.array([(r.left, r.top, r.right, r.bottom) for r in outer], np.float64)
-    return np.vstack([plain.rects, extra.reshape(-1, 4)])
+    extra = np.array([rect.sides for rect in outer], np.float64)
+    return np.vstack([base.rects, extra.reshape(-1, 4)])
 
 
 def _bounds(layout: Rect, ringed: NDArray[np.float64], marks: tuple[Mark, ...]) -> Rect:
-    """The layout's, and what rings, their words and marks add to it."""
-    corners = [(layout.left, layout.top, layout.right, layout.bottom)]
+    """The bounds of the layout with room for rings, their words and marks."""
+    corners = [layout.sides]
     corners += [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in marks]
     return hull(np.vstack([np.array(corners, np.float64), ringed]))
 
@@ -221,11 +222,11 @@ def hull(rects: NDArray[np.float64]) -> Rect:
     """The least rectangle around (left, top, right, bottom) rows."""
     left, top = (float(n) for n in rects[:, :2].min(axis=0))
     right, bottom = (float(n) for n in rects[:, 2:].max(axis=0))
-    return Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+    return Rect.from_sides(left, top, right, bottom)
 
 
 def with_plates(rects: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rectangles with the room below each that a gradient's plate may take."""
+    """The rectangles, each extended downwards by the room of a gradient's plate."""
     roomy: NDArray[np.float64] = rects.copy()
     roomy[:, 3] += PLATE_DROP + PLATE_HEIGHT / 2 + 1
     return roomy

@@ -1,4 +1,4 @@
-"""A gradient call in, what its flow does to every wire out: state and width."""
+"""A gradient call in; the wires that its flow, its cuts and its bridges touch out."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ _LEAST_SPAN = math.log(1000.0)
 
 @dataclass(frozen=True, slots=True)
 class Lighting:
-    """The wires that the flow touches: ``gradient`` and ``bridge`` with their width, ``cut``
-    with its cause. ``fans``: the boxes whose value takes several ways, so that their gradient is
-    a sum of shares. ``front``: of the cuts those that the gradient comes to."""
+    """``gradient``, ``bridge``: wires with their width in px; ``cut``: wires with the cause.
+
+    ``fans``: boxes whose value several wires carry on, so that their gradient is a sum of shares.
+    ``front``: the cuts that the gradient reaches first on its way back from the targets.
+    """
 
     gradient: Mapping[EdgeKey, float] = field(default_factory=dict)
     bridge: Mapping[EdgeKey, float] = field(default_factory=dict)
@@ -35,53 +37,55 @@ class Lighting:
 UNLIT = Lighting()
 
 
-def light(plain: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Lighting:
+def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Lighting:
     """The whole flow of a call.
 
-    Where an edge stands for several values and one of them is cut, it is drawn as cut. What a
-    constant would get is nobody's question: its wire stays plain unless it is a source.
+    A wire that stands for several values is cut if one of them is. The wire of a constant carries
+    no gradient unless the constant is a source: nobody asked for it.
     """
     if shown is None:
         return UNLIT
     flow = shown.flow
     widths = flow_widths(flow)
-    asked = {name for tensor in flow.sources for name in boxes_of(plain, tensor, shown)}
+    asked = {name for tensor in flow.sources for name in boxes_of(base, tensor, shown)}
 
     def widest(norms: Mapping[Link, float | None]) -> dict[EdgeKey, float]:
-        found = _widest(plain, norms, widths).items()
-        return {k: w for k, w in found if k[0] in asked or not is_constant(plain, k[0])}
+        found = _widest(base, norms, widths).items()
+        return {k: w for k, w in found if k[0] in asked or not is_constant(base, k[0])}
 
-    inside = [link for step in shown.steps for link in links_inside(plain.trace, step)]
+    inside = [link for step in shown.steps for link in links_inside(base.trace, step)]
     gradient = widest(
         dict.fromkeys(inside)
-        | {link: norm for link, norm in flow.walked.items() if _is_followed(plain, shown, link[0])}
+        | {link: norm for link, norm in flow.walked.items() if _is_followed(base, shown, link[0])}
     )
-    cut = {key: cause for link, cause in flow.cuts.items() for key in plain.edges.get(link, ())}
-    cut |= _cut_at_source(plain, shown, cut)
+    cut = {key: cause for link, cause in flow.cuts.items() for key in base.edges.get(link, ())}
+    cut |= _cut_at_source(base, shown, cut)
     bridge: dict[EdgeKey, float] = {}
     if show_bridge:
-        bridge = widest(flow.bridges) | _through_state(plain, flow) | _untold(plain, shown)
+        bridge = (
+            widest(flow.bridges) | _bridge_writes(base, flow) | _bridge_without_steps(base, shown)
+        )
     gradient = {key: width for key, width in gradient.items() if key not in cut}
     return Lighting(
         gradient,
         {key: width for key, width in bridge.items() if key not in gradient},
         cut,
-        _fan_outs(plain, flow),
-        _front(plain, shown, cut),
+        _fan_outs(base, flow),
+        _front(base, shown, cut),
     )
 
 
-def is_constant(plain: BaseScene, name: str) -> bool:
-    return plain.boxes[name].shape == "chip"
+def is_constant(base: BaseScene, name: str) -> bool:
+    return base.boxes[name].shape == "chip"
 
 
-def _is_followed(plain: BaseScene, shown: CallDiagnosis, tensor: TensorId | None) -> bool:
-    """Whether the gradient of ``tensor`` is one that the tape wants.
+def _is_followed(base: BaseScene, shown: CallDiagnosis, tensor: TensorId | None) -> bool:
+    """Whether the tape passes the gradient of ``tensor`` on.
 
-    A gradient function answers for all inputs of its op, also for labels that were computed
-    before the tape: what comes back for those goes nowhere.
+    A gradient function answers for all inputs of its op, labels that were computed before the tape
+    among them; the tape drops the gradients of those.
     """
-    trace, tape = plain.trace, shown.call.tape
+    trace, tape = base.trace, shown.call.tape
     producer = trace.producers.get(tensor) if tensor is not None else None
     known = trace.tapes.get(tape) if tape is not None else None
     if producer is None or known is None or tensor in shown.flow.sources:
@@ -91,12 +95,12 @@ def _is_followed(plain: BaseScene, shown: CallDiagnosis, tensor: TensorId | None
     return tape in op.tapes or op.within is not None or is_watched
 
 
-def _untold(plain: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey, float]:
-    """The ways to sources whose gradient across the cut came without the steps to it: estimates,
-    and what only another run of the snippet gave."""
+def _bridge_without_steps(base: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey, float]:
+    """The wires between target and a source whose gradient across the cut is known without its
+    steps: an estimate, or the result of another run of the snippet."""
     bridged = {link[0] for link in shown.flow.bridges}
-    graph = plain.graph
-    behind = {name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)}
+    graph = base.graph
+    behind = {name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)}
     for name in tuple(behind):
         behind |= nx.ancestors(graph, name)
     found: dict[EdgeKey, float] = {}
@@ -104,23 +108,23 @@ def _untold(plain: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey, float]:
         has_bridge = finding.bridged is not None or finding.bridged_value is not None
         if operand.tensor is None or operand.tensor in bridged or not has_bridge:
             continue
-        names = boxes_of(plain, operand.tensor, shown)
+        names = boxes_of(base, operand.tensor, shown)
         ahead = {
             *names,
             *(descendant for name in names for descendant in nx.descendants(graph, name)),
         } & behind
         for key in graph.subgraph(ahead).edges(keys=True):
-            if key in plain.wires:
+            if key in base.wires:
                 found[key] = WIDTHS["bridge"]
     return found
 
 
 def _cut_at_source(
-    plain: BaseScene, shown: CallDiagnosis, known: Mapping[EdgeKey, Cause]
+    base: BaseScene, shown: CallDiagnosis, known: Mapping[EdgeKey, Cause]
 ) -> dict[EdgeKey, Cause]:
-    """The first wires from a source towards a target, where its cause names no edge.
+    """The first wires from a source towards a target, for causes that name no edge.
 
-    The source itself is the cut: an integer, or a tensor that was not watched.
+    There the source itself is the reason: it is an integer, or it was not watched.
     """
     causes = list(known.values())
     found: dict[EdgeKey, Cause] = {}
@@ -131,36 +135,37 @@ def _cut_at_source(
     ]
     if not lacking:
         return found
-    targets = {name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)}
+    targets = {name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)}
     behind = set(targets)
     for name in targets:
-        behind |= nx.ancestors(plain.graph, name)
+        behind |= nx.ancestors(base.graph, name)
     for tensor, cause in lacking:
         if tensor is not None and cause is not None:
-            names = boxes_of(plain, tensor, shown)
-            keys = _ways_out(plain, names) if cause.kind == "left-tensorflow" else []
-            for key in keys or plain.graph.out_edges(list(names), keys=True):
-                if key[1] in behind and key in plain.wires and key not in known:
+            names = boxes_of(base, tensor, shown)
+            keys = _ways_out(base, names) if cause.kind == "left-tensorflow" else []
+            for key in keys or base.graph.out_edges(list(names), keys=True):
+                if key[1] in behind and key in base.wires and key not in known:
                     found[key] = cause
     return found
 
 
-def _ways_out(plain: BaseScene, names: Iterable[str]) -> list[EdgeKey]:
-    """Where values behind these boxes come back as the constants that a tape sees."""
-    graph = plain.graph
+def _ways_out(base: BaseScene, names: Iterable[str]) -> list[EdgeKey]:
+    """The wires, downstream of these boxes, that leave a constant: a value that came back from
+    Python or NumPy."""
+    graph = base.graph
     ahead = {*names, *(descendant for name in names for descendant in nx.descendants(graph, name))}
-    return [key for key in graph.out_edges(list(ahead), keys=True) if is_constant(plain, key[1])]
+    return [key for key in graph.out_edges(list(ahead), keys=True) if is_constant(base, key[1])]
 
 
 def _front(
-    plain: BaseScene, shown: CallDiagnosis, cut: Mapping[EdgeKey, Cause]
+    base: BaseScene, shown: CallDiagnosis, cut: Mapping[EdgeKey, Cause]
 ) -> frozenset[EdgeKey]:
-    """The cuts that a walk back from the targets meets first; all of them if it meets none."""
-    waiting = [name for tensor in shown.flow.targets for name in boxes_of(plain, tensor, shown)]
+    """The cuts that a walk back from the targets meets first; all cuts if it meets none."""
+    waiting = [name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)]
     seen = set(waiting)
     front: set[EdgeKey] = set()
     while cut and waiting:
-        for key in plain.graph.in_edges(waiting.pop(), keys=True):
+        for key in base.graph.in_edges(waiting.pop(), keys=True):
             if key in cut:
                 front.add(key)
             elif key[0] not in seen:
@@ -170,7 +175,7 @@ def _front(
 
 
 def flow_widths(flow: Flow) -> dict[float | None, float]:
-    """Width in px of each norm of the call: by its logarithm, 1.5 to 5."""
+    """Width in px for each norm of the call: 1.5 to 5, linear in the logarithm."""
     norms = {*flow.walked.values(), *flow.bridges.values()}
     logs = {n: math.log(n) for n in norms if n is not None and 0 < n < math.inf}
     widths: dict[float | None, float] = {
@@ -187,34 +192,34 @@ def flow_widths(flow: Flow) -> dict[float | None, float]:
 
 
 def _widest(
-    plain: BaseScene, norms: Mapping[Link, float | None], widths: Mapping[float | None, float]
+    base: BaseScene, norms: Mapping[Link, float | None], widths: Mapping[float | None, float]
 ) -> dict[EdgeKey, float]:
     found: dict[EdgeKey, float] = {}
     for link, norm in norms.items():
-        for key in plain.edges.get(link, ()):
+        for key in base.edges.get(link, ()):
             width = widths.get(norm, WIDTHS["gradient"])
             found[key] = max(found.get(key, 0.0), width)
     return found
 
 
-def _through_state(plain: BaseScene, flow: Flow) -> dict[EdgeKey, float]:
-    """The wires from an assign into a variable's next version carry no tensor: they belong to
-    the bridge where the assign does."""
+def _bridge_writes(base: BaseScene, flow: Flow) -> dict[EdgeKey, float]:
+    """The wires from an assign to the variable's next version, which carry no tensor: they belong
+    to the bridge if the assign does."""
     crossed = {consumer for _, consumer in flow.bridges}
     found: dict[EdgeKey, float] = {}
-    for key in plain.writes:
-        op = plain.node(key[0]).op
+    for key in base.writes:
+        op = base.node(key[0]).op
         if op is not None and op in crossed:
             found[key] = WIDTHS["bridge"]
     return found
 
 
-def _fan_outs(plain: BaseScene, flow: Flow) -> frozenset[str]:
+def _fan_outs(base: BaseScene, flow: Flow) -> frozenset[str]:
     ways: dict[str, set[EdgeKey]] = {}
     for link in flow.walked:
         if link[0] is not None:
-            holders = plain.holders.get(link[0], ())
-            for key in plain.edges.get(link, ()):
+            holders = base.holders.get(link[0], ())
+            for key in base.edges.get(link, ()):
                 if key[0] in holders:
                     ways.setdefault(key[0], set()).add(key)
     return frozenset(name for name, keys in ways.items() if len(keys) > 1)

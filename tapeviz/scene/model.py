@@ -30,11 +30,11 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node. ``ring``: the mark around it (source, target, cut source), ``ring_label``: what it
-    means in words, at ``label_side``. ``is_pale``: not recorded; ``is_dashed``: a write to a
-    variable's state; ``is_small``: one line of text, the title, and nothing else. ``value``: a
-    number as text. ``gradient``: the gradient that reached it, as text, once the step has;
-    ``gradient_picture``: the same as a picture, drawn in place of the value's.
+    """A node. ``ring``: the mark around it; ``ring_label``: its meaning in words, at
+    ``label_side``. ``is_pale``: no tape recorded it; ``is_dashed``: it writes a variable;
+    ``is_small``: it shows its title alone. ``value``: a number as text. ``gradient``: the gradient
+    that has reached it by the step shown, as text; ``gradient_picture``: the same as a picture,
+    drawn in place of the value's.
     """
 
     node: str
@@ -56,9 +56,9 @@ class Box:
     is_small: bool = False
     label_side: LabelSide = "above-left"
     opens: bool = False
-    """A click on its plus opens the group."""
+    """It is a folded group: a click on its plus opens it."""
     doubt: Doubt = ""
-    """How the value of a step in a compiled function is known, where it is not exact."""
+    """Why the value of an op in a compiled function may not be exact; empty if it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Wire:
     """An edge. ``points``: a polyline, rounded by the painter. ``width`` in px.
 
     ``label``: a gradient's value, centred at ``label_at``. ``is_lit``: the stepper has walked it,
-    or there is no stepper at work. ``axis``: it leaves and enters its boxes along y or along x
-    (``""``: neither; its bends are rounded).
+    or no step is shown. ``axis``: it leaves and enters its boxes along y or x; empty: its bends
+    are rounded.
     """
 
     edge: EdgeKey
@@ -80,7 +80,7 @@ class Wire:
     axis: Axis = ""
     label_at: Point | None = None
     is_carried: bool = False
-    """It goes back: from one turn of a repeat into the next."""
+    """It runs from one turn of a repeat back into the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class FrameBox:
-    """The border around an open group. ``turn`` of ``count``: of a repeat (else 0 of 0); ``note``:
-    what else is to be said of its turns; ``carried``: what goes from turn to turn by name, each
-    with the left end and the middle of its words."""
+    """The border around an open group. ``turn`` of ``count``: the turn shown of a repeat, 0 of 0
+    for other groups; ``note``: more words for the header; ``carried``: the words for each value
+    that goes from turn to turn, and where they stand (left end, middle line)."""
 
     path: str
     rect: Rect
@@ -121,8 +121,8 @@ ChangeKind = Literal["removed", "added", "turned"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A node's change, where two pictures stand side by side. ``rect``: of its box, or of the
-    ring around it; ``turned``: a tape recorded it in one of both only."""
+    """A node's change between two pictures side by side. ``rect``: its box or the ring around it;
+    kind ``turned``: a tape recorded it in only one of the two runs."""
 
     kind: ChangeKind
     rect: Rect
@@ -132,8 +132,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Words above a part of the picture, their left end at ``x``, the baseline of the first line
-    at ``y``."""
+    """Words above a part of the picture. ``x``: their left end; ``y``: the baseline of the first
+    line; ``width``: room for them, px."""
 
     text: str
     note: str
@@ -144,8 +144,8 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """A line of the legend: the state it explains (a `WireState`, ``pending`` for a gradient that
-    the stepper has not walked yet, a `ChangeKind`, or a `Doubt`), in words."""
+    """A line of the legend. ``state``: what it explains: a `WireState`, ``pending`` (a gradient
+    that the stepper has not walked yet), a `ChangeKind` or a `Doubt`."""
 
     state: str
     text: str
@@ -153,6 +153,8 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
+    """Everything to draw, each tuple back to front; ``bounds`` holds all of it."""
+
     bounds: Rect
     wires: tuple[Wire, ...] = ()
     boxes: tuple[Box, ...] = ()
@@ -169,9 +171,10 @@ EMPTY_SCENE = Scene(Rect(0.0, 0.0, 0.0, 0.0))
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Marks that lie over the layout and never move it: selection, step, flow.
+    """What is shown over the layout and never moves it.
 
-    ``step``: how many steps of the backward pass have been walked (None: show the whole flow).
+    ``call``: the id of the gradient call, None for the first one in trouble, else the last;
+    ``step``: how many steps of its backward pass have been walked, None for the whole flow.
     """
 
     call: int | None = None

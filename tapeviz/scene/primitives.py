@@ -1,4 +1,4 @@
-"""The primitives of every painter: outlines of lines and cubic curves, and runs of text."""
+"""The primitives that every painter draws: outlines of lines and cubic curves, runs of text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Filled, then stroked with round joins and, when dotted, round caps. ``role``: what it is."""
+    """An outline, filled, then stroked with round joins (and round caps if dotted).
+
+    ``role``: what it is in the picture, the CSS class of SVG.
+    """
 
     role: str
     outline: Outline
@@ -48,7 +51,8 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """One line of cleaned text; ``x, y``: its anchor on the baseline; ``size`` in px."""
+    """One line of text without control characters; ``x, y``: its anchor on the baseline; ``size``
+    in px."""
 
     role: str
     x: float

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ..layout.model import Rect
 from .model import LegendEntry, Scene
-from .parts.changes import SIGNS, sign
-from .parts.doubts import DOUBTS, doubt_sign
+from .parts.changes import CHANGES, sign
+from .parts.doubts import LEGEND_WORDS, doubt_sign
 from .parts.geometry import arrow, line, rounded
 from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
 from .strokes import drawing_order, group_of, look_colour, look_dash
@@ -25,7 +25,7 @@ _ENTRY_GAP = 20.0
 _PADDING = 14.0
 _LEAST = 160.0
 _MOST_TITLE = 640.0
-"""A title makes a narrow picture wider up to here, then it is shortened."""
+"""Px; a title widens a narrow picture up to this width, and is shortened beyond it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,7 @@ def lay_sheet(
     scene: Scene, theme: Theme, *, has_title: bool = True, has_legend: bool = True
 ) -> Sheet:
     """The drawing with its title above and its legend below, all margins equal."""
-    left, top = scene.bounds.left, scene.bounds.top
-    right, bottom = scene.bounds.right, scene.bounds.bottom
+    left, top, right, bottom = scene.bounds.sides
     width = max(right - left, _LEAST)
     if has_title:
         title = text_width(clean(scene.title), "mono", TITLE_SIZE) + 2
@@ -106,10 +105,10 @@ def legend_row(row: Sequence[LegendEntry], theme: Theme, x: float, y: float) -> 
 
 
 def legend_sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
-    """A short wire of this look, or the sign of a change or of a value."""
-    if look in SIGNS:
-        return list(sign(SIGNS[look], x + SAMPLE / 2, y, theme))
-    if look in DOUBTS:
+    """What an entry explains: a short wire of this look, or the sign of a change or a doubt."""
+    if look in CHANGES:
+        return list(sign(look, x + SAMPLE / 2, y, theme))
+    if look in LEGEND_WORDS:
         return list(doubt_sign(look, x + SAMPLE / 2, y, theme))
     width = {"gradient": 3.0, "pending": 3.0, "bridge": 2.6}.get(look, 1.6)
     colour = look_colour(look, theme)

@@ -30,8 +30,8 @@ PADDING = {"rounded": 9.0, "capsule": 14.0, "chip": 7.0, "stack": 9.0}
 def with_sizes(graph: nx.MultiDiGraph, trace: Trace) -> nx.MultiDiGraph:
     """A copy of ``graph`` whose nodes have attributes ``width`` and ``height`` in px.
 
-    A box is wide enough for its words, whole (titles above 28 characters are shortened), and for
-    its value. Nothing that an overlay adds makes it wider.
+    A box has room for its words (titles of at most 28 characters) and its value, and none for what
+    an overlay adds.
     """
     sized = graph.copy()
     for _, data in sized.nodes(data=True):
@@ -40,37 +40,30 @@ def with_sizes(graph: nx.MultiDiGraph, trace: Trace) -> nx.MultiDiGraph:
 
 
 def size_of(content: Content) -> tuple[float, float]:
-    """Width and height in px of the box that says this."""
+    """Width and height in px of a box with this content."""
     if content.is_small:
         width = text_width(content.title, "mono", CHIP_SIZE) + 2 * PADDING["chip"]
         return _even(max(width, CHIP_HEIGHT)), CHIP_HEIGHT
     padding = PADDING[content.shape]
-    words = words_width(content)
-    value = value_width(content)
+    words = max(
+        text_width(content.title, "mono", TITLE_SIZE),
+        text_width(content.subtitle, "sans", SUBTITLE_SIZE),
+    )
+    if content.cells is not None:
+        value = cell_size(*content.cells) * content.cells[1]
+    else:
+        value = text_width(content.value, "mono", VALUE_SIZE)
     width = words + 2 * padding + (value + GAP if value else 0.0)
     if content.shape == "stack":
         width += _PLUS
     return _even(max(width, LEAST_WIDTH)), BOX_HEIGHT
 
 
-def words_width(content: Content) -> float:
-    return max(
-        text_width(content.title, "mono", TITLE_SIZE),
-        text_width(content.subtitle, "sans", SUBTITLE_SIZE),
-    )
-
-
-def value_width(content: Content) -> float:
-    if content.cells is not None:
-        return cell_size(*content.cells) * content.cells[1]
-    return text_width(content.value, "mono", VALUE_SIZE)
-
-
 def cell_size(rows: int, columns: int) -> float:
-    """Side in px of a cell: 12, less where the picture would outgrow its box."""
+    """Side in px of a cell: 12, or less so that the picture fits its box."""
     return min(CELL, PICTURE_HEIGHT / rows, PICTURE_WIDTH / columns)
 
 
 def _even(width: float) -> float:
-    """Rounded up to an even number, so that centres and borders stand on whole pixels."""
+    """Round up to an even number, so that centres and borders lie on whole pixels."""
     return float(-(-int(width + 0.999) // 2) * 2)

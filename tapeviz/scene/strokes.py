@@ -1,4 +1,4 @@
-"""Shapes and a theme in, primitives in drawing order out: the one way in which they look."""
+"""Shapes and a theme in, primitives in drawing order out: every painter draws these."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CUT_DASH = (5.0, 4.0)
 _CARRIED_DASH = (6.0, 4.0)
 _CARRIED_WIDTH = 2.2
 _SCISSORS = 14 / 12
-"""Their length for each px of the radius of their disc."""
+"""The length of the scissors for each px of the radius of their disc."""
 
 
 Layer = Literal["frame", "wire", "header", "box", "label", "mark", "change", "heading"]
@@ -27,7 +27,7 @@ Shape = FrameBox | Wire | Box | Mark | Change | Heading
 
 
 def drawing_order(scene: Scene) -> Iterator[tuple[Layer, Shape]]:
-    """Everything of a scene but its title and legend, back to front."""
+    """All shapes of a scene, back to front; title and legend are not among them."""
     labelled = [wire for wire in scene.wires if wire.label and wire.label_at is not None]
     yield from (("frame", frame) for frame in scene.frames)
     yield from (("wire", wire) for wire in scene.wires)
@@ -51,13 +51,14 @@ def box_group(box: Box, theme: Theme) -> PrimitiveGroup:
 def wire_group(wire: Wire, theme: Theme) -> PrimitiveGroup:
     """The curve and its arrow head."""
     role = f"wire-{wire_look(wire)}"
-    colour = wire_colour(wire, theme)
+    colour = look_colour(wire_look(wire), theme)
     direction = end_direction(wire.points, wire.axis)
     length, half = 6.0 + 0.7 * wire.width, 3.0 + 0.75 * wire.width
     head = arrow(wire.points[-1], direction, length, half)
     line = curve(cut_back(wire.points, direction, length * 0.8), wire.axis)
     width = min(wire.width, _CARRIED_WIDTH) if wire.is_carried else wire.width
-    style = Style(None, colour, width, dash_of(wire))
+    dash = look_dash(wire.state, wire.width) or (_CARRIED_DASH if wire.is_carried else ())
+    style = Style(None, colour, width, dash)
     name = "{} → {}".format(*wire.edge[:2])
     return PrimitiveGroup(
         "edge",
@@ -72,23 +73,14 @@ def wire_look(wire: Wire) -> str:
     return wire.state if wire.is_lit or wire.state != "gradient" else "pending"
 
 
-def wire_colour(wire: Wire, theme: Theme) -> str:
-    return look_colour(wire_look(wire), theme)
-
-
 def look_colour(look: str, theme: Theme) -> str:
     """The colour of a `wire_look`."""
     colour: str = getattr(theme, "gradient_pale" if look == "pending" else look)
     return colour
 
 
-def dash_of(wire: Wire) -> tuple[float, ...]:
-    """Lengths on and off in px; round dots for a bridge."""
-    dash = look_dash(wire.state, wire.width)
-    return dash or (_CARRIED_DASH if wire.is_carried else ())
-
-
 def look_dash(look: str, width: float) -> tuple[float, ...]:
+    """Lengths on and off in px of a line ``width`` px wide, empty if solid; a bridge is dotted."""
     if look == "bridge":
         return (0.01, 2.2 * width)
     return _CUT_DASH if look == "cut" else ()

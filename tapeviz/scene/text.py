@@ -53,8 +53,8 @@ FACES: Mapping[Font, Face] = {
 
 
 def clean(text: str) -> str:
-    """``text`` on one line: breaks become a space, control characters and what no file can hold
-    (XML forbids it) vanish."""
+    """``text`` on one line: line breaks and tabs become a space; control characters and others that
+    XML forbids are removed."""
     return _CONTROLS.sub("", _BREAKS.sub(" ", text))
 
 
@@ -64,7 +64,8 @@ def text_width(text: str, font: Font, size: float) -> float:
 
 
 def cap_height(font: Font, size: float) -> float:
-    """Height in px of a capital letter: what centres a line by eye."""
+    """Height in px of a capital letter; half of it below the middle is the baseline of a centred
+    line."""
     return FACES[font].cap_height * size / _UNITS
 
 
@@ -77,7 +78,7 @@ def _units(text: str, font: Font) -> int:
 
 
 def _foreign(char: str, face: Face) -> int:
-    """Advance of a glyph that another font will supply."""
+    """The advance of a glyph that our font lacks, in thousandths of an em."""
     if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
     if unicodedata.east_asian_width(char) in "WF":
@@ -86,9 +87,9 @@ def _foreign(char: str, face: Face) -> int:
 
 
 def fit(text: str, font: Font, size: float, width: float, side: Side = "middle") -> str:
-    """``text``, cleaned, whole if it is at most ``width`` px wide; else shortened with ``…``.
+    """``text``, cleaned, and shortened with ``…`` if it is wider than ``width`` px.
 
-    ``side``: where the ellipsis goes. Names keep both ends (middle), sentences their beginning.
+    ``side``: where the ellipsis goes: in the middle for names, at the end for sentences.
     """
     text = clean(text)
     if text_width(text, font, size) <= width:

@@ -1,4 +1,4 @@
-"""A theme file in, every colour of the drawing and the window out, by what it stands for."""
+"""A theme file in, every colour of the drawing and the window out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..resource_files import resource
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours as ``#rrggbb``. A name says what is coloured, never which colour it is.
+    """Colours as ``#rrggbb``, named by what they colour.
 
-    ``text`` and ``…_text`` reach a contrast of 4.5 on ``panel``, ``background`` and on the fill
-    that they stand on; ``…_fill`` lies under them, the bare word is for lines and areas.
-    ``value_ramp`` and ``gradient_ramp`` are the strong end of the scale of small pictures.
+    ``X`` is for lines and areas, ``X_text`` for words, ``X_fill`` for the ground of such words.
+    Texts have a contrast of at least 4.5 on ``panel``, ``background`` and their fill.
+    ``value_ramp`` and ``gradient_ramp`` are the strong ends of the colour scales of pictures.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Two scenes of one layout in, one scene with both and the marks of what differs out."""
+"""Two scenes in, one scene with both side by side and their differences marked out."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _WORDS: Mapping[ChangeKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two pictures. ``prefix``: sets its nodes apart from those of the other;
-    ``name``: stands above it, with the title of its scene."""
+    """One of two pictures. ``prefix``: goes before its node ids, so that they differ from those of
+    the other; ``name``: stands above it, with the title of its scene."""
 
     scene: Scene
     prefix: str
@@ -43,10 +43,7 @@ class Side:
 
 
 def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
-    """Both, the second right of the first or below it, and by how much it was moved.
-
-    The legend says what the lines and the marks of both mean.
-    """
+    """Both scenes, ``after`` right of ``before`` or below it, and by how much it was moved (px)."""
     bounds = _covering(before, after)
     is_wide = bounds.width > _WIDE * bounds.height
     head = HEADING_SIZE + NOTE_DROP + _HEAD_ROOM
@@ -68,8 +65,8 @@ def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
         hull(
             np.array(
                 [
-                    _corners(replace(bounds, y=bounds.y - head / 2, height=bounds.height + head)),
-                    _corners(replace(bounds, x=bounds.x + by[0], y=bounds.y + by[1])),
+                    replace(bounds, y=bounds.y - head / 2, height=bounds.height + head).sides,
+                    moved_rect(bounds, by).sides,
                 ]
             )
         ),
@@ -89,7 +86,7 @@ def moved_rect(rect: Rect, by: Point) -> Rect:
 
 
 def moved_layout(layout: Layout, side: Side, by: Point) -> Layout:
-    """The layout of a side where it stands in the picture of both."""
+    """The layout of a side, moved to where the side stands in the picture of both."""
     return replace(
         layout,
         rects={side.called(name): moved_rect(rect, by) for name, rect in layout.rects.items()},
@@ -99,7 +96,7 @@ def moved_layout(layout: Layout, side: Side, by: Point) -> Layout:
 
 
 def _covering(*sides: Side) -> Rect:
-    rects = [_corners(side.scene.bounds) for side in sides]
+    rects = [side.scene.bounds.sides for side in sides]
     for side in sides:
         for change in _changes(side):
             frame = frame_rect(change)
@@ -112,10 +109,6 @@ def _covering(*sides: Side) -> Rect:
                 )
             )
     return hull(np.array(rects))
-
-
-def _corners(rect: Rect) -> tuple[float, float, float, float]:
-    return rect.left, rect.top, rect.right, rect.bottom
 
 
 def _changes(side: Side) -> Iterable[Change]:

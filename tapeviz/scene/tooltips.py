@@ -1,4 +1,4 @@
-"""Nodes, tensors and causes in, the plain text out that is read by hovering over them."""
+"""Nodes, tensors and causes in, the plain text of their tooltips out."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LONGEST = 120
 
 
 def node_tooltip(node: Node, trace: Trace, has_stats: bool = True) -> str:
-    """The title whole, what it is, its value in short, and its line of the snippet.
+    """Title, subtitle, value and line of the snippet.
 
-    ``has_stats``: with the statistics of an array, which take a look at each element.
+    ``has_stats``: include the statistics of an array, which read every element.
     """
     lines = [clean(node.title)]
     if node.subtitle:
@@ -36,7 +36,7 @@ def node_tooltip(node: Node, trace: Trace, has_stats: bool = True) -> str:
 
 
 def tensor_words(tensor: TensorId, trace: Trace, has_stats: bool = True) -> str:
-    """``y: float32 2×2, min 0, max 4, mean 1.5``; a single element in full."""
+    """``y: float32 2×2, min 0, max 4, mean 1.5``; of a single element its value."""
     known = trace.tensors.get(tensor)
     if known is None:
         return ""

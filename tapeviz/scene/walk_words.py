@@ -1,4 +1,4 @@
-"""Gradients of a backward pass in, the few characters that stand for them in its table out."""
+"""Steps of a backward pass in, the short texts of its table out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .parts.numbers import gradient_text, scalar_text, shape_text
 
 LONGEST = 26
 SHORT = 10
-"""Characters of a gradient that stands alone, and of one among several."""
+"""Most characters of a single gradient, and of each of several."""
 STEP_WORDS = {
     "op": "TensorFlow ran the gradient function of this op",
     "sum": "Several ops used this value: their shares are added",
@@ -21,7 +21,7 @@ ValueOf = Callable[[TensorId], Array | None]
 
 
 def upstream_words(trace: Trace, step: WalkStep, value_of: ValueOf) -> str:
-    """The gradients that come into a step; of a sum the number of its shares."""
+    """The upstream gradients of a step; for a sum the number of its shares."""
     if step.kind == "sum":
         return f"{len(step.upstream)} shares"
     return gradients_words(trace, step.upstream, value_of)
@@ -41,7 +41,8 @@ def gradients_words(trace: Trace, tensors: Sequence[TensorId | None], value_of: 
 def gradient_words(
     trace: Trace, tensor: TensorId, value_of: ValueOf, longest: int = LONGEST
 ) -> str:
-    """Its elements if they are few, else what they all are, else its shape and norm."""
+    """The elements of a gradient if they are few, else the value that all have, else shape and
+    norm."""
     known = trace.tensors.get(tensor)
     value = value_of(tensor)
     shape = shape_text(known.shape) if known else ""

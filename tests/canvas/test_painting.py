@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QImage, QPainter
 from pytestqt.qtbot import QtBot
 
-from tapeviz.canvas.backing import Backing, strips
+from tapeviz.canvas.backing import Backing, entering_strips
 from tapeviz.canvas.bands import FAR_BOXES, NEAR_BOXES, band_for
 from tapeviz.canvas.camera import Camera
 from tapeviz.canvas.item import SceneItem
@@ -66,9 +66,9 @@ def test_a_moved_picture_is_the_one_painted_anew(
 
 
 def test_strips_are_what_came_into_sight() -> None:
-    assert strips(100, 80, 5, 0) == [QRect(0, 0, 5, 80)]
-    assert strips(100, 80, 0, -4) == [QRect(0, 76, 100, 4)]
-    assert strips(100, 80, -5, 4) == [QRect(95, 0, 5, 80), QRect(0, 0, 100, 4)]
+    assert entering_strips(100, 80, 5, 0) == [QRect(0, 0, 5, 80)]
+    assert entering_strips(100, 80, 0, -4) == [QRect(0, 76, 100, 4)]
+    assert entering_strips(100, 80, -5, 4) == [QRect(95, 0, 5, 80), QRect(0, 0, 100, 4)]
 
 
 def test_a_picture_is_painted_again_only_when_it_must(qtbot: QtBot) -> None:

@@ -9,7 +9,7 @@ from tapeviz.layout.model import Rect
 from tapeviz.scene.captions import legend_of
 from tapeviz.scene.model import Box
 from tapeviz.scene.parts.boxes import box_primitives, outer_rect
-from tapeviz.scene.parts.doubts import DOUBTS
+from tapeviz.scene.parts.doubts import LEGEND_WORDS
 from tapeviz.scene.primitives import Path
 from tapeviz.scene.sheet import legend_sample
 from tapeviz.scene.theme import THEMES
@@ -22,7 +22,7 @@ def _box(doubt: Doubt) -> Box:
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_each_doubt_has_a_sign_of_its_own_on_the_box_and_in_the_legend(theme: object) -> None:
     drawn = set()
-    for doubt in DOUBTS.values():
+    for doubt in DOUBT_WORDS:
         box = _box(doubt)
         paths = [
             primitive for primitive in box_primitives(box, theme) if isinstance(primitive, Path)
@@ -34,7 +34,7 @@ def test_each_doubt_has_a_sign_of_its_own_on_the_box_and_in_the_legend(theme: ob
         (disc, *_) = legend_sample(entry.state, 0.0, 0.0, theme)  # type: ignore[arg-type]
         assert isinstance(disc, Path)
         assert disc.role == f"doubt-{doubt}"
-    assert len(drawn) == len(DOUBTS) == len(DOUBT_WORDS)
+    assert len(drawn) == len(LEGEND_WORDS) == len(DOUBT_WORDS)
 
 
 def test_an_exact_value_has_no_sign() -> None:

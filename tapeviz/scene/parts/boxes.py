@@ -17,8 +17,8 @@ from .plates import LABEL_SIZE, PLATE_HEIGHT, plate, plate_width
 RING_GAP = 4.5
 RING_WIDTH = 2.0
 _LABEL_IN, _LABEL_OUT = 12.0, 6.0
-"""From the end of the ring to its words; how far they stand out and keep clear of its middle,
-where wires end, when it is short."""
+"""Px from the end of the ring to its words. Beside a short ring the words stand out by
+``_LABEL_OUT`` and keep that far from its middle, where wires end."""
 RADIUS = 8.0
 _DASH = (4.0, 3.0)
 _FAINTEST = 0.10
@@ -32,8 +32,8 @@ PLATE_DROP = 3.0
 
 
 def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
-    """Back to front: the ring, the outline, words, the value, the ring's words, the gradient that
-    reached it."""
+    """Back to front: the ring, the outline, words, the value, the ring's words, signs, and the
+    plate with the gradient."""
     ring = list(_ring(box, theme)) if box.ring else []
     yield from ring[:1]
     style = _style(box, theme)
@@ -79,9 +79,9 @@ def ring_rect(box: Box) -> Rect:
 
 
 def outer_rect(box: Box) -> Rect:
-    """Everything that the box covers: ring, its words, plate."""
+    """The box with its ring, the ring's words, sign and plate."""
     rect = box.rect
-    left, right, top, bottom = rect.left, rect.right, rect.top, rect.bottom
+    left, top, right, bottom = rect.sides
     if box.gradient:
         bottom += PLATE_HEIGHT / 2 + PLATE_DROP + 1
     if box.doubt:
@@ -95,11 +95,11 @@ def outer_rect(box: Box) -> Rect:
         label = label_rect(box)
         left, right = min(left, label.left), max(right, label.right)
         top, bottom = min(top, label.top), max(bottom, label.bottom)
-    return Rect((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+    return Rect.from_sides(left, top, right, bottom)
 
 
 def label_rect(box: Box) -> Rect:
-    """Where the words of the ring stand: on its line, so that they need no row of their own."""
+    """The rectangle of the ring's words, which stand on the line of the ring."""
     ring = ring_rect(box)
     width = plate_width(box.ring_label)
     is_left, is_below = box.label_side.endswith("left"), box.label_side.startswith("below")
@@ -119,7 +119,7 @@ def _role(box: Box) -> str:
 
 
 def box_colours(box: Box, theme: Theme) -> tuple[str, str]:
-    """Fill and stroke for what a box stands for, whatever its state."""
+    """Fill and stroke of a kind of box; selection, step and recording do not count."""
     return {
         "rounded": (theme.op_fill, theme.op_stroke),
         "capsule": (theme.variable_fill, theme.variable_stroke),
@@ -222,7 +222,8 @@ def _value(box: Box, body: Rect, theme: Theme, ground: str) -> Iterator[Primitiv
 def _cells(
     picture: Picture, right: float, middle: float, ramp: str, ground: str, theme: Theme
 ) -> Iterator[Primitive]:
-    """One path for each shade; a cell that is not finite is red and crossed out."""
+    """The cells of a picture, right-aligned, as one path for each shade; a cell that is not finite
+    is crossed out in red."""
     rows, columns = len(picture.rows), len(picture.rows[0])
     side = cell_size(rows, columns)
     gap = 1.0 if side >= 8 else 0.5

@@ -1,9 +1,9 @@
-"""Mark the differences between two pictures with frames and signs."""
+"""The changes between two pictures in, the frames and signs that mark them out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
+from typing import get_args
 
 from ...layout.model import Rect
 from ..model import Change, ChangeKind, Heading
@@ -20,14 +20,11 @@ FRAME_GAP = 4.5
 _ARM = 3.8
 _DASH = (6.0, 4.0)
 
-SIGNS: Mapping[str, ChangeKind] = MappingProxyType(
-    {"removed": "removed", "added": "added", "turned": "turned"}
-)
-"""The changes that a legend may explain by a sign: each with a shape of its own and a colour."""
+CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
 def change_group(change: Change, theme: Theme) -> PrimitiveGroup:
-    """A frame around the box, dashed for what is gone, and the sign on its upper right corner."""
+    """A frame around the box, dashed for a removed one, with the sign on its upper right corner."""
     colour, _ = change_colours(change.kind, theme)
     frame = frame_rect(change)
     dash = _DASH if change.kind == "removed" else ()
@@ -43,8 +40,8 @@ def frame_rect(change: Change) -> Rect:
     return grown(change.rect, FRAME_GAP)
 
 
-def sign(kind: ChangeKind, x: float, y: float, theme: Theme) -> Iterator[Primitive]:
-    """A minus, a plus, or a dot in a ring, on a disc."""
+def sign(kind: str, x: float, y: float, theme: Theme) -> Iterator[Primitive]:
+    """The sign of a `ChangeKind`: a minus, a plus, or a dot in a ring, on a disc."""
     colour, fill = change_colours(kind, theme)
     yield Path(f"sign-{kind}", circle(x, y, SIGN_RADIUS), Style(fill, colour, 1.5))
     if kind == "turned":
@@ -56,8 +53,8 @@ def sign(kind: ChangeKind, x: float, y: float, theme: Theme) -> Iterator[Primiti
     yield Path("sign-stroke", strokes, Style(None, colour, 2.0))
 
 
-def change_colours(kind: ChangeKind, theme: Theme) -> tuple[str, str]:
-    """Colours of the frame and of the ground under its sign."""
+def change_colours(kind: str, theme: Theme) -> tuple[str, str]:
+    """Colours of a `ChangeKind`: of the frame, and of the ground under its sign."""
     return {
         "removed": (theme.trouble, theme.trouble_fill),
         "added": (theme.success, theme.success_fill),

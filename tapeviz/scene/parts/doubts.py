@@ -1,11 +1,10 @@
-"""How the value on a box is known in, the sign that says so out; nothing for exact ones."""
+"""The doubt about a box's value in, the sign for it out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from ...analysis.inside_words import Doubt
 from ...layout.model import Point
 from ..model import Box
 from ..primitives import Path, Primitive, Style
@@ -13,10 +12,6 @@ from ..theme import Theme
 from .geometry import circle, line
 
 DOUBT_RADIUS = 6.5
-DOUBTS: Mapping[str, Doubt] = MappingProxyType(
-    {"beside": "beside", "unknown": "unknown", "differs": "differs"}
-)
-"""The signs, in the order of the legend."""
 LEGEND_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "beside": "value computed separately",
@@ -24,12 +19,13 @@ LEGEND_WORDS: Mapping[str, str] = MappingProxyType(
         "differs": "second run differs",
     }
 )
+"""The words for each doubt, in the order of the legend."""
 _WAVE = ((-3.6, 0.7), (-2.4, -0.7), (-1.2, -0.7), (1.2, 0.7), (2.4, 0.7), (3.6, -0.7))
 _HOOK = ((-1.9, -2.2), (-1.3, -3.3), (0.0, -3.8), (1.4, -3.3), (1.9, -2.1), (1.2, -0.9), (0.0, 0.2))
 
 
 def doubt_at(box: Box) -> Point:
-    """The middle of the sign: at the lower left corner, where no plate and no plus stands."""
+    """The middle of the sign: the lower left corner, which plates and the plus leave free."""
     return box.rect.left + 1.0, box.rect.bottom - 3.0
 
 

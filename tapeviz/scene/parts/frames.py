@@ -1,4 +1,4 @@
-"""Frames and their rectangles in; what is drawn of them, and where they are clicked, out."""
+"""Frames and their rectangles in; their primitives and their buttons out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FrameButton = Literal["back", "forward", "fold"]
 
 
 def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[FrameBox, ...]:
-    """Outer frames first."""
+    """The frames that the layout has a rectangle for, outer ones first."""
     frames: tuple[Frame, ...] = graph.graph.get("frames", ())
     carried = _carried(graph, layout) if frames else {}
     return tuple(
@@ -55,7 +55,8 @@ def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[Fra
 
 
 def _run(frame: Frame, trace: Trace) -> tuple[str, ...]:
-    """Which call of a compiled function this is, and whether its values are in doubt."""
+    """Words of an opened call of a compiled function: which call it is, and doubts about its
+    values."""
     op = trace.ops.get(frame.entry) if frame.entry is not None else None
     return (run_words(trace, op), short_words(op.inside)) if op is not None and op.runs else ()
 
@@ -66,8 +67,8 @@ def _run_tooltip(frame: Frame, trace: Trace) -> str:
 
 
 def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str, Point]]]:
-    """For each frame the names of what its turns hand on, beside the ways back, where no box is in
-    their way."""
+    """For each frame the words for the values that go from turn to turn, each beside the wire that
+    runs back, where they cover no box."""
     found: dict[str, list[tuple[str, Point]]] = {}
     named: set[str] = set()
     for source, target, key, edge in graph.edges(keys=True, data="edge"):
@@ -130,7 +131,7 @@ def _picker(frame: FrameBox | Frame) -> str:
 
 
 def frame_width(frame: Frame) -> tuple[float, float]:
-    """Px that the words on the left and the buttons on the right of a header need."""
+    """Px that a header needs: for the words on the left, and for the buttons on the right."""
     title = text_width(frame.title, "mono", TITLE_SIZE)
     note = text_width(_note(frame), "sans", NOTE_SIZE) + (_RUN if frame.entry is not None else 0.0)
     picker = text_width(_picker(frame), "sans", NOTE_SIZE) + 2 * _BUTTON if frame.count else 0.0
@@ -138,7 +139,7 @@ def frame_width(frame: Frame) -> tuple[float, float]:
 
 
 def frame_buttons(frame: FrameBox) -> dict[FrameButton, Rect]:
-    """Where the frame is clicked: ``−`` folds it, ``‹`` and ``›`` change the turn."""
+    """The rectangles of the buttons: ``−`` folds the frame, ``‹`` and ``›`` change the turn."""
     y = frame.rect.top + _HEADER_MIDDLE
     x = frame.rect.right - _MARGIN / 2 - _BUTTON / 2
     buttons: dict[FrameButton, Rect] = {"fold": Rect(x, y, _BUTTON, _BUTTON)}
@@ -161,12 +162,12 @@ def button_at(frames: tuple[FrameBox, ...], point: Point) -> tuple[FrameBox, Fra
 
 
 def frame_group(frame: FrameBox, theme: Theme) -> PrimitiveGroup:
-    """The border: a stack of sheets for a repeat. Wires lie over it."""
+    """The border, for a repeat with two sheets behind it. Wires are drawn over it."""
     return PrimitiveGroup("frame", frame.path, tuple(_border(frame, theme)), frame.tooltip)
 
 
 def header_group(frame: FrameBox, theme: Theme) -> PrimitiveGroup:
-    """Title, line, picker and minus; they lie over the wires that come in there."""
+    """Title, line, picker and minus. They are drawn over the wires."""
     return PrimitiveGroup("frame-header", frame.path, tuple(_header(frame, theme)), frame.tooltip)
 
 
@@ -209,7 +210,7 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
 
 
 def _ground(x: float, y: float, width: float, theme: Theme) -> Path:
-    """Behind words, so that a wire goes on beneath them."""
+    """The ground of some words, which hides the wire beneath them."""
     ground = Rect(x + width / 2, y, width + 8, _BUTTON)
     return Path("plate", rounded(ground, 6.0), Style(theme.group_fill))
 
@@ -217,8 +218,7 @@ def _ground(x: float, y: float, width: float, theme: Theme) -> Path:
 def _picker_primitives(
     frame: FrameBox, theme: Theme, back: Rect, forward: Rect, y: float
 ) -> Iterator[Primitive]:
-    left, right = back.left, forward.right
-    pill = Rect((left + right) / 2, back.y, right - left, back.height)
+    pill = Rect.from_sides(back.left, back.top, forward.right, back.bottom)
     yield Path("frame-picker", rounded(pill, pill.height / 2), Style(theme.accent_fill))
     words = _picker(frame)
     colour = theme.accent_text

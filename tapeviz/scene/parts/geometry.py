@@ -1,4 +1,4 @@
-"""Rectangles and polylines in, outlines out: the curves that every painter draws alike."""
+"""Rectangles and polylines in, outlines of lines and cubic curves out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _END_HANDLE = 0.5
 def rounded(rect: Rect, radius: float) -> Outline:
     """A rectangle with round corners, clockwise; a large radius makes a capsule."""
     r = max(0.0, min(radius, rect.width / 2, rect.height / 2))
-    left, right, top, bottom = rect.left, rect.right, rect.top, rect.bottom
+    left, top, right, bottom = rect.sides
     if not r:
         return Outline("MLLLZ", ((left, top), (right, top), (right, bottom), (left, bottom)))
     k = r * (1 - _ARC)
@@ -55,9 +55,9 @@ def line(*points: Point) -> Outline:
 def curve(points: Sequence[Point], axis: Axis) -> Outline:
     """A smooth path through a polyline.
 
-    Along an axis on which it never turns back: a monotone cubic (Fritsch and Carlson 1980), which
-    passes every point, leaves and arrives along the axis and never swings beyond its bends.
-    Otherwise the polyline itself with round corners.
+    If the polyline never turns back along ``axis``: a monotone cubic (Fritsch and Carlson 1980),
+    which passes every point, leaves and arrives along the axis and stays within the bends.
+    Otherwise: the polyline with round corners.
     """
     points = _without_repeats(points)
     if len(points) < 2:
@@ -124,7 +124,7 @@ def _rounded_polyline(points: Sequence[Point]) -> Outline:
 
 
 def _towards(start: Point, end: Point, length: float) -> Point:
-    """The point ``length`` px from ``start`` on the way to ``end``."""
+    """The point ``length`` px from ``start`` towards ``end``."""
     distance = math.dist(start, end)
     return _between(start, end, length / distance if distance else 0.0)
 
@@ -134,33 +134,29 @@ def _between(start: Point, end: Point, share: float) -> Point:
 
 
 def end_direction(points: Sequence[Point], axis: Axis) -> Point:
-    """Unit vector in which the curve through ``points`` arrives."""
+    """The unit vector of the direction in which the curve through ``points`` ends."""
     points = _without_repeats(points)
     if len(points) < 2:
         return 0.0, 1.0
     (x0, y0), (x1, y1) = points[-2], points[-1]
     if axis and _is_monotone(points, axis):
-        return (
-            (0.0, math.copysign(1.0, y1 - y0))
-            if axis == "y"
-            else (
-                math.copysign(1.0, x1 - x0),
-                0.0,
-            )
-        )
+        if axis == "y":
+            return 0.0, math.copysign(1.0, y1 - y0)
+        return math.copysign(1.0, x1 - x0), 0.0
     length = math.dist((x0, y0), (x1, y1))
     return (x1 - x0) / length, (y1 - y0) / length
 
 
 def arrow(tip: Point, direction: Point, length: float, half: float) -> Outline:
-    """A solid arrow head that ends in ``tip``."""
+    """A solid arrow head with its point at ``tip``; ``half``: half of its width, px."""
     dx, dy = direction
     x, y = tip[0] - dx * length, tip[1] - dy * length
     return Outline("MLLZ", (tip, (x - dy * half, y + dx * half), (x + dy * half, y - dx * half)))
 
 
 def cut_back(points: Sequence[Point], direction: Point, length: float) -> tuple[Point, ...]:
-    """``points`` with the last one ``length`` px earlier: room for an arrow head."""
+    """``points`` with the last one moved back by ``length`` px, which leaves room for an arrow
+    head."""
     x, y = points[-1]
     return (*points[:-1], (x - direction[0] * length, y - direction[1] * length))
 

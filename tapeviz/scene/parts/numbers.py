@@ -1,4 +1,4 @@
-"""Values in, the short text that stands for them in a box out."""
+"""Values in, the short texts that boxes and tables show for them out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ CHIP_LENGTH = 18
 def scalar_text(value: Any, length: int = SCALAR_LENGTH) -> str:
     """One element, as TensorFlow prints it: ``2709.0``, ``1.2e-05``, ``True``.
 
-    The shortest digits that give back the same float of its dtype; six digits if they are many.
+    A float has the fewest digits that give the same value of its dtype back, or six of them if the
+    text would be longer than ``length`` characters.
     """
     if isinstance(value, str | bytes):
         text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -47,10 +48,8 @@ def array_text(array: Array, limit: int = CHIP_LENGTH) -> str:
 
 
 def rounded_text(array: Array, limit: int = CHIP_LENGTH) -> str:
-    """Like :func:`array_text`, with as many digits of each float as ``limit`` has room for.
-
-    At least two digits: ``""`` if even these exceed it.
-    """
+    """Like :func:`array_text`, with five to two digits of each float, as many as ``limit`` has
+    room for; ``""`` if two are too many."""
     text = array_text(array, limit)
     if text or array.ndim == 0 or array.dtype.kind != "f" or array.size > limit:
         return text
@@ -65,7 +64,7 @@ def _nested(array: Array, write: Callable[[Any], str] | None = None) -> str:
 
 
 def _compact(value: Any) -> str:
-    """An element in a list: a whole float loses its zero, as NumPy prints it (``1.``→``1``)."""
+    """An element in a list; a whole float loses its zero (``1.0`` → ``1``)."""
     text = scalar_text(value, 6)
     return text[:-2] if text.endswith(".0") else text
 

@@ -13,7 +13,7 @@ from ..model import Picture
 EXACT = 6
 """Up to this many rows and columns a cell is an element."""
 MOST = 8
-"""Larger arrays are averaged down to at most this many rows and columns."""
+"""Larger arrays are averaged to at most this many rows and columns."""
 _FLAT = 0.5
 
 
@@ -37,10 +37,11 @@ def _cells(size: int) -> int:
 
 
 def picture_of(array: Array) -> Picture | None:
-    """Rows of values in 0…1 from the least to the greatest element; None for a cell that holds
-    an element that is not finite. None for scalars, text and empty arrays.
+    """The picture of an array, None for scalars, text and empty arrays.
 
-    Equal elements are all 0.5, zeros 0. Complex numbers count by their modulus.
+    Values are scaled to 0…1 from the least to the greatest element; a cell with an element that is
+    not finite is None. If all elements are equal, cells are 0.5, or 0 for zeros. Complex numbers
+    count by their modulus.
     """
     cells = cells_of(array.shape)
     if cells is None or array.dtype.kind not in "biufc":

@@ -1,4 +1,4 @@
-"""A wire and the boxes around it in, a clear point on it out: room for scissors and labels."""
+"""A wire and the boxes around it in, a free point for scissors or a label out."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def clear_point(
     half: tuple[float, float],
     shares: Sequence[float] = _SHARES,
 ) -> Point:
-    """The first point on the wire where something ``2·half`` in size covers no box and nothing
-    ``taken``; else the point where it is farthest from covering one.
+    """The first point on the wire where a rectangle of half size ``half`` (px) covers nothing in
+    ``rects`` or ``taken``; if there is none, the point where it overlaps least.
 
-    ``rects`` and ``taken``: (left, top, right, bottom).
+    ``rects``, ``taken``: (left, top, right, bottom). ``shares``: the points to try, as parts of
+    the wire's length.
     """
     path = flattened(curve(wire.points, wire.axis))
     obstacles = np.vstack([_near(path, rects, half), np.array(taken, np.float64).reshape(-1, 4)])
@@ -57,9 +58,8 @@ def point_beside(
     taken: Sequence[tuple[float, float, float, float]],
     radius: float,
 ) -> Point | None:
-    """The middle of a disc that nearly touches the wire halfway, on its left or right (of a level
-    wire above or below), and covers no box, nothing ``taken`` and no other wire; None: there is no
-    room."""
+    """The middle of a disc beside the middle of the wire (above or below a level one) that covers
+    nothing in ``rects`` or ``taken`` and none of the other wires; None if there is no room."""
     path = flattened(curve(wire.points, wire.axis))
     x, y = point_along(path, 0.5)
     is_level = abs(path[-1][0] - path[0][0]) > abs(path[-1][1] - path[0][1])
@@ -78,7 +78,7 @@ def point_beside(
 
 
 def dense(path: Sequence[Point], within: Rect) -> NDArray[np.float64]:
-    """Points every few px along a polyline, of its parts that may lie ``within``; (n, 2)."""
+    """Points every 4 px along the parts of a polyline that may lie ``within``; shape (n, 2)."""
     points = np.array(path, dtype=np.float64).reshape(-1, 2)
     low, high = np.minimum(points[:-1], points[1:]), np.maximum(points[:-1], points[1:])
     is_near = ((high >= (within.left, within.top)) & (low <= (within.right, within.bottom))).all(
@@ -93,7 +93,7 @@ def dense(path: Sequence[Point], within: Rect) -> NDArray[np.float64]:
 
 
 def around(centre: Point, half: tuple[float, float]) -> tuple[float, float, float, float]:
-    """(left, top, right, bottom) of what is centred there."""
+    """(left, top, right, bottom) of a rectangle with this centre and half size."""
     x, y = centre
     return x - half[0], y - half[1], x + half[0], y + half[1]
 
@@ -101,7 +101,7 @@ def around(centre: Point, half: tuple[float, float]) -> tuple[float, float, floa
 def _near(
     path: Sequence[Point], rects: NDArray[np.float64], half: tuple[float, float]
 ) -> NDArray[np.float64]:
-    """The rectangles that anything on the path could cover."""
+    """The rectangles that something of half size ``half`` on the path could cover."""
     xs, ys = [x for x, _ in path], [y for _, y in path]
     is_near = (
         (rects[:, 0] < max(xs) + half[0])
@@ -113,7 +113,8 @@ def _near(
 
 
 def _room(point: Point, rects: NDArray[np.float64], half: tuple[float, float]) -> float:
-    """Px between the nearest obstacle and what is centred here; negative where they overlap."""
+    """Px between a rectangle of half size ``half`` at ``point`` and the nearest of ``rects``;
+    negative if they overlap."""
     if not len(rects):
         return 0.0
     across = np.maximum(rects[:, 0] - point[0], point[0] - rects[:, 2]) - half[0]

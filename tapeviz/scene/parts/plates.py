@@ -1,4 +1,4 @@
-"""Text in, the small plate that carries a gradient's value out."""
+"""A gradient's value as text in, the small plate that shows it out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plate_width(text: str) -> float:
 
 
 def plate(x: float, y: float, text: str, theme: Theme) -> Iterator[Primitive]:
-    """A gradient as text on its own ground, centred at ``x, y``."""
+    """A gradient's text on a pill, centred at ``x, y``."""
     outline = rounded(Rect(x, y, plate_width(text), PLATE_HEIGHT), PLATE_HEIGHT / 2)
     yield Path("plate", outline, Style(theme.gradient_fill, theme.gradient, 1.0))
     baseline = y + cap_height("sans", LABEL_SIZE) / 2

@@ -1,4 +1,4 @@
-"""A gradient call in, the boxes of its sources and targets out, with what became of them."""
+"""A gradient call in, the rings around the boxes of its sources and targets out."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ class Ring:
     label: str
 
 
-def rings_of(plain: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
-    """By node. A source is ``cut`` when its gradient is None; one that is a target too is a
-    target. The op where a value stopped being finite is ringed as well."""
+def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
+    """The ring of each node that has one. A source whose gradient is None is ``cut``; a node that
+    is source and target is a target. The op that made the first NaN or infinity is ringed too."""
     rings: dict[str, Ring] = {}
-    if shown is None or not plain.boxes:
+    if shown is None or not base.boxes:
         return rings
-    trace = plain.trace
+    trace = base.trace
     for finding in shown.findings:
         if finding.status == "nonfinite" and finding.cause and finding.cause.op_id is not None:
-            for name in plain.ops.get(finding.cause.op_id, ()):
+            for name in base.ops.get(finding.cause.op_id, ()):
                 rings[name] = Ring("nonfinite", status_words(finding, trace))
     for tensor, found in _sources(shown).items():
-        for place, name in enumerate(boxes_of(plain, tensor, shown)):
+        for place, name in enumerate(boxes_of(base, tensor, shown)):
             ring = _source_ring(found, trace)
-            # Copies of a widely used value are ringed too; one of them says what that means.
-            is_copy = place > 0 and plain.node(name).is_chip
-            # A folded group holds a source and is none: its ring needs words only for trouble.
-            is_around = ring.label == "source" and plain.node(name).role == "group"
+            # All copies of a widely used value are ringed; only the first has words.
+            is_copy = place > 0 and base.node(name).is_chip
+            # A folded group with a source in it has words only for trouble.
+            is_around = ring.label == "source" and base.node(name).role == "group"
             rings[name] = replace(ring, label="") if is_copy or is_around else ring
     for tensor in shown.flow.targets:
-        for name in boxes_of(plain, tensor, shown):
+        for name in boxes_of(base, tensor, shown):
             rings[name] = Ring("target", "target")
     return rings
 
@@ -67,7 +67,7 @@ def _source_ring(finding: Finding | None, trace: Trace) -> Ring:
 
 
 def _sources(shown: CallDiagnosis) -> dict[TensorId, Finding | None]:
-    """The worst finding of each source: findings are in the order of the call's sources."""
+    """The worst finding of each source, None where the call has none for it."""
     worst: dict[TensorId, Finding | None] = {}
     for operand, finding in zip(shown.call.sources, shown.findings, strict=False):
         if operand.tensor is not None:
@@ -79,22 +79,22 @@ def _sources(shown: CallDiagnosis) -> dict[TensorId, Finding | None]:
     return worst
 
 
-def boxes_of(plain: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
-    """The boxes that stand for a tensor; for a variable the versions that the flow or a cut
-    touches, else the first."""
-    versions = plain.variables.get(VariableId(tensor), [])
+def boxes_of(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
+    """The box that stands for a tensor. For a variable: the versions that the flow or a cut
+    touches, or else the first."""
+    versions = base.variables.get(VariableId(tensor), [])
     if not versions:
-        return tuple((plain.holders.get(tensor) or plain.insides.get(tensor, ()))[:1])
+        return tuple((base.holders.get(tensor) or base.insides.get(tensor, ()))[:1])
     for links in (shown.flow.walked.keys(), shown.flow.cuts.keys()):
-        touched = tuple(name for name in versions if _touches(plain, name, links))
+        touched = tuple(name for name in versions if _touches(base, name, links))
         if touched:
             return touched
-    return (min(versions, key=lambda name: plain.node(name).version),)
+    return (min(versions, key=lambda name: base.node(name).version),)
 
 
-def _touches(plain: BaseScene, name: str, links: Collection[Link]) -> bool:
+def _touches(base: BaseScene, name: str, links: Collection[Link]) -> bool:
     return any(
         link in links
-        for _, _, edge in plain.graph.out_edges(name, data="edge")
+        for _, _, edge in base.graph.out_edges(name, data="edge")
         for link in edge.links
     )

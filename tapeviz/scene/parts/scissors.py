@@ -13,8 +13,10 @@ _OPEN = math.radians(21)
 
 
 def scissors(x: float, y: float, size: float) -> tuple[Outline, Outline]:
-    """(what is stroked, what is filled): finger rings and shanks, and the blades, which point to
-    the right; ``size`` is the whole length in px."""
+    """(stroked outline, filled outline): finger rings and shanks; blades, which point to the right.
+
+    ``size``: the whole length in px.
+    """
     rings, shanks, blades = Outline("", ()), Outline("", ()), Outline("", ())
     for side in (1.0, -1.0):
         ring = _place(x, y, size, -0.30, side * 0.215)
