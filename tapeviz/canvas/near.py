@@ -37,7 +37,7 @@ NAMES: dict[Layer, Callable[[Any], object]] = {
     "mark": attrgetter("edge", "kind"),
     "change": attrgetter("node"),
 }
-"""What identifies a shape within its layer, from one scene to the next."""
+"""The key of a shape within its layer, the same from one scene to the next."""
 
 
 class NearPainter:

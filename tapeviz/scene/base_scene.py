@@ -34,7 +34,7 @@ _MOST_STATS = 2000
 
 @dataclass(frozen=True, slots=True)
 class BaseScene:
-    """What is drawn whatever call, step or selection is shown.
+    """Everything that is drawn whatever call, step or selection is shown.
 
     ``edges``: the wires that carry a link. ``writes``: wires from an assign to the variable's next
     version. ``ops``, ``variables``: the boxes of an op, of a variable. ``holders``: the boxes that

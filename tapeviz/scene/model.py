@@ -171,7 +171,7 @@ EMPTY_SCENE = Scene(Rect(0.0, 0.0, 0.0, 0.0))
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What is shown over the layout and never moves it.
+    """The parts of a picture that are shown over the layout and never move it.
 
     ``call``: the id of the gradient call, None for the first one in trouble, else the last;
     ``step``: how many steps of its backward pass have been walked, None for the whole flow.

@@ -105,7 +105,7 @@ def legend_row(row: Sequence[LegendEntry], theme: Theme, x: float, y: float) -> 
 
 
 def legend_sample(look: str, x: float, y: float, theme: Theme) -> list[Primitive]:
-    """What an entry explains: a short wire of this look, or the sign of a change or a doubt."""
+    """The sample of a legend entry: a short wire, or the sign of a change or a doubt."""
     if look in CHANGES:
         return list(sign(look, x + SAMPLE / 2, y, theme))
     if look in LEGEND_WORDS:
