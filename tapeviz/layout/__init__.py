@@ -1,4 +1,4 @@
-"""Where each node goes: an op graph and box sizes in, positions and edge routes out."""
+"""A graph with box sizes in, a position for each node and a route for each edge out."""
 
 from tapeviz.layout.engines import LAYOUTS, lay_out
 from tapeviz.layout.model import EMPTY_LAYOUT, EdgeKey, Layout, Point, Rect

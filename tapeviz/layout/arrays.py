@@ -1,7 +1,7 @@
 """A networkx graph in; its box sizes and edges as plain indexed lists and arrays out.
 
-Every engine of this room works on indices, not names, and always from top to bottom: for the
-direction "right" the boxes are laid on their side here and the finished picture is turned back.
+Every engine works on indices, not names, and always from top to bottom. For the direction "right"
+widths and heights are exchanged here, and `picture.finished` exchanges x and y of the result.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ class GraphArrays:
     ``beside[i]``: room to keep free on its right (below it when the flow goes right).
     ``side[i]``: -1 stands first in its row, 1 last, 0 anywhere.
     Edge e runs from ``tails[e]`` to ``heads[e]``; ``keys[e]`` is its name in the networkx graph.
-    ``tail_at[e]`` and ``head_at[e]``: px from the box's centre, across the flow, at which the edge
-    must dock there; nan: anywhere. ``pull[e]``: its wish to be straight, a part of its weight.
+    ``tail_at[e]`` and ``head_at[e]``: where the edge must dock at its boxes, px from the centre
+    across the flow; nan: anywhere. ``pull[e]``: the part of its weight that pulls the edge
+    straight; an edge with 0 only keeps the order of the rows, and is not drawn.
     """
 
     nodes: tuple[str, ...]
@@ -68,7 +69,7 @@ class GraphArrays:
 
 
 LOOP_OUT = 16.0
-"""How far the innermost self-loop of a box goes out, px."""
+"""Px from a box to its innermost self-loop."""
 LOOP_STEP = 8.0
 """Between two self-loops of one box."""
 
@@ -81,7 +82,7 @@ def loop_room(size: int, tails: Ints, heads: Ints) -> Floats:
 
 
 def read_graph(graph: nx.MultiDiGraph, direction: str) -> GraphArrays:
-    """Index the graph in insertion order, so that the same graph gives the same picture."""
+    """The arrays of a graph, in insertion order, so that the same graph gives the same picture."""
     nodes = tuple(graph.nodes)
     index = {node: i for i, node in enumerate(nodes)}
     sizes = graph.nodes(data=True)

@@ -24,9 +24,9 @@ Engine = Callable[[GraphArrays], IndexedLayout]
 def lay_out(graph: nx.MultiDiGraph, *, name: str = "layered", direction: str = "down") -> Layout:
     """Place every node and route every edge; the same graph gives the same layout.
 
-    Nodes need the attributes ``width`` and ``height`` (px); an edge may have a ``weight``, and a
-    heavier one is kept straighter. ``direction`` is "down" or "right". Raises ``KeyError`` for an
-    unknown name and ``ValueError`` for an unknown direction.
+    Nodes need the attributes ``width`` and ``height`` (px). An edge may have a ``weight``: heavier
+    edges are straighter. ``direction``: "down" or "right". Raises ``KeyError`` for an unknown name
+    and ``ValueError`` for an unknown direction.
     """
     if direction not in ("down", "right"):
         raise ValueError(f"direction must be 'down' or 'right', not {direction!r}")
@@ -47,9 +47,9 @@ MENU = (
 
 
 CAREFUL = 400
-"""Up to this many nodes in a connected part no time is spared for a good picture."""
+"""Connected parts of up to this many nodes are drawn by `draw_layered`."""
 PERHAPS, VERTICES = 1500, 4000
-"""Up to this many nodes, neither if their long edges do not need too many dummies."""
+"""Parts of up to ``PERHAPS`` nodes too, if nodes and dummies are at most ``VERTICES``."""
 
 
 def draw_by_size(graph: GraphArrays) -> IndexedLayout:
@@ -79,7 +79,7 @@ def _named(name: str) -> Callable[[nx.MultiDiGraph, str], Layout]:
 
 
 def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> IndexedLayout:
-    """Draw each connected part by itself and set the pictures side by side, largest first."""
+    """Draw each connected part by itself, and pack the pictures side by side, the largest first."""
     parts = components(graph)
     pictures = []
     for part in parts:
@@ -100,4 +100,4 @@ def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> IndexedLay
 LAYOUTS: Mapping[str, Callable[[nx.MultiDiGraph, str], Layout]] = MappingProxyType(
     {name: _named(name) for name in MENU}
 )
-"""Each takes the graph and the direction; in the order of the menu."""
+"""(graph, direction) → layout, by name, in the order of the menu."""

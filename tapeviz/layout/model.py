@@ -45,6 +45,9 @@ class Rect:
     def from_sides(cls, left: float, top: float, right: float, bottom: float) -> Rect:
         return cls((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
 
+    def moved(self, dx: float, dy: float) -> Rect:
+        return Rect(self.x + dx, self.y + dy, self.width, self.height)
+
     def contains(self, other: Rect) -> bool:
         """Whether ``other`` lies wholly in this rectangle; borders may touch."""
         return (
@@ -57,12 +60,9 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything goes.
-
-    ``rects`` has one entry for each node of the graph, ``routes`` one for each edge: at least two
-    points, from the border of the source's box to the border of the target's box. Bends are points
-    of a polyline; the painter rounds them.
-    """
+    """``rects``: the box of each node. ``routes``: a polyline for each edge, of at least two
+    points, from the border of the source's box to the border of the target's box; painters round
+    its bends."""
 
     name: str
     direction: str

@@ -1,8 +1,7 @@
-"""A graph and the name of a networkx layout in; positions from networkx, boxes parted, out.
+"""Layouts of networkx, with the boxes moved apart.
 
-Nothing here is random: where networkx draws starting points, it gets a fixed seed. Beyond
-``SMALL`` nodes its spring, Kamada–Kawai and spectral layouts would need SciPy or minutes; there
-the distances in the graph are drawn directly instead.
+Random starting points have a fixed seed. With more than ``SMALL`` nodes networkx's spring,
+Kamada–Kawai and spectral layouts would need SciPy or minutes; `pivot_positions` replaces them.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ SEED = 7
 
 
 def draw_at(positions: Positions) -> Callable[[GraphArrays], IndexedLayout]:
-    """An engine that takes the places from ``positions`` and draws straight edges."""
+    """An engine that takes the places from ``positions``, moves boxes apart and draws straight
+    edges."""
 
     def draw(graph: GraphArrays) -> IndexedLayout:
         points = positions(graph) if graph.size > 1 else np.zeros((graph.size, 2))
@@ -40,7 +40,7 @@ def draw_at(positions: Positions) -> Callable[[GraphArrays], IndexedLayout]:
 
 
 def _simple(graph: GraphArrays) -> nx.Graph:
-    """Nodes by index, each pair of neighbours joined once."""
+    """The graph as networkx knows it: nodes are indices, without directions and parallel edges."""
     simple = nx.Graph()
     simple.add_nodes_from(range(graph.size))
     simple.add_edges_from(zip(graph.tails.tolist(), graph.heads.tolist(), strict=True))
@@ -93,7 +93,7 @@ def circular(graph: GraphArrays) -> Floats:
 
 
 def shell(graph: GraphArrays) -> Floats:
-    """The last node that ran, usually the target, in the middle; rings by distance from it."""
+    """Rings by distance from the last op that ran, usually the target, in the middle."""
     simple = _simple(graph)
     rings = list(nx.bfs_layers(simple, graph.size - 1))
     reached = {node for ring in rings for node in ring}
@@ -106,12 +106,12 @@ def spiral(graph: GraphArrays) -> Floats:
 
 
 def planar(graph: GraphArrays) -> Floats:
-    """Without crossings where there is such a drawing; else as few edges as possible cross."""
+    """Without crossings if the graph is planar, else with few."""
     return _points(nx.planar_layout(_planar_part(_simple(graph))))
 
 
 def _planar_part(graph: nx.Graph) -> nx.Graph:
-    """A large planar subgraph with all nodes, found by adding edges in halved portions."""
+    """A large planar subgraph with all nodes, found by adding halves of halves of the edges."""
     part = nx.create_empty_copy(graph)
     part.add_edges_from(nx.minimum_spanning_edges(graph, data=False))
     if len(graph) > SMALL:
@@ -137,8 +137,8 @@ IN_PARTS: Mapping[str, Positions] = MappingProxyType(
         "planar": planar,
     }
 )
-"""These draw each connected part by itself."""
+"""Layouts that draw each connected part by itself."""
 AS_ONE: Mapping[str, Positions] = MappingProxyType(
     {"circular": circular, "shell": shell, "spiral": spiral}
 )
-"""These set all nodes on one figure."""
+"""Layouts that put all nodes on one figure."""

@@ -1,8 +1,8 @@
-"""A graph with frames around some of its nodes in; a layout in which every frame is a box out.
+"""A graph with frames around some of its nodes in, a layout with a rectangle for each frame out.
 
-Each frame's inside is laid out by itself, the innermost first, then stands as one box in what is
-around it. An edge across a border goes through a port there: a small node at the edge of the
-inside, shared by all edges of one value.
+The inside of each frame is laid out by itself, the innermost first, and is then a box in the level
+around it. An edge across a border goes through a port: a small node at the border of the inside,
+shared by all edges of one value.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
 HEADER = 36.0
 """Px above the inside of a frame, for its title."""
 _TITLE = 8.0
-"""Height of a frame's words, less the straight pieces of wires above and below them. They stand in
-one row with what comes in, which so passes by them,"""
+"""Px of height of the title nodes. They are in one row with the ports of the values that come in,
+so that wires pass beside the words."""
 _SLACK = 0.01
+"""Weight of the edges that keep the first nodes below the title."""
 _NEAR = 0.005
-"""and close to it."""
+"""Pull that keeps the title nodes near the ports."""
 PADDING = 22.0
 LANE = 16.0
-"""Px on the right of the inside for each value that goes back to the beginning."""
+"""Px on the right of the inside for each value that goes back to the first turn's beginning."""
 _STUB = 13.0
 _CORNER = 14.0
 _LABEL = 12.0
-"""Below the title: a ring and its words may stand above a box."""
+"""Px below the title, for the words of a ring above a box."""
 _WORTH = 1.08
-"""Sources in a row more must make the picture so many times larger."""
+"""A further row of sources must enlarge the picture by this factor."""
 _PORT = 2.0
 _ANCHOR = 60.0
 """Weight of the edges that hold ports at the border."""
@@ -45,14 +46,18 @@ Part = tuple[str, str, int]
 
 @dataclass(slots=True)
 class _Level:
-    """The inside of a frame (of ``""``: the whole picture), laid out by itself."""
+    """The inside of a frame, or of the whole picture (path ``""``), laid out by itself.
+
+    ``made``: the part for each (start, end, name of the value), so that edges of a value share it.
+    ``corner``: the place of the inside's origin in the whole picture.
+    """
 
     graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
     made: dict[tuple[str, str, str], Part] = field(default_factory=dict)
     layout: Layout | None = None
     corner: Point = (0.0, 0.0)
     lanes: list[str] = field(default_factory=list)
-    """Nodes whose value goes back to the beginning."""
+    """The nodes whose values go from turn to turn, each in a lane of its own."""
 
 
 def frame_box(path: str) -> str:
@@ -68,22 +73,20 @@ def lay_out_nested(
     direction: str = "down",
     room: tuple[float, float] | None = None,
 ) -> Layout:
-    """As :func:`lay_out`; the result's ``frames`` has a rectangle for each frame.
+    """Like :func:`lay_out`, with a rectangle for each frame in the result's ``frames``.
 
-    ``parents``: frame → the frame around it (``""`` for none); a node's attribute ``frame`` names
-    its innermost one. ``widths``: px that the words on the left and those on the
-    right of a frame's header need. An edge with the attribute
-    ``carried`` goes back to the beginning of a frame, along its border. Other layouts than the
-    layered one know no frames. ``room``: width and height in px that the picture should fill: a
-    tall one, or the tall inside of a frame, stands in columns then.
+    ``parents``: the frame around each frame (``""`` for none); the attribute ``frame`` of a node is
+    its innermost one. ``widths``: px that the words on the left and those on the right of a frame's
+    header need. An edge with the attribute ``carried`` runs back to the beginning of a frame, along
+    its border. ``room``: width and height in px that the picture should fill, for which a tall one,
+    or a tall inside of a frame, is cut into columns. Only the layered layout draws frames.
     """
-    carried = [key for *key, is_back in graph.edges(keys=True, data="carried") if is_back]
-    if name != "layered" or not parents:
-        if name == "layered":
-            return fitted(graph, direction, room)
+    if name != "layered":
         return lay_out(graph, name=name, direction=direction)
-    back = [(a, b, k) for a, b, k in carried]
-    return _Nested(graph, parents, widths, direction, back, room).laid()
+    if not parents:
+        return fitted(graph, direction, room)
+    carried = [(a, b, k) for a, b, k, is_back in graph.edges(keys=True, data="carried") if is_back]
+    return _Nested(graph, parents, widths, direction, carried, room).laid()
 
 
 def fitted(
@@ -93,8 +96,8 @@ def fitted(
     *,
     may_wrap: bool = True,
 ) -> Layout:
-    """The layered layout as it is largest in its room: as it comes, with its sources in two or
-    three rows, or in columns."""
+    """The layered layout that is largest in ``room``: plain, with its sources in two or three rows,
+    or in columns (if ``may_wrap``)."""
     layout = lay_out(graph, direction=direction)
     if room is None:
         return layout
@@ -148,7 +151,7 @@ class _Nested:
         for node, home in self._home.items():
             level = self._levels[home]
             assert level.layout is not None
-            rects[node] = _moved(level.layout.rects[node], level.corner)
+            rects[node] = level.layout.rects[node].moved(*level.corner)
         routes = {
             key: self._back(key, rects, frames)
             if key in self._carried
@@ -165,7 +168,7 @@ class _Nested:
         return len(self._chain(path))
 
     def _chain(self, path: str) -> list[str]:
-        """The frame and those around it, outwards; the whole picture is the last."""
+        """The frame, then the frames around it; the last is the whole picture (``""``)."""
         chain = [path]
         while chain[-1]:
             chain.append(self._parents[chain[-1]])
@@ -189,7 +192,8 @@ class _Nested:
                 self._add_edge(edge, float(data.get("weight", 1.0)))
 
     def _common(self, source: str, target: str) -> tuple[str, list[str], list[str]]:
-        """The innermost frame around both, and the frames below it on either side, inner first."""
+        """The innermost frame around both nodes, then the frames between it and each of them, the
+        innermost first."""
         out, into = self._chain(self._home[source]), self._chain(self._home[target])
         shared = next(path for path in out if path in into)
         return shared, out[: out.index(shared)], into[: into.index(shared)]
@@ -287,7 +291,7 @@ class _Nested:
             level.graph.add_edge("title:-1", node, weight=_SLACK, pull=0.0)
 
     def _hold_ports(self, path: str, width: float, height: float) -> None:
-        """Give the frame its size in the level around it, and its edges the places of the ports."""
+        """Set the size of the frame in the level around it, and dock its edges at the ports."""
         level, around = self._levels[path], self._levels[self._parents[path]]
         box = frame_box(path)
         around.graph.nodes[box].update(width=width, height=height)
@@ -308,7 +312,7 @@ class _Nested:
     def _place(self, path: str, frames: dict[str, Rect]) -> None:
         around = self._levels[self._parents[path]]
         assert around.layout is not None
-        rect = _moved(around.layout.rects[frame_box(path)], around.corner)
+        rect = around.layout.rects[frame_box(path)].moved(*around.corner)
         frames[path] = rect
         level = self._levels[path]
         level.corner = (level.corner[0] + rect.left, level.corner[1] + rect.top)
@@ -316,7 +320,7 @@ class _Nested:
     # Routes.
 
     def _joined(self, edge: EdgeKey, frames: Mapping[str, Rect]) -> tuple[Point, ...]:
-        """The parts of an edge one after the other, through the ports."""
+        """The route of an edge: its parts in all levels, joined at the ports."""
         points: list[Point] = []
         for path, part, side in self._parts[edge]:
             level = self._levels[path]
@@ -338,7 +342,8 @@ class _Nested:
     def _back(
         self, edge: EdgeKey, rects: Mapping[str, Rect], frames: Mapping[str, Rect]
     ) -> tuple[Point, ...]:
-        """Out of the source, along the border of the frame, into the target from behind."""
+        """The route of an edge that goes from turn to turn: from the source to the border of the
+        frame, along it, and back into the target."""
         source, target = rects[edge[0]], rects[edge[1]]
         path = self._common(edge[0], edge[1])[0]
         lanes = self._levels[path].lanes
@@ -363,7 +368,7 @@ class _Nested:
     def _lane_beside(
         self, path: str, rects: Mapping[str, Rect], right: float, edge: EdgeKey
     ) -> float:
-        """How far to the right a way up from the source to the target passes by all boxes."""
+        """The x at which a way up from the source to the target passes right of all boxes."""
         source, target = rects[edge[0]], rects[edge[1]]
         x = right + LANE
         beside = [
@@ -376,7 +381,3 @@ class _Nested:
                 x = rect.right + LANE
         number = self._levels[path].lanes.index(edge[0])
         return x + number * LANE / 2
-
-
-def _moved(rect: Rect, by: Point) -> Rect:
-    return Rect(rect.x + by[0], rect.y + by[1], rect.width, rect.height)

@@ -1,4 +1,4 @@
-"""Sizes of pictures in; where each goes so that together they fill a compact sheet, out."""
+"""Sizes of pictures in, their places on a compact sheet out."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ UNDER_SKYLINE = 300
 TINY = 1e-6
 GAP = 44.0
 SHAPE = 1.5
-"""Width by height of the sheet aimed at."""
+"""Width divided by height of the sheet to aim at."""
 
 
 def pack(sizes: Sequence[Size], shape: float = SHAPE, gap: float = GAP) -> list[Size]:
-    """Top left corners, in the order given; the first stands at (0, 0).
+    """The top left corner of each picture; the first is at (0, 0).
 
-    Several widths of the sheet are tried; the one that shows everything largest is kept.
+    Several widths of the sheet are tried; the one that can be shown largest is kept.
     """
     if not sizes:
         return []
@@ -40,10 +40,10 @@ def pack(sizes: Sequence[Size], shape: float = SHAPE, gap: float = GAP) -> list[
 
 
 def _fill(sizes: Sequence[Size], limit: float) -> list[Size]:
-    """Put each at the highest free place under a skyline no wider than ``limit``.
+    """Put each picture at the highest free place below the skyline, which is ``limit`` px wide.
 
-    The sheet is as many ledges wide as there are pictures beside each other; so of very many
-    pictures all but the first are set in lines, like words.
+    The time grows with the square of the number of pictures, so all but the first 300 are set in
+    lines, like words.
     """
     skyline: list[Ledge] = [(0.0, limit, 0.0)]
     corners = []
@@ -55,7 +55,7 @@ def _fill(sizes: Sequence[Size], limit: float) -> list[Size]:
 
 
 def _lines(sizes: Sequence[Size], limit: float, top: float) -> list[Size]:
-    """One beside the other in lines from ``top`` down, the highest in the first line."""
+    """Set pictures in lines from ``top`` down, the highest in the first line."""
     corners = [(0.0, 0.0)] * len(sizes)
     x, y, below = 0.0, top, top
     for k in sorted(range(len(sizes)), key=lambda k: -sizes[k][1]):
@@ -68,7 +68,7 @@ def _lines(sizes: Sequence[Size], limit: float, top: float) -> list[Size]:
 
 
 def _places(skyline: Sequence[Ledge], width: float, limit: float) -> Iterator[Size]:
-    """(y, x) of each place where something of this width could stand."""
+    """(y, x) of each place for a picture of this width."""
     for k, (left, _, _) in enumerate(skyline):
         right = left + width - TINY
         if right > limit:

@@ -1,4 +1,4 @@
-"""The picture that every engine gives: positions and routes by index, flow from top to bottom."""
+"""The result of an engine (positions and routes by index, top to bottom) in, the layout out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IndexedLayout:
 
 
 def extent(graph: GraphArrays, picture: IndexedLayout) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of all boxes and routes."""
+    """(left, top, right, bottom) of all boxes and routes."""
     if not graph.size:
         return 0.0, 0.0, 0.0, 0.0
     x = np.array([x for line in picture.routes for x, _ in line])
@@ -40,7 +40,8 @@ def extent(graph: GraphArrays, picture: IndexedLayout) -> tuple[float, float, fl
 
 
 def finished(graph: GraphArrays, picture: IndexedLayout, name: str, direction: str) -> Layout:
-    """Names in place of indices, the top left corner at 0, the flow in its direction."""
+    """The layout of a picture: by name, with its top left corner at 0, in the direction asked
+    for."""
     left, top, right, bottom = extent(graph, picture)
     x, y = (picture.x - left).tolist(), (picture.y - top).tolist()
     across, along = graph.across.tolist(), graph.along.tolist()

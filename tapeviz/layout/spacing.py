@@ -1,4 +1,4 @@
-"""Points and box sizes in; the points spread until no box overlaps another, out."""
+"""Points and box sizes in, points at which no box overlaps another out."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from tapeviz.layout.arrays import Floats, GraphArrays
 
 GAP = 28.0
 CROWDED = 0.3
-"""This part of all boxes, the most crowded, is parted by pushing, the rest by scaling up."""
+"""The picture is scaled up until only this part of the boxes overlap; these are pushed apart."""
 PAIRWISE = 600
-"""Up to this many boxes each pair is looked at."""
+"""Up to this many boxes are pushed apart pair by pair."""
 PUSHES = 20_000_000
-"""Pairs looked at in all rounds together."""
+"""Pairs compared in all rounds together, at most."""
 
 
 def spread_out(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Keeps the shape where it can; at least ``GAP`` px between boxes in x or in y."""
+    """New positions, at least ``GAP`` px apart in x or in y, that keep the shape if possible."""
     if graph.size < 2:
         return x, y
     x, y = _scaled(graph, x, y)
@@ -26,12 +26,12 @@ def spread_out(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats
 
 
 def _reach(graph: GraphArrays) -> tuple[Floats, Floats]:
-    """Half sizes with half of the gap, and the room for self-loops on both sides."""
+    """Half of each box's width and height, with half of the gap and the room of self-loops."""
     return (graph.across + GAP) / 2 + graph.beside, (graph.along + GAP) / 2
 
 
 def _scaled(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Scale up until nearly all boxes stand clear of the nearest ones."""
+    """Scale the picture so that most boxes are clear of the nearest ones."""
     half_w, half_h = _reach(graph)
     chosen = np.arange(0, graph.size, max(1, graph.size // 800))
     dx = np.abs(x[chosen, None] - x) / (half_w[chosen, None] + half_w)
@@ -40,7 +40,7 @@ def _scaled(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     apart[np.arange(len(chosen)), chosen] = np.inf
     nearest = np.sort(apart.min(1))
     typical = nearest[int(CROWDED * len(nearest))]
-    # Where many points coincide no scale parts them: then judge by the picture's size.
+    # No scale parts points that coincide: then use the size of the picture.
     if typical < 1e-6:
         typical = max(np.ptp(x) / half_w.sum(), np.ptp(y) / half_h.sum(), 1e-9) * np.sqrt(
             graph.size
@@ -49,7 +49,7 @@ def _scaled(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _pushed_apart(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Move overlapping boxes apart, each pair along the axis where less is needed."""
+    """Move overlapping boxes apart, each pair along the axis with the smaller overlap."""
     half_w, half_h = _reach(graph)
     wide, high = half_w[:, None] + half_w, half_h[:, None] + half_h
     order = np.arange(graph.size)
@@ -72,7 +72,7 @@ def _pushed_apart(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Flo
 
 
 def _shelved(graph: GraphArrays, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Sort the boxes into shelves by y, and along each shelf keep them apart by x."""
+    """Sort the boxes into shelves by y, and keep them apart along each shelf."""
     half_w, half_h = _reach(graph)
     shelf = np.floor((y - y.min()) / (2 * half_h.max())).astype(np.intp)
     result = x.copy()

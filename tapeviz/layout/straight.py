@@ -1,6 +1,6 @@
-"""Placed boxes and edges in; straight lines from border to border out.
+"""Placed boxes and edges in, straight lines from border to border out.
 
-Edges between the same two boxes are drawn apart, bent a little at their middles.
+Edges between the same two boxes are bent a little at their middles, which keeps them apart.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from tapeviz.layout.model import Point
 from tapeviz.layout.picture import Line
 
 APART = 18.0
-"""Between the middles of two edges that join the same boxes, px."""
+"""Px between the middles of two edges that join the same boxes."""
 
 
 def straight_routes(graph: GraphArrays, x: Floats, y: Floats) -> list[Line]:
-    """One route for each edge; there must be no self-loop."""
+    """A route for each edge of a graph without self-loops."""
     routes: list[Line] = [[] for _ in graph.keys]
     for edges in joined(graph):
         for edge, line in zip(edges, side_by_side(graph, x, y, edges, APART), strict=True):
@@ -25,7 +25,7 @@ def straight_routes(graph: GraphArrays, x: Floats, y: Floats) -> list[Line]:
 
 
 def joined(graph: GraphArrays) -> list[list[int]]:
-    """The edges between each two boxes that are joined, whatever their direction."""
+    """The edges of each pair of joined boxes, in either direction."""
     together: dict[tuple[int, int], list[int]] = {}
     for edge, (tail, head) in enumerate(
         zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
@@ -60,7 +60,7 @@ def _line(start: Point, start_size: Point, end: Point, end_size: Point, aside: f
 
 
 def on_border(centre: Point, size: Point, towards: Point) -> Point:
-    """Where the line from a box's centre towards a point outside leaves the box."""
+    """The point at which a line from the centre of a box to a point outside leaves the box."""
     dx, dy = towards[0] - centre[0], towards[1] - centre[1]
     reach = max(abs(dx) / (size[0] / 2), abs(dy) / (size[1] / 2))
     if reach <= 0:

@@ -1,9 +1,8 @@
-"""A graph in; positions in the plane that follow the distances in it out.
+"""A graph in, positions whose distances follow the distances in the graph out.
 
-networkx has both of these only with SciPy, which tapeviz does not need otherwise: Kamada and
-Kawai's energy (1989), minimised by majorisation (Gansner, Koren, North, "Graph drawing by stress
-majorization", 2004); and for large graphs pivot MDS (Brandes, Pich, "Eigensolver methods for
-progressive multidimensional scaling of large data", 2006).
+The energy of Kamada and Kawai (1989), minimised by majorisation (Gansner, Koren, North, "Graph
+drawing by stress majorization", 2004), and for large graphs pivot MDS (Brandes, Pich, "Eigensolver
+methods for progressive multidimensional scaling of large data", 2006). networkx would need SciPy.
 """
 
 from __future__ import annotations
@@ -13,16 +12,17 @@ from collections import deque
 import numpy as np
 
 from tapeviz.layout.arrays import Floats, GraphArrays
+from tapeviz.layout.layered.layers import neighbours
 
 
 def least_stress(graph: GraphArrays, start: Floats, iterations: int = 300) -> Floats:
-    """Positions (n, 2) with distances as near as possible to the number of edges between.
+    """Positions (n, 2) whose distances are near the number of edges between the nodes.
 
-    The graph must be connected; meant for up to some 500 nodes.
+    The graph must be connected, and have at most some 500 nodes: time and memory grow with n².
     """
     if graph.size < 2:
         return start
-    near = _neighbours(graph)
+    near = neighbours(graph.size, graph.tails, graph.heads)
     distance = np.array([_distances(near, v) for v in range(graph.size)], dtype=np.float64)
     np.fill_diagonal(distance, 1.0)
     weight = distance**-2
@@ -42,8 +42,8 @@ def least_stress(graph: GraphArrays, start: Floats, iterations: int = 300) -> Fl
 
 
 def pivot_positions(graph: GraphArrays, pivots: int = 50) -> Floats:
-    """Positions (n, 2) by classical scaling of the distances to some far-apart pivots."""
-    near = _neighbours(graph)
+    """Positions (n, 2) by classical scaling of the distances to ``pivots`` nodes far apart."""
+    near = neighbours(graph.size, graph.tails, graph.heads)
     nearest = np.full(graph.size, np.inf)
     columns = []
     pivot = 0
@@ -56,19 +56,11 @@ def pivot_positions(graph: GraphArrays, pivots: int = 50) -> Floats:
     centred = squared - squared.mean(0) - squared.mean(1)[:, None] + squared.mean()
     values, vectors = np.linalg.eigh(centred.T @ centred)
     plane = vectors[:, np.argsort(values)[::-1][:2]]
-    plane *= np.where(plane.sum(0) < 0, -1.0, 1.0)  # an eigenvector's sign is anyone's choice
+    plane *= np.where(plane.sum(0) < 0, -1.0, 1.0)  # the sign of an eigenvector is arbitrary
     points: Floats = centred @ plane
     if points.shape[1] < 2:
         points = np.column_stack([points, np.zeros(graph.size)])
     return points
-
-
-def _neighbours(graph: GraphArrays) -> list[list[int]]:
-    near: list[list[int]] = [[] for _ in range(graph.size)]
-    for tail, head in zip(graph.tails.tolist(), graph.heads.tolist(), strict=True):
-        near[tail].append(head)
-        near[head].append(tail)
-    return near
 
 
 def _distances(near: list[list[int]], start: int) -> list[int]:

@@ -1,7 +1,7 @@
-"""A tall layered layout in, the same in columns side by side out, so that it fills its room.
+"""A tall layered layout in, the same in columns side by side out.
 
-The picture is cut between rows where few edges cross; an edge from one column to another leaves
-its own at the bottom, goes up beside it and comes into the other from above.
+The layout is cut between rows where few edges cross. An edge from one column to another leaves its
+column at the bottom, runs up beside it and enters the other column at the top.
 """
 
 from __future__ import annotations
@@ -16,30 +16,31 @@ from tapeviz.layout.layered.routing import LEAVE
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
 
 READABLE = 0.8
-"""A picture that fits into its room at this scale stays as it is."""
+"""A picture that fits its room at this scale is not cut."""
 _MOST_COLUMNS = 6
 _GAP = 28.0
-"""Between two columns, and room for the edges between them:"""
+"""Px between two columns."""
 _LANE = 9.0
+"""Px more for each edge between them."""
 _STUB = 16.0
 _RISE = 22.0
 _WORTH = 1.15
-"""Columns must make the picture so many times larger."""
+"""Columns must enlarge the picture by this factor."""
 _DETOUR = 1.1
-"""Each further value that goes from one column to another must make it so many times larger."""
+"""And by this factor for each further value that goes from one column to another."""
 _CHOICES = ((26.0, 0.4), (160.0, 0.65))
-"""Px that a cut is moved to cross one edge less, at most so much of a column's height: columns of
-nearly one height, or with few edges between them."""
+"""(px that a cut is moved to cross an edge less, most parts of a column's height): one choice for
+columns of nearly the same height, one for few edges between them."""
 
 
 def scale_in(bounds: Rect, room: tuple[float, float]) -> float:
-    """Px of the screen for a px of the picture when all of it is in sight; at most 1."""
+    """The scale, at most 1, at which all of a picture fits into a room (width, height)."""
     return min(room[0] / max(bounds.width, 1.0), room[1] / max(bounds.height, 1.0), 1.0)
 
 
 def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
-    """The layout, or if it would be larger in its ``room`` (width, height in px) the same in
-    columns. Only of a layout that runs down."""
+    """The layout in columns if these can be shown larger in ``room`` (width, height in px), else as
+    it is. Only a layout that runs down is cut."""
     plain = scale_in(layout.bounds, room)
     if plain >= READABLE or layout.direction != "down" or len(layout.rects) < 3:
         return layout
@@ -59,7 +60,7 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
 
 
 def _gaps(layout: Layout) -> list[tuple[float, int]]:
-    """Where no box stands, and how many values' edges cross there."""
+    """(y, number of values whose edges cross there) of each gap between rows of boxes."""
     spans = sorted((rect.top, rect.bottom) for rect in layout.rects.values())
     gaps: list[float] = []
     reach = spans[0][1]
@@ -82,8 +83,8 @@ def _cuts(
     crossing: float,
     most_moved: float,
 ) -> list[float]:
-    """Cuts into columns of nearly equal height, where few edges cross: each edge less is worth a
-    move by ``crossing`` px, up to the part ``most_moved`` of a column."""
+    """The gaps at which to cut into ``count`` columns of nearly equal height: to cross an edge
+    less, a cut is moved by ``crossing`` px, at most by the part ``most_moved`` of a column."""
     top, height = layout.bounds.top, layout.bounds.height
     cuts: list[float] = []
     for number in range(1, count):
@@ -109,8 +110,8 @@ class _Columns:
         self._cuts = cuts
 
     def laid(self) -> Layout | None:
-        """None where an edge leads back to an earlier column, or through a box of another."""
-        layout = self._layout
+        """The layout in columns; None if an edge would lead back to an earlier column, or through
+        the box of another node."""
         homes = self._homes()
         layout = self._layout
         if any(homes[source] > homes[target] for source, target, _ in layout.routes):
@@ -138,8 +139,8 @@ class _Columns:
         return _at_origin(replace(layout, rects=rects, routes=routes))
 
     def _homes(self) -> dict[str, int]:
-        """The column of each box. One that begins right above the next column goes there with all
-        that takes it."""
+        """The column of each box. A source whose readers all are in later columns moves into the
+        next one, if nothing stands below it."""
         layout = self._layout
         homes = {name: bisect_left(self._cuts, rect.y) for name, rect in layout.rects.items()}
         takers: dict[str, list[str]] = {}
@@ -159,7 +160,7 @@ class _Columns:
         return homes
 
     def _is_free_below(self, name: str, cut: float) -> bool:
-        """Whether no other box stands between a box and the cut below it."""
+        """Whether no other box is between a box and the cut below it."""
         own = self._layout.rects[name]
         return not any(
             own.bottom < rect.bottom
@@ -170,8 +171,8 @@ class _Columns:
         )
 
     def _lower(self, cuts: dict[str, float]) -> None:
-        """Move sources down, right above their cut and to what takes them. Their edges turn above
-        the cut; below it they stay where they are clear of the boxes."""
+        """Move sources down to right above their cut, near their readers. Their edges turn above
+        the cut; below it they keep their way, which is clear of boxes."""
         rects, routes = dict(self._layout.rects), dict(self._layout.routes)
         reach: dict[float, float] = {}
         for name, cut in cuts.items():
@@ -196,7 +197,8 @@ class _Columns:
         self._layout = replace(self._layout, rects=rects, routes=routes)
 
     def _parts(self, key: EdgeKey, homes: dict[str, int]) -> tuple[list[Point], list[Point]]:
-        """The route within the column of its source, and within that of its target."""
+        """The points of a route in the column of its source, and in the column of its target; the
+        second is empty if they are the same."""
         points = self._layout.routes[key]
         start, end = homes[key[0]], homes[key[1]]
         if start == end:
@@ -239,7 +241,7 @@ class _Columns:
         return columns
 
     def _lanes(self, homes: dict[str, int]) -> dict[tuple[int, str], int]:
-        """For each column the values that leave it, numbered."""
+        """The number of each value that leaves a column, by (column, source)."""
         lanes: dict[tuple[int, str], int] = {}
         used = [0] * (len(self._cuts) + 1)
         for source, target, _ in self._layout.routes:
@@ -264,7 +266,7 @@ class _Columns:
         return Rect(x, y, rect.width, rect.height)
 
     def _between(self, leaves: Point, enters: Point, column: _Column, lane: int) -> list[Point]:
-        """From the foot of a column up beside it and over to the head of another."""
+        """The points from the foot of a column up beside it to the head of another."""
         low = max(leaves[1], column.bottom - column.top + _STUB + _LANE * lane)
         beside = column.x + column.right - column.left + _GAP / 2 + _LANE * lane
         high = -(_STUB + _LANE * lane)
@@ -272,8 +274,8 @@ class _Columns:
 
 
 def _runs_through(route: Sequence[Point], rects: Sequence[Rect]) -> bool:
-    """Whether a route's hull from bend to bend meets the inside of a box; its pieces are level or
-    upright, or short."""
+    """Whether the bounding box of a piece of the route meets a box. Pieces are horizontal, vertical
+    or short."""
     for (x1, y1), (x2, y2) in pairwise(route):
         left, right, top, bottom = min(x1, x2), max(x1, x2), min(y1, y2), max(y1, y2)
         for rect in rects:
@@ -284,7 +286,7 @@ def _runs_through(route: Sequence[Point], rects: Sequence[Rect]) -> bool:
 
 
 def _at_origin(layout: Layout) -> Layout:
-    """The same with its top left corner at 0."""
+    """The layout with its top left corner at 0."""
     xs = [x for points in layout.routes.values() for x, _ in points]
     ys = [y for points in layout.routes.values() for _, y in points]
     rects = layout.rects.values()
@@ -292,9 +294,7 @@ def _at_origin(layout: Layout) -> Layout:
     right, bottom = max([r.right for r in rects] + xs), max([r.bottom for r in rects] + ys)
     return replace(
         layout,
-        rects={
-            name: Rect(r.x - left, r.y - top, r.width, r.height) for name, r in layout.rects.items()
-        },
+        rects={name: rect.moved(-left, -top) for name, rect in layout.rects.items()},
         routes={
             key: tuple((x - left, y - top) for x, y in points)
             for key, points in layout.routes.items()

@@ -66,7 +66,7 @@ def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
             np.array(
                 [
                     replace(bounds, y=bounds.y - head / 2, height=bounds.height + head).sides,
-                    moved_rect(bounds, by).sides,
+                    bounds.moved(*by).sides,
                 ]
             )
         ),
@@ -81,17 +81,13 @@ def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
     return scene, by
 
 
-def moved_rect(rect: Rect, by: Point) -> Rect:
-    return replace(rect, x=rect.x + by[0], y=rect.y + by[1])
-
-
 def moved_layout(layout: Layout, side: Side, by: Point) -> Layout:
     """The layout of a side, moved to where the side stands in the picture of both."""
     return replace(
         layout,
-        rects={side.called(name): moved_rect(rect, by) for name, rect in layout.rects.items()},
+        rects={side.called(name): rect.moved(*by) for name, rect in layout.rects.items()},
         routes={side.edge(key): _along(points, by) for key, points in layout.routes.items()},
-        bounds=moved_rect(layout.bounds, by),
+        bounds=layout.bounds.moved(*by),
     )
 
 
@@ -127,7 +123,7 @@ def _moved(side: Side, by: Point) -> Scene:
         boxes=tuple(_moved_box(box, side, by) for box in scene.boxes),
         marks=tuple(_moved_mark(mark, side, by) for mark in scene.marks),
         changes=tuple(
-            replace(change, node=side.called(change.node), rect=moved_rect(change.rect, by))
+            replace(change, node=side.called(change.node), rect=change.rect.moved(*by))
             for change in _changes(side)
         ),
     )
@@ -140,7 +136,7 @@ def _moved_wire(wire: Wire, side: Side, by: Point) -> Wire:
 
 
 def _moved_box(box: Box, side: Side, by: Point) -> Box:
-    return replace(box, node=side.called(box.node), rect=moved_rect(box.rect, by))
+    return replace(box, node=side.called(box.node), rect=box.rect.moved(*by))
 
 
 def _moved_mark(mark: Mark, side: Side, by: Point) -> Mark:

@@ -1,7 +1,7 @@
-"""A large connected graph in; its layered picture, made for all rows at once, out.
+"""A large connected graph in, its layered picture out.
 
-For graphs of many thousand nodes, where the careful engine would take minutes: every step is a
-few operations on whole arrays, or one walk over nodes and edges.
+For graphs of many thousand nodes, for which `layered.draw_layered` would take minutes: each step
+is a few operations on whole arrays, or one walk over nodes and edges.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SEVERAL_STARTS = 30_000
 
 
 def draw_large(graph: GraphArrays) -> IndexedLayout:
-    """``graph`` must be connected and without self-loops."""
+    """The layered picture of a connected graph without self-loops."""
     turned, down = turned_down(graph)
     upper, lower = np.array(down, dtype=np.intp).reshape(-1, 2).T
     ranks = np.array(tightened_rows(graph.size, down), dtype=np.intp)
@@ -40,7 +40,7 @@ def draw_large(graph: GraphArrays) -> IndexedLayout:
 
 
 def _as_executed(rows: BulkRows) -> Floats:
-    """Insertion order is execution order; a dummy starts between the ends of its edge."""
+    """A first order by execution (insertion); a dummy starts between the ends of its edge."""
     start = np.arange(len(rows.rank), dtype=np.float64)
     inner = rows.below >= rows.real
     owner = rows.owner[inner]

@@ -13,14 +13,15 @@ from tapeviz.layout.layered.crossings import count_crossings
 SWEEPS = 40
 EXCHANGES = 20
 MANY = 12
-"""Vertices with more segments are left out of the exchange of neighbours."""
+"""Vertices with more segments are not exchanged."""
 
 
 def order_all(rows: BulkRows, starts: Iterable[Floats]) -> Ints:
-    """Vertices sorted by row and, inside a row, from left to right; ``starts`` give first orders.
+    """Vertices sorted by row and, inside a row, from left to right.
 
-    Even rows are ordered by their neighbours in odd rows, then the other way around; the best
-    order by exact count is kept, then neighbours that cross more than they would are exchanged.
+    From each of ``starts`` even rows are ordered by their neighbours in odd rows and odd rows by
+    those in even rows, in turns; the order with the fewest crossings is kept. Then neighbours are
+    exchanged where that removes crossings.
     """
     best: Ints | None = None
     fewest = 0
@@ -36,7 +37,7 @@ def order_all(rows: BulkRows, starts: Iterable[Floats]) -> Ints:
 
 
 def places(rows: BulkRows, order: Ints) -> Ints:
-    """Place of each vertex in its row."""
+    """The place of each vertex in its row, from 0."""
     ends = row_ends(rows.rank, rows.rows)
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order)) - ends[rows.rank[order]]
@@ -44,7 +45,7 @@ def places(rows: BulkRows, order: Ints) -> Ints:
 
 
 def _swept(rows: BulkRows, order: Ints, sweep: int) -> Ints:
-    """Sort the rows of one parity by the mean place of the neighbours above, below or both."""
+    """Sort the rows of one parity by the mean place of the neighbours above, below, or both."""
     place = places(rows, order)
     width = np.bincount(rows.rank, minlength=rows.rows)
     # Rows of different length are compared by their middles.
@@ -64,7 +65,7 @@ def _swept(rows: BulkRows, order: Ints, sweep: int) -> Ints:
 
 
 def inversions(rows: BulkRows, order: Ints) -> int:
-    """Crossings of segments between neighbouring rows, over all rows, exactly."""
+    """The number of crossings between segments, in all rows."""
     place = places(rows, order)
     return count_crossings(rows.rank[rows.above], place[rows.above], place[rows.below])
 
@@ -98,7 +99,7 @@ def _exchanged(rows: BulkRows, order: Ints) -> Ints:
 
 
 class _Links:
-    """The segments of each vertex in one flat list, those upwards marked."""
+    """The segments of each vertex, in one flat array; ``upwards`` marks those to the row above."""
 
     def __init__(self, rows: BulkRows) -> None:
         here = np.concatenate([rows.below, rows.above])

@@ -11,17 +11,16 @@ from tapeviz.layout.layered.coordinates import BOX_GAP, BOX_TO_WIRE, WIRE_GAP
 ROUNDS = 40
 WIRE = 6.0
 """Weight of a segment between two dummies: long edges should not wave."""
-
-
 HOLDS = 5
+"""Rounds that level the dummies of each edge."""
 HOLD = 60.0
-"""How much more a long edge insists on its place than a box."""
+"""Weight of a dummy against that of a box, in those rounds."""
 PLAY = 1.5
 """Room kept between neighbours so that the last pass can make almost straight edges straight."""
 
 
 def place_all(rows: BulkRows, order: Ints, across: Floats, beside: Floats) -> Floats:
-    """Centres: each vertex near its neighbours' mean, as far as its row lets it."""
+    """The centre of each vertex: near the mean of its neighbours, as far as its row allows."""
     packed = _packed(rows, order, across, beside)
     ends = row_ends(rows.rank, rows.rows)
     row = rows.rank[order]
@@ -42,7 +41,7 @@ def place_all(rows: BulkRows, order: Ints, across: Floats, beside: Floats) -> Fl
 
 
 def _levelled(rows: BulkRows, x: Floats) -> Floats:
-    """All dummies of one edge at their mean."""
+    """Move all dummies of an edge to their mean."""
     inner = rows.below >= rows.real
     owner, dummies = rows.owner[inner], rows.below[inner]
     result: Floats = x.copy()
@@ -53,7 +52,8 @@ def _levelled(rows: BulkRows, x: Floats) -> Floats:
 
 
 def _held(wish: Floats, weight: Floats, order: Ints, row: Ints, packed: Floats) -> Floats:
-    """Nearest to the wishes in weighted squares (isotonic regression, row after row)."""
+    """The positions with the least weighted squares from the wishes that keep order and distances
+    (isotonic regression of each row)."""
     means: list[float] = []
     totals: list[float] = []
     counts: list[int] = []
@@ -78,7 +78,7 @@ def _held(wish: Floats, weight: Floats, order: Ints, row: Ints, packed: Floats) 
 
 
 def _packed(rows: BulkRows, order: Ints, across: Floats, beside: Floats) -> Floats:
-    """Leftmost position of each place when its row is packed tight, in the order of ``order``."""
+    """The leftmost position of each place of ``order`` if all rows are packed tight."""
     before, after = np.zeros(len(order)), np.zeros(len(order))
     before[: rows.real] = across / 2
     after[: rows.real] = across / 2 + beside
@@ -101,7 +101,7 @@ def _in_order(wish: Floats, order: Ints, row: Ints, packed: Floats) -> Floats:
 
 
 def _straightened(rows: BulkRows, x: Floats, order: Ints, packed: Floats) -> Floats:
-    """From top to bottom, set each vertex under the one that it goes on from, if there is room."""
+    """Put each vertex, from top to bottom, below the vertex that it continues, if there is room."""
     parent = _parents(rows)
     result = x.tolist()
     sequence, packing, rank = order.tolist(), packed.tolist(), rows.rank.tolist()
@@ -120,10 +120,10 @@ def _straightened(rows: BulkRows, x: Floats, order: Ints, packed: Floats) -> Flo
 
 
 def _parents(rows: BulkRows) -> list[int]:
-    """The vertex above that each vertex goes on from, -1 for none.
+    """The vertex in the row above that each vertex continues, -1 for none.
 
-    A dummy goes on from the end of its edge above; a node from its only node above with inputs of
-    its own, else from its only neighbour above.
+    A dummy continues its edge; a node continues the only node above that has inputs, else its only
+    neighbour above.
     """
     size = len(rows.rank)
     rooted = np.bincount(rows.below, minlength=size) > 0

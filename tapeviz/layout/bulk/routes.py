@@ -1,4 +1,4 @@
-"""Placed rows of a large graph in; their heights and a polyline for each edge out."""
+"""Rows of placed vertices in, the position of each row and a polyline for each edge out."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ from tapeviz.layout.picture import Line
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
-    """Where each edge runs, across the flow.
-
-    ``start`` and ``end``: where it docks. ``first`` and ``last``: its position in the row after
-    its upper and before its lower end. ``inner[e]``: its positions in all rows between, empty for
-    an edge in a lane.
-    """
+    """Positions of each edge across the flow: ``start``, ``end``: where it docks; ``first``,
+    ``last``: in the row after its upper and before its lower end; ``inner[e]``: in all rows
+    between, empty for an edge in a lane."""
 
     start: Floats
     first: Floats
@@ -76,9 +73,8 @@ def _lanes(graph: GraphArrays, rows: BulkRows, x: Floats) -> Floats:
 
 
 def _docks(graph: GraphArrays, x: Floats, ends: Ints, near: Floats, shares: Bools) -> Floats:
-    """Position across where each edge leaves its box, in the order of where they go next.
-
-    Those that ``shares`` marks and that take one lane leave at one point.
+    """The position across the flow at which each edge leaves its box, in the order of ``near``,
+    its position in the next row. Edges marked by ``shares`` that take one lane leave at one point.
     """
     order = np.lexsort((near, ends))
     box, way, bus = ends[order], near[order], shares[order]

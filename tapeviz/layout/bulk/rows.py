@@ -10,12 +10,12 @@ from tapeviz.layout.arrays import Floats, Ints
 from tapeviz.layout.layered.ranking import Edges, longest_path, topological_order
 
 REACH = 12
-"""Longer edges get no dummies: they run in lanes beside the rows."""
+"""Rows; longer edges get no dummies and run in lanes beside the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulkRows:
-    """Vertices 0 … ``real - 1`` are nodes, then the dummies, those of one edge in a run.
+    """Vertices 0 … ``real - 1`` are nodes, the others dummies, those of an edge one after another.
 
     Segment k joins ``above[k]`` and ``below[k]`` in neighbouring rows and belongs to edge
     ``owner[k]``; the segments of one edge stand together, from top to bottom. ``far`` are the
@@ -37,9 +37,9 @@ class BulkRows:
 
 
 def tightened_rows(count: int, edges: Edges) -> list[int]:
-    """Rows by longest path, then every node moved towards the side with more edges.
+    """The row of each node: by longest path, then moved towards the side with more edges.
 
-    A source does not hold its readers up: it is pulled down beside the first of them at the end.
+    Edges from sources do not count; at the end each source moves to the row above its first reader.
     """
     out: list[list[int]] = [[] for _ in range(count)]
     into: list[list[int]] = [[] for _ in range(count)]
@@ -64,7 +64,7 @@ def tightened_rows(count: int, edges: Edges) -> list[int]:
 
 
 def bulk_rows(ranks: Ints, upper: Ints, lower: Ints) -> BulkRows:
-    """Cut each edge of at most ``REACH`` rows into segments."""
+    """Rows whose edges of at most ``REACH`` rows are cut into segments."""
     span = ranks[lower] - ranks[upper]
     near = np.flatnonzero(span <= REACH)
     span = span[near]
@@ -83,12 +83,13 @@ def bulk_rows(ranks: Ints, upper: Ints, lower: Ints) -> BulkRows:
 
 
 def row_ends(rank: Ints, rows: int) -> Ints:
-    """Where each row starts among vertices sorted by row, and the total at the end."""
+    """The index of the first vertex of each row, among vertices sorted by row; then their
+    number."""
     return np.concatenate([[0], np.cumsum(np.bincount(rank, minlength=rows))]).astype(np.intp)
 
 
 def mean_of_neighbours(rows: BulkRows, values: Floats, weight: Floats) -> Floats:
-    """Weighted mean of ``values`` over both sides of each vertex; its own where it has none."""
+    """The weighted mean of ``values`` over the neighbours of each vertex; its own without any."""
     size = len(rows.rank)
     total = np.bincount(rows.above, weight, size) + np.bincount(rows.below, weight, size)
     moment = np.bincount(rows.above, weight * values[rows.below], size)

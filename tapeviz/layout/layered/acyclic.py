@@ -1,4 +1,4 @@
-"""A directed graph in; the edges to turn around, so that no cycle is left, out."""
+"""A directed graph in, the edges to reverse so that no cycle is left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tapeviz.layout.arrays import GraphArrays
 
 
 def turned_down(graph: GraphArrays) -> tuple[set[int], list[tuple[int, int]]]:
-    """The edges to turn around, and each edge from its upper to its lower end: acyclic."""
+    """The edges to reverse, and all edges as (upper, lower), which have no cycle then."""
     turned = edges_to_turn(graph)
     ends = zip(graph.tails.tolist(), graph.heads.tolist(), strict=True)
     down = [(b, a) if edge in turned else (a, b) for edge, (a, b) in enumerate(ends)]
@@ -16,9 +16,9 @@ def turned_down(graph: GraphArrays) -> tuple[set[int], list[tuple[int, int]]]:
 
 
 def edges_to_turn(graph: GraphArrays) -> set[int]:
-    """Edges that close a cycle (self-loops aside) when walking depth first in insertion order.
+    """The edges that close a cycle in a depth-first walk in insertion order, without self-loops.
 
-    Insertion order is execution order, so what is turned is what runs against time.
+    Insertion order is execution order, so these edges run backwards in time.
     """
     tails, heads = graph.tails.tolist(), graph.heads.tolist()
     out: list[list[int]] = [[] for _ in range(graph.size)]

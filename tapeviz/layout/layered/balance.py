@@ -1,11 +1,11 @@
-"""Things on a line that keep their distances, and springs between them, in; positions out.
+"""Springs between points on a line and distances to keep in, positions of the points out.
 
 Minimises Σ w·(|d| + d²/2s), d the length of a spring beyond its rest, subject to
-``x[b] - x[a] >= gap`` for each fence. The first part makes as many springs as can be exactly
-straight; the second, small, chooses the middle where the first does not care. Solved by ADMM
-(Boyd et al., "Distributed optimization and statistical learning via the alternating direction
-method of multipliers", 2011), its linear systems by two steps of conjugate gradients each, which
-go on where the last iteration stopped.
+``x[b] - x[a] >= gap`` for each fence. The term |d| makes as many springs as possible exactly
+straight; the smaller d² chooses the middle where |d| leaves a choice. Solved by ADMM (Boyd et al.,
+"Distributed optimization and statistical learning via the alternating direction method of
+multipliers", 2011), with two steps of conjugate gradients for each linear system, which start from
+the last solution.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from tapeviz.layout.arrays import Floats, Ints
 
 SOFTNESS = 1500.0
-"""s in the formula, px: the length at which centring weighs as much as straightening."""
+"""s in the formula, px: at d = s both terms pull with the same force."""
 STEP = 12.0
-"""How far a spring of weight 1 moves in one iteration, px."""
+"""Px that a spring of weight 1 moves in one iteration."""
 ITERATIONS = 700
-"""After these nearly balanced must do."""
+"""At most; the positions are nearly balanced then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Fences:
 
 
 def balance(count: int, springs: Springs, fences: Fences, start: Floats) -> tuple[Floats, Floats]:
-    """Positions, only nearly within their fences, and each spring's length beyond its rest.
+    """Positions, which may violate fences slightly, and each spring's length beyond its rest.
 
-    A length of exactly 0 tells that the spring wants to be straight.
+    The length is exactly 0 for a spring that should be straight.
     """
     first = np.concatenate([springs.first, fences.left])
     second = np.concatenate([springs.second, fences.right])
@@ -59,7 +59,7 @@ def balance(count: int, springs: Springs, fences: Fences, start: Floats) -> tupl
     inertia = 1.0 / np.maximum(links, 1)
 
     def pulled(force: Floats) -> Floats:
-        """Sum of the forces on each thing when every spring and fence pulls with ``force``."""
+        """The sum of the forces on each point if every spring and fence pulls with ``force``."""
         total = np.bincount(second, force, count) - np.bincount(first, force, count)
         return np.asarray(total, dtype=np.float64)
 
@@ -89,7 +89,8 @@ def _towards(
     inertia: Floats,
     pulled: Callable[[Floats], Floats],
 ) -> Floats:
-    """Two steps of preconditioned conjugate gradients to Σ (x[second] - x[first] - wanted)²."""
+    """Two steps of preconditioned conjugate gradients that minimise
+    Σ (x[second] - x[first] - wanted)²."""
     residual = pulled(wanted - (x[second] - x[first]))
     step = direction = inertia * residual
     size = _dot(residual, step)
@@ -107,13 +108,14 @@ def _towards(
 
 
 def _dot(a: Floats, b: Floats) -> float:
-    return float(np.einsum("i,i", a, b))  # not by BLAS: its threads cost more than they save here
+    return float(np.einsum("i,i", a, b))  # without BLAS, whose threads cost more than they save
 
 
 def within_fences(wanted: Floats, fences: Fences) -> Floats:
-    """The nearest to ``wanted`` from the left and from the right, and the mean of both.
+    """Positions near ``wanted`` that keep every fence.
 
-    Each of the two keeps every fence, so their mean does.
+    Pushing to the right and pushing to the left both keep every fence, so their mean does too.
+    Raises ``ValueError`` if the fences have a cycle.
     """
     count = len(wanted)
     order, out, into = _left_to_right(count, fences)

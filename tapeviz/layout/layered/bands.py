@@ -1,6 +1,6 @@
-"""The ways that edges go aside between two rows in; how far down each turns, out.
+"""The sideways moves of edges between two rows in, the height at which each begins out.
 
-Two flat edges side by side would run into one thick line. So each begins a little lower than its
+Two flat edges side by side would look like one thick line. So each begins a little lower than its
 neighbour on the side that they go to, which also keeps them from crossing.
 """
 
@@ -12,16 +12,17 @@ Slant = tuple[float, float]
 """Position across at the top and at the bottom of the band."""
 MOST = 9
 NEAR = 7.0
-"""Slants that come nearer to each other than this are set apart by a step, px."""
+"""Px; slants that come nearer to each other are set apart by a step."""
 REACH = 4.0
-"""Two ways that end nearer than this to each other still count as side by side."""
+"""Px; slants that end this near to each other count as side by side."""
 
 
 def levels(slants: Sequence[Slant], band: float) -> list[int]:
-    """How many steps down each slant begins, 0 to ``MOST``; ``band`` is the height of a slant."""
+    """For each slant by how many steps lower it begins, 0 to ``MOST``; ``band``: the height of a
+    slant in px."""
     result = [0] * len(slants)
     for sign in (1.0, -1.0):
-        # For those that go left the leftmost turns first; the others are seen in a mirror.
+        # Of slants to the left the leftmost begins first; those to the right are mirrored.
         going = [
             (sign * top, sign * bottom, k)
             for k, (top, bottom) in enumerate(slants)

@@ -1,9 +1,9 @@
-"""Layers and a partition of their vertices in; what moving a column would do to crossings, out.
+"""Layers and a partition into columns in, the crossings for each place of a column out.
 
 A *column* is a set of vertices, one in each of some consecutive rows, that stay straight above one
-another. All columns stand in one order from left to right, and the order of each row follows. So
-one move of a column changes many rows at once, and its effect is known for all places together:
-every link beside it is crossed from some place on, or up to some place.
+another. All columns have one order from left to right, and each row has its order from it. Moving
+a column changes many rows at once, and the effect is computed for all places together: each link
+beside the column is crossed from some place on, or up to some place.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tapeviz.layout.layered.layers import Layers
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """``of[v]`` is the column of vertex v. The other arrays list, column after column, what
-    decides about its place; those of column c run from ``starts[c]`` to ``starts[c + 1]``.
+    """``of[v]`` is the column of vertex v. The other arrays list, column after column, the links
+    that decide about its place; those of column c run from ``starts[c]`` to ``starts[c + 1]``.
 
     Steps (``beside``, ``far``, ``other``): a link of the column goes to column ``other``, and in
     the same gap another link goes from ``beside`` to ``far``. They cross when the column is right
@@ -44,13 +44,15 @@ class Columns:
 
     @property
     def size(self) -> int:
-        """The cost of asking for each column once, in columns with few links beside them."""
+        """The cost of `crossings_by_place` for all columns, as a number of columns with few
+        links."""
         return self.count + (len(self.beside) + len(self.span_from)) // 400
 
     def crossings_by_place(self, column: int, place: Ints) -> Floats:
-        """``cost[p]``: crossings with the column before what is now at place p; up to a constant.
+        """``cost[p]``: crossings, less a constant, if the column moves before the column at place
+        p.
 
-        ``place`` is the place of each column in the present order.
+        ``place``: the place of each column in the present order.
         """
         steps = slice(self.step_starts[column], self.step_starts[column + 1])
         spans = slice(self.span_starts[column], self.span_starts[column + 1])
@@ -67,12 +69,12 @@ class Columns:
         return np.concatenate([[0.0], np.bincount(at, rise, self.count).cumsum()])
 
     def neighbours_of(self, column: int) -> Ints:
-        """Columns linked to this one, once for each link."""
+        """The columns linked to this one, once for each link."""
         return self.neighbours[self.neighbour_starts[column] : self.neighbour_starts[column + 1]]
 
 
 def gather_columns(layers: Layers, of: Ints) -> Columns:
-    """``of`` numbers the columns from 0."""
+    """The columns of layers; ``of``: the column of each vertex, from 0."""
     count = int(of.max()) + 1
     gap = layers.rank[layers.above]
     upper, lower = of[layers.above], of[layers.below]
@@ -120,7 +122,7 @@ def gather_columns(layers: Layers, of: Ints) -> Columns:
 
 
 def _ranges(starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
-    """All numbers of the ranges one after the other, and before them the range of each."""
+    """(the index of the range, the number) for all numbers of the ranges, one after the other."""
     sizes = stops - starts
     which = np.repeat(np.arange(len(sizes)), sizes)
     return which, np.arange(len(which)) + (starts - (np.cumsum(sizes) - sizes))[which]

@@ -1,8 +1,7 @@
-"""Ordered rows in; the position of each vertex across the flow out.
+"""Ordered rows in, the position of each vertex across the flow out.
 
-A long edge's dummies move as one, so that it runs straight, except at hinges, where it may bend to
-save room. The rest is a balance between edges that want to be straight and boxes that keep their
-distance.
+The dummies of a long edge move together, so that it runs straight; only at hinges may it bend, to
+save room. The rest is a balance: springs pull edges straight, fences keep boxes apart.
 """
 
 from __future__ import annotations
@@ -23,24 +22,26 @@ BOX_TO_WIRE = 18.0
 THIN = 2.0
 """Half the width of a port, px: it keeps the distance of a wire."""
 HINGE = 10
-"""In every so many rows long edges may bend, where that lets boxes stand closer."""
+"""Long edges may bend once in this many rows."""
 HINGES = 300
-"""About as many in all, so that many long edges cost no more."""
+"""Hinges in all, about: with many dummies there are more rows between two hinges."""
 BROKEN_WIRE = 6.0
 """Weight of a bend inside a long edge."""
 PASSING = 3.0
-"""Weight of an edge that goes on from one op to the next: a chain of them wants to be straight."""
+"""Weight of an edge between two ops that continue a chain: chains should be straight."""
 LEAVING, ARRIVING = 0.9, 0.75
-"""Weights of a long edge's ends: if it must bend once, then at its lower end."""
+"""Weights of the ends of a long edge: it bends at its lower end first."""
 STRAIGHT = 3.0
-"""A spring that wants to be straight and is out by less, px, is made straight."""
+"""Px; a spring that should be straight and is off by less is made straight."""
 
 
 def place_across(
     graph: GraphArrays, layers: Layers, sequence: Sequence[Ints], fixed: Floats
 ) -> Floats:
-    """Centre of each vertex, px; ``sequence`` has each row's vertices from left to right;
-    ``fixed``: where the upper and the lower end of each edge must dock, px from the centre or nan.
+    """The centre of each vertex, px.
+
+    ``sequence``: the vertices of each row from left to right. ``fixed`` (edges, 2): where the upper
+    and the lower end of each edge must dock, px from the centre of the box, nan for anywhere.
     """
     before, after = np.zeros(len(layers.rank)), np.zeros(len(layers.rank))
     before[: layers.real] = graph.across / 2
@@ -59,12 +60,12 @@ def place_across(
     means = np.bincount(merged, placed, size) / np.bincount(merged, minlength=size)
     try:
         return within_fences(means, _group_fences(grouped, merged))[merged][group]
-    except ValueError:  # too much was joined: almost straight must do
+    except ValueError:  # joining made a cycle: keep the almost straight ones
         return placed[group]
 
 
 def _wires(layers: Layers) -> Ints:
-    """A group for each vertex: dummies of one chain together, except at hinges."""
+    """The group of each vertex: the dummies of a chain form one, up to the next hinge."""
     dummies = len(layers.rank) - layers.real
     every = max(HINGE, dummies // HINGES)
     group = np.arange(len(layers.rank))
@@ -79,7 +80,8 @@ def _wires(layers: Layers) -> Ints:
 
 
 def _springs(graph: GraphArrays, layers: Layers, docks: Floats) -> Springs:
-    """One for each piece of an edge. What goes on is worth more straight than what only ends."""
+    """A spring for each piece of an edge; pieces within a chain of ops weigh more than last
+    ones."""
     indegree = np.bincount(graph.heads, minlength=graph.size)
     outdegree = np.bincount(graph.tails, minlength=graph.size)
     first: list[int] = []
@@ -121,7 +123,7 @@ def _fences(layers: Layers, sequence: Sequence[Ints], before: Floats, after: Flo
 
 
 def _group_fences(fences: Fences, group: Ints) -> Fences:
-    """Fences between groups, the widest of each pair."""
+    """The fences between groups: for each pair the widest."""
     left, right = group[fences.left], group[fences.right]
     pairs, which = np.unique(np.stack([left, right]), axis=1, return_inverse=True)
     gap = np.zeros(pairs.shape[1])
@@ -140,7 +142,7 @@ def _group_springs(springs: Springs, group: Ints) -> Springs:
 
 
 def _merged(count: int, springs: Springs, wanted: Floats, bend: Floats) -> Ints:
-    """Join what straight springs connect."""
+    """The class of each group; straight springs join their ends to one class."""
     parent = list(range(count))
 
     def root(v: int) -> int:

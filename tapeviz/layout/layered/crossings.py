@@ -1,4 +1,4 @@
-"""Links between neighbouring rows and the places of their ends in; how many cross, out."""
+"""Links between neighbouring rows in, the number of their crossings out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from tapeviz.layout.arrays import Ints
 
 
 def count_crossings(gap: Ints, upper: Ints, lower: Ints) -> int:
-    """Pairs of links of the same gap whose ends are in inverse order, exactly.
+    """The number of pairs of links in one gap between rows whose ends are in inverse order.
 
-    ``gap[k]`` is the number of the gap between two rows, ``upper[k]`` and ``lower[k]`` are the
-    places of link k's ends. Links are sorted by their upper ends; then pairs whose lower ends are
-    in inverse order are counted bit by bit: those that agree in the higher bits and differ in
-    this one.
+    ``gap[k]``: the number of link k's gap; ``upper[k]``, ``lower[k]``: the places of its ends.
+    Links are sorted by their upper ends. Inversions of the lower ends are counted bit by bit, those
+    of pairs that agree in the higher bits and differ in this one.
     """
     by_upper = np.lexsort((lower, upper, gap))
     low = lower[by_upper]

@@ -1,7 +1,7 @@
-"""Routes that may run through foreign boxes in; the same routes led around them out.
+"""Straight routes in, routes around the boxes of other nodes out.
 
-For layouts whose edges are straight lines. A route that hits a box becomes the shortest way over
-corners of the boxes in its way, found again with the boxes that the new way hits.
+A route that hits a box becomes the shortest path over corners of the boxes that it hits; if the
+new path hits others, the search is repeated with these too.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tapeviz.layout.picture import IndexedLayout, Line
 from tapeviz.layout.straight import joined, on_border, side_by_side
 
 CLEARANCE = 6.0
-"""Routes come no nearer to foreign boxes, px."""
+"""Px between a route and the boxes of other nodes, at least."""
 MARGIN = 9.0
-"""Bends stand this far from the corner that they go around, or some steps farther."""
+"""Px from a bend to the corner that it goes around, at least; edges differ by steps."""
 MARGIN_STEP = 4.0
 NARROW = 4.0
-"""Between edges that join the same boxes, where there is no room for more."""
+"""Px between edges of the same two boxes, where there is no room for more."""
 ROUNDS = 12
 
 
 def around_boxes(graph: GraphArrays, picture: IndexedLayout) -> IndexedLayout:
-    """Lead around boxes what can be led around; a route that finds no way stays as it is."""
+    """Lead the routes around boxes; a route that finds no path stays as it is."""
     boxes = np.column_stack([picture.x, picture.y, graph.across / 2, graph.along / 2])
     routes = list(picture.routes)
     for edges in joined(graph):
@@ -45,7 +45,7 @@ def around_boxes(graph: GraphArrays, picture: IndexedLayout) -> IndexedLayout:
 
 
 def _hit(line: Sequence[Point], boxes: Floats, ends: tuple[int, int]) -> Bools:
-    """Which boxes the line comes too near to, those of its own ends aside."""
+    """For each box whether the line comes too near; False for the boxes at its ends."""
     points = np.array(line)
     hit: Bools = np.any(segments_hit(points[:-1], points[1:], boxes), axis=0)
     hit[list(ends)] = False
@@ -53,9 +53,10 @@ def _hit(line: Sequence[Point], boxes: Floats, ends: tuple[int, int]) -> Bools:
 
 
 def segments_hit(starts: Floats, ends: Floats, boxes: Floats) -> Bools:
-    """``hit[s, b]``: segment s comes nearer than ``CLEARANCE`` to box b (x, y, half sizes).
+    """``hit[s, b]``: segment s comes nearer than ``CLEARANCE`` to box b (x, y, half width, half
+    height).
 
-    They are apart if they are apart along x, along y or across the segment.
+    They do not if they are apart along x, along y, or across the segment (separating axes).
     """
     middle = (starts + ends)[:, None] / 2 - boxes[:, :2]
     half = np.abs(ends - starts)[:, None] / 2
@@ -69,7 +70,7 @@ def segments_hit(starts: Floats, ends: Floats, boxes: Floats) -> Bools:
 
 
 def _detour(boxes: Floats, ends: tuple[int, int], margin: float) -> Line | None:
-    """The shortest way that was found clear of all boxes; None when there is none."""
+    """The shortest route found that is clear of all boxes; None if there is none."""
     start, end = boxes[ends[0]].tolist(), boxes[ends[1]].tolist()
     way: list[Point] = [(start[0], start[1]), (end[0], end[1])]
     obstacles: list[int] = []
@@ -92,7 +93,7 @@ def _detour(boxes: Floats, ends: tuple[int, int], margin: float) -> Line | None:
 
 
 def _shortest(start: Point, end: Point, obstacles: Floats, margin: float) -> list[Point] | None:
-    """The shortest way over the obstacles' corners, by Dijkstra's algorithm."""
+    """The shortest path over the corners of the obstacles, by Dijkstra's algorithm."""
     corners = np.concatenate(
         [
             obstacles[:, :2] + (obstacles[:, 2:] + margin) * np.array(side)

@@ -1,6 +1,6 @@
-"""Edges too long for dummies in; a lane for each beside the rows that it passes, out.
+"""Edges too long for dummies in, a lane beside the rows for each out.
 
-The edges of one source share a lane, as they carry the same tensor. Short lanes lie inside.
+The edges of one source share a lane, as they carry the same tensor. Short lanes are inside.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ FIRST_LANE = 22.0
 def assign_lanes(
     first_row: Ints, last_row: Ints, source: Ints, towards: Floats, left: Floats, right: Floats
 ) -> Floats:
-    """Position across of each edge's lane.
+    """The position of each edge's lane across the flow.
 
-    Edge k passes the rows from ``first_row[k]`` to ``last_row[k]``; ``towards[k]`` tells on which
-    side it would be shortest; ``left`` and ``right`` are how far each row reaches.
+    Edge k passes the rows from ``first_row[k]`` to ``last_row[k]``; ``towards[k]``: the middle of
+    its ends, which chooses the side; ``left``, ``right``: where the boxes of each row end.
     """
     left, right = left - FIRST_LANE, right + FIRST_LANE
     middle = (left + right) / 2

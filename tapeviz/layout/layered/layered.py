@@ -1,6 +1,7 @@
-"""A connected graph in; its layered picture from top to bottom out.
+"""A connected graph in, its layered picture from top to bottom out.
 
-Sugiyama's steps, each a module: cycles, rows, order in the rows, positions, docks, routes.
+The steps of Sugiyama's method, a module each: cycles, rows, order in the rows, positions, docks,
+routes.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from tapeviz.layout.layered.untangling import untangle
 from tapeviz.layout.picture import IndexedLayout, Line
 
 OUTERMOST = 1e9
-"""Beyond the numbers of all columns."""
+"""Greater than the numbers of all columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A graph with its rows. ``down[e]``: edge e from its upper to its lower end. ``drawn``: the
-    edges of the whole graph that are these; those that pull at nothing only said who is above whom.
+    """A graph with its rows, without the edges that are not drawn (those with ``pull`` 0).
+
+    ``drawn``: the numbers of its edges in the whole graph, which has ``count`` edges; ``turned``:
+    the edges that run upwards; ``down[e]``: edge e as (upper, lower).
     """
 
     graph: GraphArrays
@@ -39,12 +42,12 @@ class Ranked:
 
     @property
     def vertices(self) -> int:
-        """Nodes and the dummies that long edges will need."""
+        """The number of nodes and of the dummies that long edges will need."""
         return self.graph.size + dummies_needed(self.ranks, self.down)
 
 
 def rank(graph: GraphArrays) -> Ranked:
-    """``graph`` must be connected and without self-loops."""
+    """Find the rows of a connected graph without self-loops."""
     _, down = turned_down(graph)
     ranks = rank_nodes(graph.size, down, graph.weights.tolist())
     drawn = np.flatnonzero(graph.pull)
@@ -56,7 +59,7 @@ def rank(graph: GraphArrays) -> Ranked:
 
 
 def draw_layered(ranked: Ranked) -> IndexedLayout:
-    """The careful picture: seconds for some hundred nodes with thousands of dummies."""
+    """The layered picture; takes seconds for some hundred nodes with thousands of dummies."""
     graph, down, ranks = ranked.graph, ranked.down, ranked.ranks
     layers = cut_into_layers(ranks, down)
     fixed = _fixed_docks(ranked)
@@ -83,7 +86,8 @@ def draw_layered(ranked: Ranked) -> IndexedLayout:
 
 
 def _fixed_docks(ranked: Ranked) -> Floats:
-    """Where the upper and the lower end of each edge must dock, px from the box's centre."""
+    """Where the upper and the lower end of each edge must dock, px from the box's centre, nan for
+    anywhere; (edges, 2)."""
     graph = ranked.graph
     turned = np.isin(np.arange(len(graph.keys)), list(ranked.turned))
     upper = np.where(turned, graph.head_at, graph.tail_at)

@@ -1,4 +1,5 @@
-"""Ranked nodes and edges in; rows of vertices, long edges cut into one dummy a row, out."""
+"""Ranked nodes and edges in, rows of vertices out: a long edge has a dummy in each row it
+passes."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def dummies_needed(ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> in
 
 
 def cut_into_layers(ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> Layers:
-    """Give each edge a vertex in every row that it passes; ``edges`` are (upper, lower)."""
+    """Give each edge (upper, lower) a dummy in every row that it passes."""
     rank = list(ranks)
     chains: list[tuple[int, ...]] = []
     for upper, lower in edges:
@@ -50,7 +51,7 @@ def cut_into_layers(ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> L
 
 
 def neighbours(count: int, above: Ints, below: Ints) -> list[list[int]]:
-    """The vertices that links join to each of ``count`` vertices."""
+    """The vertices linked to each of ``count`` vertices."""
     near: list[list[int]] = [[] for _ in range(count)]
     for upper, lower in zip(above.tolist(), below.tolist(), strict=True):
         near[upper].append(lower)
@@ -59,7 +60,7 @@ def neighbours(count: int, above: Ints, below: Ints) -> list[list[int]]:
 
 
 def first_met(near: list[list[int]], roots: Iterable[int]) -> Floats:
-    """When each vertex is first met on a walk depth first from ``roots`` in turn."""
+    """The number of each vertex in a depth-first walk from the ``roots``, one after the other."""
     met = [-1] * len(near)
     count = 0
     for root in roots:

@@ -1,4 +1,4 @@
-"""A graph with self-loops in; the graph without them, and later their routes, out."""
+"""Take the self-loops out of a graph, and draw them once the rest has its places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tapeviz.layout.picture import IndexedLayout, Line
 
 
 def without_loops(graph: GraphArrays) -> tuple[GraphArrays, Ints]:
-    """The graph without its self-loops, and which edges of it were kept."""
+    """The graph without its self-loops, and the numbers of the edges that it kept."""
     kept = np.flatnonzero(graph.tails != graph.heads)
     if len(kept) == len(graph.keys):
         return graph, kept
@@ -17,7 +17,7 @@ def without_loops(graph: GraphArrays) -> tuple[GraphArrays, Ints]:
 
 
 def with_loops(graph: GraphArrays, picture: IndexedLayout, kept: Ints) -> IndexedLayout:
-    """Add the routes of the self-loops that ``without_loops`` took away."""
+    """Add the routes of the self-loops that ``without_loops`` removed."""
     if len(kept) == len(graph.keys):
         return picture
     routes: list[Line] = [[] for _ in graph.keys]

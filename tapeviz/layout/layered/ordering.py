@@ -1,12 +1,13 @@
-"""Layers in; an order of each row with few crossings between rows out.
+"""Layers in, an order of each row with few crossings out.
 
 Sifting (Matuszewski, Schönfeld, Molitor, "Using Sifting for k-Layer Straightline Crossing
-Minimization", 1999), but of columns over many rows in place of single vertices, from coarse to
-fine: first whole paths are columns, then single nodes and long edges. A long edge so finds its
-side as a whole. Little is lost: in a drawing without crossings "left of" is acyclic among nodes
-and edges, so that one order of straight columns gives the same rows.
+Minimization", 1999) of columns over many rows instead of single vertices, from coarse to fine:
+first whole paths are columns, then single nodes and long edges, so that a long edge finds its side
+as a whole. Little is lost: in a drawing without crossings the relation "left of" between nodes and
+edges has no cycle, so an order of columns gives the same rows.
 
-No clock, and no random numbers but those of one fixed seed: the same layers give the same order.
+The work is limited by a count, not by time, and random numbers have a fixed seed: the same layers
+give the same order.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from tapeviz.layout.layered.crossings import count_crossings
 from tapeviz.layout.layered.layers import Layers, first_met, neighbours
 
 WORK = 4000
-"""Columns tried, about 30 µs each, after which the best order so far must do."""
+"""Columns to try in all, about 30 µs each."""
 ATTEMPTS = 40
-"""Beyond that a small graph has no better order to find."""
+"""Starts at most: a small graph has no better order after these."""
 PASSES = 30
 
 
 def rows_by(layers: Layers, key: Floats) -> list[Ints]:
-    """The vertices of each row in the order of a number for each."""
+    """The vertices of each row, sorted by ``key``, a number for each vertex."""
     order = np.lexsort((key, layers.rank))
     return np.split(order, np.cumsum(np.bincount(layers.rank))[:-1])
 
 
 def order_columns(layers: Layers) -> Floats:
-    """A number for each vertex, the same for all dummies of an edge: their order from left to
-    right, with as few crossings as were found."""
+    """A number for each vertex, the same for all dummies of an edge, which orders the rows from
+    left to right with few crossings."""
     fine = gather_columns(layers, straight_edges(layers))
     best, fewest, work = np.zeros(len(layers.rank)), -1, WORK
     for paths, start in islice(attempts(layers, fine.of), ATTEMPTS):
@@ -54,14 +55,14 @@ def order_columns(layers: Layers) -> Floats:
 
 
 def total_crossings(layers: Layers, key: Floats) -> int:
-    """Crossings when each row is ordered by ``key``, a number for each vertex."""
+    """The number of crossings if each row is sorted by ``key``, a number for each vertex."""
     place = np.empty(len(key), dtype=np.intp)
     place[np.argsort(key, kind="stable")] = np.arange(len(key))
     return count_crossings(layers.rank[layers.above], place[layers.above], place[layers.below])
 
 
 def straight_edges(layers: Layers) -> Ints:
-    """A column for each node, then one for all dummies of each long edge."""
+    """The column of each vertex: one for each node, one for the dummies of each long edge."""
     of = np.arange(len(layers.rank))
     count = layers.real
     for chain in layers.chains:
@@ -72,11 +73,11 @@ def straight_edges(layers: Layers) -> Ints:
 
 
 def sift(columns: Columns, key: Floats) -> tuple[Floats, int]:
-    """Move one column after the other to its best place until nothing is gained.
+    """Move one column after the other to its best place, until nothing is gained.
 
-    Columns start in the order of ``key``, a number for each vertex; gives the numbers for the
-    order found, and the work it took. Among the best places the column takes the one in
-    the middle of its neighbours: that shortens edges, and opens ways for the next columns.
+    ``key``: a number for each vertex, by which columns are sorted at first. Returns the numbers of
+    the order found, and the work done (in columns tried). Among equally good places a column takes
+    the one in the middle of its neighbours, which shortens edges.
     """
     count = columns.count
     first = np.full(count, np.inf)
@@ -120,16 +121,17 @@ def _move(order: Ints, place: Ints, here: int, before: int) -> None:
 
 
 def attempts(layers: Layers, fine: Ints) -> Iterator[tuple[Ints, Floats | None]]:
-    """Columns to begin with and the order to begin from; None for the best order so far.
+    """(coarse columns, first order) of each attempt; None: begin from the best order so far.
 
-    First each way to join links into paths from several starts, then random paths without end.
+    First the three rules that join links to paths with three starts each, then random paths
+    without end.
     """
     upper, lower = fine[layers.above], fine[layers.below]
     sloped = upper != lower
     links = np.bincount(np.concatenate([upper[sloped], lower[sloped]]), minlength=len(fine))
     length = np.bincount(fine)
     rules = (
-        links[upper] + links[lower],  # what goes on alone goes on straight
+        links[upper] + links[lower],  # links between vertices with few others first
         layers.rank[layers.above],
         -(length[upper] + length[lower]),
     )
@@ -150,7 +152,7 @@ def attempts(layers: Layers, fine: Ints) -> Iterator[tuple[Ints, Floats | None]]
 
 
 def _joined(count: int, upper: Ints, lower: Ints, rule: Floats | Ints) -> Ints:
-    """The path of each column, numbered from 0; links with a small ``rule`` are joined first."""
+    """The path of each column, from 0; links are joined in the order of ``rule``."""
     path = list(range(count))
     goes_on, comes_in = [False] * count, [False] * count
     order = np.argsort(rule, kind="stable")
@@ -166,7 +168,7 @@ def _joined(count: int, upper: Ints, lower: Ints, rule: Floats | Ints) -> Ints:
 
 
 def _as_executed(layers: Layers) -> Floats:
-    """Insertion order is execution order; a dummy starts between the ends of its edge."""
+    """A first order by execution (insertion); a dummy starts between the ends of its edge."""
     key = np.arange(len(layers.rank), dtype=np.float64)
     for chain in layers.chains:
         key[list(chain[1:-1])] = (chain[0] + chain[-1]) / 2

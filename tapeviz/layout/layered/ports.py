@@ -1,7 +1,7 @@
-"""Boxes and where their edges go next in; where on the box's border each edge docks, out.
+"""Placed boxes in, the position on the border at which each edge docks out.
 
-An edge that can run straight does; the others stand beside it in the order of where they go, a
-little apart, so that arrows never pile up on one point.
+An edge that can run straight does. The others dock beside it in the order of their positions in the
+next row, a little apart, so that arrow heads do not cover each other.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from tapeviz.layout.arrays import Floats, GraphArrays
 from tapeviz.layout.layered.layers import Layers
 
 SPREAD = 24.0
-"""Between two docks where there is room, px."""
+"""Px between two docks where there is room."""
 TIGHT = 14.0
-"""Between two docks when one of them has a reason to stand elsewhere."""
+"""Px between two docks if one of them should stand elsewhere."""
 TIGHTEST = 6.0
 """The same on a short side."""
 CORNER = 10.0
-"""Kept free at each end of a box's side, for its rounded corner; on a short side less."""
+"""Px kept free at each end of a box's side, for its rounded corner; less on a short side."""
 LEVEL = 0.45
-"""Two boxes out of line by less than this part of the smaller half get a straight edge."""
+"""The edge between two boxes is straight if their centres differ by less than this part of half
+of the smaller one."""
 
 
 def dock(graph: GraphArrays, layers: Layers, x: Floats, fixed: Floats) -> tuple[Floats, Floats]:
-    """For each edge the position across of its upper end and of its lower end; ``fixed``: where
-    these must be, px from the centre of the box, or nan."""
+    """The position across the flow of each edge's upper end, and of its lower end.
+
+    ``fixed`` (edges, 2): where these must be, px from the centre of the box, nan for anywhere.
+    """
     half = graph.across / 2
     ends = np.array([(chain[0], chain[-1]) for chain in layers.chains], dtype=np.intp)
     given = x[ends.reshape(-1, 2)] + fixed
@@ -44,7 +47,7 @@ def dock(graph: GraphArrays, layers: Layers, x: Floats, fixed: Floats) -> tuple[
         for edges in boxes:
             edges.sort(key=lambda e: (_goes_to(layers.chains[e], x, given[e], side), e))
     docks = np.where(np.isnan(given), _spread_all(x, half, straight, sides), given)
-    # Where an edge could run straight but one end had to give way, the freer end follows.
+    # If an edge could run straight but one of its docks was moved, the less crowded end follows.
     crowd = np.array(
         [(len(below[chain[0]]), len(above[chain[-1]])) for chain in layers.chains], dtype=np.intp
     ).reshape(-1, 2)
@@ -59,7 +62,7 @@ def dock(graph: GraphArrays, layers: Layers, x: Floats, fixed: Floats) -> tuple[
 
 
 def _goes_to(chain: Sequence[int], x: Floats, given: Floats, side: int) -> float:
-    """Where an edge is in the row after the one of its end on this side."""
+    """The position of an edge in the row next to its end on this side."""
     far = float(given[1 - side])
     if len(chain) == 2 and not np.isnan(far):
         return far
@@ -79,7 +82,7 @@ def _spread_all(
 
 
 def _straight(chain: Sequence[int], x: Floats, half: Floats, given: Floats) -> tuple[float, float]:
-    """Where the edge would dock at its two ends to leave and arrive straight; nan if it cannot."""
+    """The docks at both ends with which the edge leaves and arrives straight; nan if it cannot."""
     upper, lower = chain[0], chain[-1]
     if len(chain) == 2:
         known = given[~np.isnan(given)]
@@ -104,7 +107,7 @@ def corner(half: float) -> float:
 
 
 def spread(centre: float, half: float, straight: Sequence[float]) -> Iterator[float]:
-    """Docks from left to right on a side; ``straight`` has the wish of each edge, nan for none."""
+    """The docks on a side from left to right; ``straight``: the wish of each edge, nan for none."""
     count = len(straight)
     room = half - corner(half) if count > 1 else half
     step = min(SPREAD, 2 * room / max(1, count - 1))
@@ -125,7 +128,8 @@ def spread(centre: float, half: float, straight: Sequence[float]) -> Iterator[fl
 
 
 def keep_apart(wanted: Sequence[float], weights: Sequence[float], gap: float) -> list[float]:
-    """Nearest positions in the given order and at least ``gap`` apart (isotonic regression)."""
+    """The positions nearest to ``wanted`` in this order and at least ``gap`` apart (isotonic
+    regression)."""
     blocks: list[tuple[float, float, int]] = []  # mean, weight, members
     for k, (position, weight) in enumerate(zip(wanted, weights, strict=True)):
         mean, total, members = position - k * gap, weight, 1

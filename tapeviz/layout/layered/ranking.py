@@ -1,4 +1,4 @@
-"""An acyclic graph in; the row of each node, with the shortest edges in sum, out."""
+"""An acyclic graph in, the row of each node with the least sum of edge lengths out."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from tapeviz.layout.layered.simplex import shortest_ranks
 
 SOURCE = 0.97
-"""An op that may stand by a variable or by the reader of its result stands by the reader."""
+"""Factor for the weight of edges from sources: an op stands rather near its reader than near a
+variable that it reads."""
 
 Edges = Sequence[tuple[int, int]]
 
 
 def rank_nodes(count: int, edges: Edges, weights: Sequence[float]) -> list[int]:
-    """Rows from 0, every edge going down at least one row, weighted edge length minimal.
+    """Rows from 0: every edge goes down at least one row, the weighted edge length is minimal.
 
-    A constant or a variable ends up right above its first reader, since nothing holds it higher.
-    Nodes that may stand in several rows at no cost go to the emptiest. The graph must be
-    connected; parallel edges are welcome, self-loops are not.
+    So a constant or a variable is right above its first reader. A node that could be in several
+    rows at the same cost goes to the emptiest. The graph must be connected and without self-loops;
+    it may have parallel edges.
     """
     sources = {tail for tail, _ in edges} - {head for _, head in edges}
     merged: dict[tuple[int, int], float] = {}
@@ -33,7 +34,7 @@ def rank_nodes(count: int, edges: Edges, weights: Sequence[float]) -> list[int]:
 
 
 def topological_order(count: int, edges: Edges) -> list[int]:
-    """Nodes in an order in which every edge points forward; ties in insertion order."""
+    """The nodes in an order in which every edge points forward; ties in insertion order."""
     out: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for tail, head in edges:
@@ -49,7 +50,7 @@ def topological_order(count: int, edges: Edges) -> list[int]:
 
 
 def longest_path(count: int, edges: Edges) -> list[int]:
-    """Rows by longest path from the top, then every source pulled down beside its first reader."""
+    """Rows by longest path from the top; each source is moved to the row above its first reader."""
     out: list[list[int]] = [[] for _ in range(count)]
     indegree = [0] * count
     for tail, head in edges:

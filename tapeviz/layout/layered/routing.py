@@ -1,8 +1,8 @@
-"""Rows with positions in; heights of the rows and a polyline for each edge out.
+"""Rows of placed vertices in, the position of each row and a polyline for each edge out.
 
-Between two rows all edges change sides in one common band that touches no box, and inside a row
-they run straight down in the room reserved for them. So no edge can touch a foreign box, and two
-edges cross only where the order of the rows makes them.
+Between two rows all edges move sideways in one band that touches no box; inside a row they run
+straight down in the room reserved for them. So no edge touches the box of another node, and two
+edges cross only where the order of the rows requires it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from tapeviz.layout.layered.layers import Layers
 from tapeviz.layout.model import Point
 
 LEAVE = 8.0
-"""Straight piece below a row before an edge may turn, px."""
+"""Px of the straight piece below a row, before an edge turns."""
 ARRIVE = 13.0
-"""Straight piece above a row: room for the arrowhead."""
+"""Px of the straight piece above a row: room for the arrow head."""
 ROW_GAP = 30.0
 STRAIGHT_GAP = 25.0
-"""Between two rows whose edges all run straight down, px."""
+"""Px between two rows whose edges all run straight down."""
 STEEPNESS = 0.07
-"""An edge that goes far aside gets a band higher by this part of the distance."""
+"""Height of a band for each px that an edge moves sideways in it."""
 HIGHEST_BAND = 32.0
 STEP = 6.0
-"""Between two flat edges in one band."""
+"""Px between two flat edges in one band."""
 SAME = 0.01
-"""Positions nearer than this are one, px."""
+"""Px; positions nearer than this count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class Rows:
 
 
 Delays = dict[tuple[int, int], int]
-"""Steps down at which edge e turns in its i-th band, for those that do not turn at once."""
+"""(e, i) → steps by which edge e turns lower in its i-th band."""
 
 
 def stack_rows(
     graph: GraphArrays, layers: Layers, tracks: Sequence[Sequence[float]]
 ) -> tuple[Rows, Delays]:
-    """Stack the rows; a gap grows with how far aside and how many abreast its edges go."""
+    """Stack the rows; a gap is higher for edges that go far sideways, or many side by side."""
     count = layers.rows
     height = np.zeros(count)
     np.maximum.at(height, layers.rank[: layers.real], graph.along)
@@ -83,14 +83,14 @@ def _band(aside: Floats) -> Floats:
 
 
 def stacked(height: Floats, aside: Floats, steps: Ints) -> Rows:
-    """Rows of these heights; ``aside[r]``: the farthest that an edge goes aside below row r."""
+    """Rows of these heights; ``aside[r]``: the most px that an edge moves sideways below row r."""
     top = np.zeros(len(height))
     top[1:] = np.cumsum(height[:-1] + _band(aside) + STEP * steps + LEAVE + ARRIVE)
     return Rows(top.tolist(), (top + height).tolist(), steps.tolist())
 
 
 def tracks_of(layers: Layers, x: Floats, upper: Floats, lower: Floats) -> list[list[float]]:
-    """Position across in each row that an edge passes, docks at both ends."""
+    """For each edge its position across the flow in each row, with the docks at both ends."""
     return [
         [float(upper[edge]), *x[list(chain[1:-1])].tolist(), float(lower[edge])]
         for edge, chain in enumerate(layers.chains)
@@ -100,7 +100,8 @@ def tracks_of(layers: Layers, x: Floats, upper: Floats, lower: Floats) -> list[l
 def route(
     first_row: int, track: Sequence[float], rows: Rows, ends: Point, delays: Sequence[int]
 ) -> list[Point]:
-    """From (track[0], ends[0]) down to (track[-1], ends[1]), changing sides between rows only."""
+    """A polyline from (track[0], ends[0]) down to (track[-1], ends[1]) that moves sideways between
+    rows only."""
     points = [(track[0], ends[0])]
     for i in range(len(track) - 1):
         here, there = track[i], track[i + 1]
@@ -116,10 +117,10 @@ def route(
 def route_by_lane(
     first_row: int, last_row: int, track: tuple[float, float, float], rows: Rows, ends: Point
 ) -> list[Point]:
-    """From the upper end aside into a lane, down, and back to the lower end.
+    """A polyline from the upper end into a lane, down, and back to the lower end.
 
-    ``track``: position of the upper end, the lane and the lower end; ``ends``: where along the
-    flow the edge starts and ends.
+    ``track``: the position across of the upper end, the lane and the lower end; ``ends``: the
+    positions along the flow of both ends.
     """
     above, lane, below = track
     points = [(above, ends[0])]

@@ -1,8 +1,8 @@
-"""A connected acyclic graph and feasible ranks in; ranks of minimal weighted edge length out.
+"""A connected acyclic graph and feasible ranks in, ranks of minimal weighted edge length out.
 
 Network simplex after Gansner, Koutsofios, North, Vo, "A Technique for Drawing Directed Graphs"
-(1993), section 2.3. A tree edge's cut value is taken as the net outflow of one side: summed over
-a subtree, edges inside it cancel, so one pass over the tree gives all cut values.
+(1993), section 2.3. The cut value of a tree edge is computed as the net outflow of one side: edges
+inside a subtree cancel, so one pass over the tree gives all cut values.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _SpanningTree:
         return self.ranks[head] - self.ranks[tail] - 1
 
     def grow(self) -> None:
-        """Join all nodes by tight edges, shifting the tree towards the nearest outsider."""
+        """Join all nodes by tight edges, moving the tree towards the nearest node outside."""
         inside = [False] * len(self.ranks)
         members: list[int] = []
         self._absorb(0, inside, members)
@@ -122,7 +122,7 @@ class _SpanningTree:
         return worst
 
     def pivot(self) -> bool:
-        """Swap one tree edge for a better one; False when the tree is optimal."""
+        """Replace a tree edge by a better one; False if the tree is optimal."""
         child = self._leaving()
         if child < 0:
             return False

@@ -1,4 +1,4 @@
-"""A layered layout that is too wide in, sources that should stand in several rows out."""
+"""A layered layout in, the sources that should be in several rows to make it narrower out."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import networkx as nx
 from tapeviz.layout.model import Layout
 
 LEAST = 4
-"""Fewer sources side by side stay so."""
+"""Sources in a row that are worth it, at least."""
 WIDE = 0.7
-"""A row wider than this part of the picture makes it wide."""
+"""The part of the picture's width that such a row has at least."""
 
 
 def stagger(graph: nx.MultiDiGraph, layout: Layout, rows: int) -> list[tuple[str, str]]:
-    """Pairs (upper, lower) of nodes that begin side by side in a row that makes the picture wide.
-
-    They may stand in so many ``rows`` instead; the edges of the upper ones pass between the others.
-    """
+    """Pairs (upper, lower) of sources in one wide row: with an edge between the nodes of each pair
+    the row becomes ``rows`` rows."""
     if layout.direction != "down":
         return []
     pairs: list[tuple[str, str]] = []

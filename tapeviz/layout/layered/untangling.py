@@ -1,7 +1,7 @@
-"""Ordered columns and ends of edges at given places of boxes in; fewer crossings out.
+"""Ordered columns and fixed docks in, an order with fewer crossings out.
 
-The order of rows was found as if all edges of a box met in one point. Where they dock at given
-places, what leads to these places is exchanged until it comes in their order.
+The order of rows was found as if all edges of a box met in one point. Where edges have fixed docks,
+the vertices that they lead to are exchanged as long as that removes crossings.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ ROUNDS = 6
 
 
 def untangle(layers: Layers, key: Floats, fixed: Floats) -> Floats:
-    """``key``: a number for each vertex, by which each row is ordered; the result is one, too.
-    ``fixed``: where the upper and the lower end of each edge dock: px from the centre."""
+    """A new ``key``: a number for each vertex, by which each row is sorted.
+
+    ``fixed`` (edges, 2): where the ends of each edge dock, px from the centre, nan for anywhere.
+    """
     links = _Links(layers, fixed)
     fewest = links.crossings(key)
     pairs = [pair for pair in _pairs(layers, fixed) if key[pair[0][0]] != key[pair[1][0]]]
@@ -39,12 +41,12 @@ def untangle(layers: Layers, key: Floats, fixed: Floats) -> Floats:
 
 
 def _exchanged(key: Floats, left: float, right: float) -> Floats:
-    """With the two columns, one of them may be a long edge, in the place of each other."""
+    """The key with two columns exchanged."""
     return np.where(key == left, right, np.where(key == right, left, key))
 
 
 class _Links:
-    """Counts crossings with the ends of links apart where edges dock at given places."""
+    """Counts crossings of links, taking fixed docks into account."""
 
     def __init__(self, layers: Layers, fixed: Floats) -> None:
         upper: dict[tuple[int, int], float] = {}
@@ -65,7 +67,7 @@ class _Links:
 
 
 def _ranks(key: Floats, aside: Floats) -> Ints:
-    """Numbers in the order of the keys, then of the distances aside; equals have the same."""
+    """Ranks by key, then by ``aside``; equal ones have the same rank."""
     order = np.lexsort((aside, key))
     steps = (np.diff(key[order]) != 0) | (np.diff(aside[order]) != 0)
     ranks = np.empty(len(key), dtype=np.intp)
@@ -74,7 +76,8 @@ def _ranks(key: Floats, aside: Floats) -> Ints:
 
 
 def _pairs(layers: Layers, fixed: Floats) -> list[tuple[list[int], list[int]]]:
-    """For two edges that dock at one side of a box: what is next on each, and its far end."""
+    """For each two edges with fixed docks on one side of a box: of each edge its next vertex and
+    its far end."""
     docking: dict[tuple[int, int], list[list[int]]] = {}
     for chain, ends in zip(layers.chains, fixed, strict=True):
         for side in (0, 1):
