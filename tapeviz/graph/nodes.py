@@ -304,4 +304,7 @@ def value_of(trace: Trace, version: Version) -> TensorId | None:
     is_whole = version.index == 0 or (op is not None and not keeps_prior_state(op.type))
     if is_whole and version.value is not None:
         holding.append(version.value)
-    return next((tensor for tensor in holding if tensor in trace.places), next(iter(holding), None))
+    return next(
+        (tensor for tensor in holding if tensor in trace.places or tensor in trace.samples),
+        next(iter(holding), None),
+    )

@@ -8,7 +8,7 @@ import math
 from typing import Any, NamedTuple
 
 from . import private
-from .values import array_of, raw_bytes, statistics, texts_of
+from .values import array_of, little_endian, raw_bytes, sampling, statistics, texts_of
 
 _LARGE = 1 << 16
 _FORMS = 1 << 20
@@ -77,6 +77,7 @@ class Tensors:
         self.elements = 0
         """Elements of all large tensors that were seen so far."""
         self._measured: dict[tuple[int, int, int], tuple[int, Any]] = {}
+        self._samplings: dict[tuple[int, ...], tuple[Any, list[int]]] = {}
         self._forms: dict[Any, _Form] = {}
         self._forms_by_place: list[_Form] = []
         self._parts: list[Any] = []
@@ -136,6 +137,7 @@ class Tensors:
             self._travel(event, array.tobytes())
         else:
             event["stats"] = statistics(array)
+            self._sample(event, array)
         lines.append(json.dumps(event))
 
     def send_value(self, tensor: Any, lines: list[str], limit: int) -> None:
@@ -191,6 +193,17 @@ class Tensors:
         self._parts.append(raw)
         self.offset += len(raw)
 
+    def _sample(self, event: dict[str, Any], array: Any) -> None:
+        """Send a few evenly spaced elements of a large array, for its picture."""
+        if array.shape not in self._samplings:
+            self._samplings[array.shape] = sampling(array.shape)
+        indices, shape = self._samplings[array.shape]
+        raw = little_endian(array.reshape(-1).take(indices))
+        if array.dtype.kind not in "OSU" and self.offset + len(raw) <= self._budget:
+            event["sample"] = [self.offset, *shape]
+            self._parts.append(raw)
+            self.offset += len(raw)
+
     def _new_form(self, number: int, shape: tuple[int, ...]) -> _Form:
         text, size = "", -1
         is_small = math.prod(shape) <= self.value_limit
@@ -222,7 +235,9 @@ class Tensors:
             if count <= self.value_limit and self.offset + len(raw) <= self._budget:
                 self._travel(event, raw)
             else:
-                event["stats"] = self._statistics(identity, array_of(tensor), number)
+                array = array_of(tensor)
+                event["stats"] = self._statistics(identity, array, number)
+                self._sample(event, array)
                 self._stayed.add(identity)
         budget = self._passing if identity in self.glanced else self._lasting
         self.glanced.discard(identity)

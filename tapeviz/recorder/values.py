@@ -12,6 +12,7 @@ import numpy as np
 _CHUNK = 1 << 17
 _ROW = 256
 _squares = getattr(np, "vecdot", None) or partial(np.einsum, "ij,ij->i")  # NumPy 2 is faster
+_SAMPLED = 16
 _SMALL, _LARGE = 1e-10, 1e15
 """With a largest modulus between these, the squares that count are numbers in float32."""
 
@@ -60,6 +61,27 @@ def spread_of(array: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
     """At most ``most`` elements of an array, evenly spaced."""
     flat = array.reshape(-1)
     return flat[:: -(-flat.size // most) or 1]
+
+
+def sampling(shape: Sequence[int]) -> tuple[np.ndarray[Any, Any], list[int]]:
+    """Indices in C order of at most 16 × 16 evenly spaced elements, and their rows and columns.
+
+    Of images (``[N,] height, width, channels``) one channel of the first; of other arrays the last
+    dimension is the row.
+    """
+    is_batch = len(shape) >= 4 and min(shape[-3:-1]) >= _SAMPLED
+    is_image = len(shape) == 3 and shape[-1] in (1, 3, 4) and min(shape[:2]) >= _SAMPLED
+    if is_batch or is_image:
+        rows, columns, step = *shape[-3:-1], shape[-1]
+        first = 1 if step in (3, 4) else 0  # of red, green and blue the one most like grey
+    else:
+        rows, columns, step, first = math.prod(shape[:-1]), shape[-1], 1, 0
+    down, across = (
+        np.arange(min(size, _SAMPLED)) * size // _SAMPLED if size > _SAMPLED else np.arange(size)
+        for size in (rows, columns)
+    )
+    indices = ((down * columns)[:, None] + across) * step + first
+    return indices.ravel(), [down.size, across.size]
 
 
 def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:

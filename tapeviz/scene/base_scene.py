@@ -17,7 +17,7 @@ from ..layout.model import Layout, Point, Rect
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from .content import content_of, is_write
 from .model import Axis, Box, Picture, Wire, WireState
-from .parts.pictures import picture_of
+from .parts.pictures import picture_of_tensor
 from .tooltips import node_tooltip, tensor_words
 
 WIDTHS: dict[WireState, float] = {
@@ -165,8 +165,7 @@ def _doubt(node: Node, trace: Trace) -> Doubt:
 
 
 def _picture(node: Node, trace: Trace) -> Picture | None:
-    value = None if node.tensor is None else trace.value(node.tensor)
-    return None if value is None else picture_of(value)
+    return None if node.tensor is None else picture_of_tensor(node.tensor, trace)
 
 
 def _wire(key: EdgeKey, edge: Edge, points: tuple[Point, ...], axis: Axis, trace: Trace) -> Wire:

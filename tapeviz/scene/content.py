@@ -11,7 +11,7 @@ from ..graph.model import Node
 from ..trace.model import Tensor, Trace
 from .model import BoxShape
 from .parts.numbers import rounded_text, scalar_text, shape_text
-from .parts.pictures import cells_of
+from .parts.pictures import cells_of_tensor
 from .text import clean, shorten
 
 TITLE_LENGTH = 28
@@ -68,9 +68,7 @@ def _only_element(tensor: Tensor, trace: Trace) -> str:
 
 
 def _cells(tensor: Tensor, trace: Trace) -> tuple[int, int] | None:
-    if tensor.id not in trace.places or not _is_numeric(tensor.dtype):
-        return None
-    return cells_of(tensor.shape)
+    return cells_of_tensor(tensor, trace) if _is_numeric(tensor.dtype) else None
 
 
 def _is_numeric(dtype: str) -> bool:

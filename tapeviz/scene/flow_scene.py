@@ -18,7 +18,7 @@ from .model import MARK_RADIUS, Box, LabelSide, Mark, Picture, Wire
 from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
 from .parts.geometry import curve, cut_back, end_direction, flattened, grown
 from .parts.numbers import gradient_text
-from .parts.pictures import picture_of
+from .parts.pictures import picture_of_tensor
 from .parts.placing import around, clear_point, dense, length_of, point_beside
 from .parts.plates import LABEL_SIZE, PLATE_HEIGHT
 from .parts.rings import Ring, rings_of
@@ -69,7 +69,7 @@ class FlowScene:
             trace = self.base.trace
             value, stats = trace.value(gradient), trace.stats(gradient)
             text = gradient_text(value, stats)
-            picture = None if value is None else picture_of(value)
+            picture = picture_of_tensor(gradient, trace)
             self.labels[gradient] = GradientLabel(
                 text, picture, f"gradient {text}{stats_words(stats)}"
             )

@@ -67,6 +67,8 @@ class TensorSeen(_Event, frozen=True, tag="tensor"):
     ``text``: the elements of a string tensor, in place of ``at``.
     ``stats``: ``[min, max, mean, l2norm, nan_count, inf_count]`` over the finite elements in
     float64, for numeric tensors whose value did not travel (null in it: no finite element).
+    ``sample``: offset in the blob, rows and columns of evenly spaced elements of a numeric tensor
+    whose value did not travel, of ``dtype`` too: a picture of it, of an image its first channels'.
     ``handle``: it is a variable's resource handle.
     """
 
@@ -77,6 +79,7 @@ class TensorSeen(_Event, frozen=True, tag="tensor"):
     nbytes: int = 0
     text: list[str] | None = None
     stats: list[float | None] | None = None
+    sample: tuple[int, int, int] | None = None
     kept: bool = False
     handle: bool = False
 

@@ -411,6 +411,8 @@ class Trace:
     """Where in the blob the elements of a tensor begin."""
     texts: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
     sent_stats: Mapping[TensorId, Stats] = field(default_factory=dict)
+    samples: Mapping[TensorId, tuple[int, int, int]] = field(default_factory=dict)
+    """Offset in the blob, rows and columns of a few elements of each large tensor."""
     measured: dict[TensorId, Stats | None] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -424,6 +426,12 @@ class Trace:
         from .values import value_of
 
         return value_of(self, tensor)
+
+    def sample(self, tensor: TensorId) -> Array | None:
+        """A matrix of evenly spaced elements of a large tensor whose value did not travel."""
+        from .values import sample_of
+
+        return sample_of(self, tensor)
 
     def stats(self, tensor: TensorId) -> Stats | None:
         """Statistics of a numeric tensor: sent by the kernel, or of the value that travelled."""

@@ -97,6 +97,7 @@ class Reader:
         self._places: dict[TensorId, int] = {}
         self._texts: dict[TensorId, tuple[str, ...]] = {}
         self._stats: dict[TensorId, Stats] = {}
+        self._samples: dict[TensorId, tuple[int, int, int]] = {}
         self._ops: dict[OpId, Op] = {}
         self._attributes: dict[str, Mapping[str, Any]] = {}
         self._producers: dict[TensorId, OpId] = {}
@@ -183,6 +184,7 @@ class Reader:
             places=self._functions.with_copies(taken(self._places)),
             texts=self._functions.with_copies(taken(self._texts)),
             sent_stats=self._functions.with_copies(taken(self._stats)),
+            samples=self._functions.with_copies(taken(self._samples)),
             reads={tensor: version for version in versions for tensor in version.reads},
             touches={(op, v.variable): v for v in versions for op in v.touched_by},
             writes={
@@ -217,6 +219,8 @@ class Reader:
             self._texts[tensor] = tuple(event.text)
         if event.stats is not None:
             self._stats[tensor] = stats_from(event.stats)
+        if event.sample is not None:
+            self._samples[tensor] = event.sample
 
     def _ran_in_function(self, located: LocatedEvent) -> None:
         """An event of a compiled function's inside, or its call, which comes after those."""

@@ -30,6 +30,8 @@ MOST_IN_BODIES = 50_000_000
 """Ops inside of recorded operations, one inside another counted for both."""
 MOST_DIMENSIONS = 32
 _STATS = 6
+_SAMPLED = 64
+"""Rows and columns of a sample at most."""
 _DTYPE = re.compile("bool|b?float[0-9]{1,3}|u?int[0-9]{1,2}|complex[0-9]{2,3}")
 
 
@@ -79,6 +81,13 @@ class Soundness:
                 return "a dimension out of range"
         if event.stats is not None and len(event.stats) != _STATS:
             return "not six statistics"
+        if event.sample is not None:
+            start, rows, columns = event.sample
+            if min(rows, columns) < 1 or max(rows, columns) > _SAMPLED:
+                return "a sample out of range"
+            problem = self._problem_of_bytes(event.dtype, start, rows * columns)
+            if problem:
+                return problem
         if event.text is None and event.at == -1:
             return ""
         if shape is None or None in shape:
@@ -86,19 +95,21 @@ class Soundness:
         size = math.prod(size or 0 for size in shape)
         if event.text is not None:
             return "" if len(event.text) == size else "texts that do not fit the shape"
-        return self._problem_of_place(event, size)
+        return self._problem_of_bytes(event.dtype, event.at, size, event.nbytes)
 
-    def _problem_of_place(self, event: TensorSeen, size: int) -> str:
+    def _problem_of_bytes(self, dtype: str, start: int, size: int, said: int | None = None) -> str:
+        """``size`` elements from ``start`` in the blob; ``said``: how many bytes they are said to
+        be."""
         # NumPy parses far more than names; what it makes of them must not be asked.
-        if not _DTYPE.fullmatch(event.dtype):
+        if not _DTYPE.fullmatch(dtype):
             return "an unknown dtype"
         try:
-            item = as_numpy_dtype(event.dtype)
+            length = size * as_numpy_dtype(dtype).itemsize
         except ValueError:
             return "an unknown dtype"
-        if event.at < 0 or event.nbytes != size * item.itemsize:
+        if start < 0 or said not in (None, length):
             return "a value that does not fit its shape"
-        return "" if event.at + event.nbytes <= self._blob_size else "a value outside of the file"
+        return "" if start + length <= self._blob_size else "a value outside of the file"
 
     def _problem_of_op(self, event: OpRan | OperationRecorded) -> str:
         if not 0 < event.id <= MOST_OPS:

@@ -52,6 +52,16 @@ def value_of(trace: Trace, tensor: TensorId) -> Array | None:
     return array_of(memoryview(trace.blob)[start:end], known.dtype, shape)
 
 
+def sample_of(trace: Trace, tensor: TensorId) -> Array | None:
+    tensor = trace.fetched.get(tensor, tensor)
+    if tensor not in trace.samples:
+        return None
+    start, *shape = trace.samples[tensor]
+    dtype = trace.tensors[tensor].dtype
+    end = start + math.prod(shape) * as_numpy_dtype(dtype).itemsize
+    return array_of(memoryview(trace.blob)[start:end], dtype, tuple(shape))
+
+
 def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
     sent = trace.sent_stats.get(tensor)
     if sent is not None:

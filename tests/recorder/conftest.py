@@ -75,6 +75,15 @@ class Recorded:
         raw = self.blob[seen.at : seen.at + seen.nbytes]
         return np.frombuffer(raw, seen.dtype).reshape(seen.shape or ())
 
+    def sample(self, name: str) -> Any:
+        """The elements that travelled for the picture of the large tensor bound to a name."""
+        seen = self.tensor(self.bound(name)[0])
+        if seen.sample is None:
+            return None
+        start, rows, columns = seen.sample
+        dtype = "uint16" if seen.dtype == "bfloat16" else seen.dtype
+        return np.frombuffer(self.blob, dtype, rows * columns, start).reshape(rows, columns)
+
     def bound(self, name: str) -> list[int]:
         """Ids of the tensors that a name was bound to, in order."""
         return [t for event in self.of(e.NameBound) if event.name == name for t, _ in event.tensors]

@@ -182,6 +182,29 @@ def test_large_values_stay_and_can_be_asked_for(record: Record) -> None:
     assert "error" in seen.ask("what is this", id=1)[0]
 
 
+def test_a_few_elements_of_a_large_value_travel_for_its_picture(record: Record) -> None:
+    seen = record(
+        """
+        x = tf.reshape(tf.range(40000), [100, 400])
+        images = tf.reshape(tf.range(2 * 32 * 64 * 3), [2, 32, 64, 3])
+        narrow = tf.cast(tf.reshape(tf.range(3000), [1000, 3]), tf.bfloat16)
+        words = tf.strings.as_string(tf.range(2000))
+        small = tf.range(10)
+        """
+    )
+    x = np.arange(40000).reshape(100, 400)
+    np.testing.assert_array_equal(
+        seen.sample("x"), x[np.ix_(np.arange(16) * 100 // 16, np.arange(16) * 25)]
+    )
+    images = np.arange(2 * 32 * 64 * 3).reshape(2, 32, 64, 3)
+    np.testing.assert_array_equal(seen.sample("images"), images[0, ::2, ::4, 1])
+    narrow = seen.sample("narrow")
+    assert narrow is not None
+    assert narrow.shape == (16, 3)
+    assert seen.sample("words") is None
+    assert seen.sample("small") is None
+
+
 def test_a_slice_of_a_large_value_comes_with_statistics_of_all_of_it(record: Record) -> None:
     seen = record("x = tf.reshape(tf.range(6000.0), [1, 3, 20, 100])\n")
     asked = {"id": seen.bound("x")[0], "index": [1], "spread": 1000, "stats": True}

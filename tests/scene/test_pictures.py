@@ -11,7 +11,13 @@ from tapeviz.scene.parts.numbers import (
     shape_text,
     type_text,
 )
-from tapeviz.scene.parts.pictures import cells_of, picture_of
+from tapeviz.scene.parts.pictures import (
+    cells_of,
+    cells_of_tensor,
+    picture_of,
+    picture_of_tensor,
+)
+from tapeviz.trace.model import Tensor, TensorId, Trace
 from tapeviz.trace.values import measure
 
 
@@ -118,3 +124,23 @@ def test_a_chip_has_as_many_digits_as_it_has_room_for() -> None:
     assert rounded_text(np.array([0.5, 0.25], np.float32)) == "[0.5,0.25]"
     assert rounded_text(np.arange(40.0)) == ""
     assert rounded_text(np.array([123456, 7654321, 1234567])) == ""
+
+
+def test_a_large_tensor_has_the_picture_of_its_sample() -> None:
+    large, small, unseen = (
+        Tensor(TensorId(number), "float32", shape)
+        for number, shape in ((1, (100, 400)), (2, (2, 2)), (3, (100, 400)))
+    )
+    sample = np.arange(256, dtype=np.float32).reshape(16, 16)
+    trace = Trace(
+        "",
+        tensors={tensor.id: tensor for tensor in (large, small, unseen)},
+        blob=np.ones(4, np.float32).tobytes() + sample.tobytes(),
+        places={small.id: 0},
+        samples={large.id: (16, 16, 16)},
+    )
+    assert cells_of_tensor(large, trace) == (8, 8)
+    assert picture_of_tensor(large.id, trace) == picture_of(sample)
+    assert cells_of_tensor(small, trace) == (2, 2)
+    assert picture_of_tensor(small.id, trace) == picture_of(np.ones((2, 2)))
+    assert cells_of_tensor(unseen, trace) is picture_of_tensor(unseen.id, trace) is None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import Array
+from ...trace.model import Array, Tensor, TensorId, Trace
 from ..model import Picture
 
 EXACT = 6
@@ -15,6 +15,21 @@ EXACT = 6
 MOST = 8
 """Larger arrays are averaged to at most this many rows and columns."""
 _FLAT = 0.5
+
+
+def cells_of_tensor(tensor: Tensor, trace: Trace) -> tuple[int, int] | None:
+    """(rows, columns) of the picture of a tensor; None where there is none."""
+    if tensor.id in trace.places:
+        return cells_of(tensor.shape)
+    sample = trace.samples.get(tensor.id)
+    return None if sample is None else cells_of(sample[1:])
+
+
+def picture_of_tensor(tensor: TensorId, trace: Trace) -> Picture | None:
+    """The picture of all elements, where they travelled; of a large tensor that of a sample."""
+    value = trace.value(tensor)
+    value = trace.sample(tensor) if value is None else value
+    return None if value is None else picture_of(value)
 
 
 def cells_of(shape: Sequence[int | None] | None) -> tuple[int, int] | None:
