@@ -1,7 +1,7 @@
-"""Two op graphs in, for each node of the one its counterpart in the other out, if they are alike.
+"""Two op graphs in, the counterpart of each node out, if the graphs are alike.
 
-Rounds of one call site ran the same lines: their graphs differ in ids and values alone. Nodes stand
-in the order in which they came to be, so counterparts stand at the same position.
+Rounds of one call site ran the same lines, so their graphs differ only in ids and values. Nodes are
+in the order in which they were made, so counterparts have the same position.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .model import Node, NodeId
 
 
 def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[NodeId, NodeId]:
-    """Node of the graph before → node of the graph after; empty if the graphs are not alike."""
+    """Node of ``before`` → node of ``after``; empty if the graphs are not alike."""
     if len(before) != len(after) or before.number_of_edges() != after.number_of_edges():
         return {}
     frames = [
@@ -37,7 +37,7 @@ def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[Nod
 
 
 def _kind(node: Node) -> Hashable:
-    """The key that two counterparts share."""
+    """A key that is the same for counterparts."""
     return (
         node.role,
         node.type,

@@ -1,4 +1,4 @@
-"""A trace in, the ops and constants out that only say shapes, axes and permutations."""
+"""A trace in, the ops and constants that only compute shapes, axes and permutations out."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ..trace.op_kinds import ops_with
 
 _INTEGERS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
 _SHAPES = ops_with("no-data")
-"""Their output depends on no data value, whatever their input."""
+"""Op types whose output does not depend on the values of their inputs."""
 
 _FIRST, _SECOND, _LAST = (0,), (1,), (-1,)
 _STRUCTURE: Mapping[str, tuple[int, ...]] = {
-    # Which inputs of an op say shape, axis or order (TensorFlow's op definitions, 2.15-2.21).
+    # Positions of the inputs that are a shape, axis or order (TensorFlow's op definitions,
+    # 2.15 to 2.21).
     **dict.fromkeys(("Sum", "Mean", "Prod", "Max", "Min", "Any", "All", "EuclideanNorm"), _SECOND),
     **dict.fromkeys(("ArgMax", "ArgMin", "Cumsum", "Cumprod", "CumulativeLogsumexp"), _SECOND),
     **dict.fromkeys(("Reshape", "ExpandDims", "Tile", "BroadcastTo", "ReverseV2"), _SECOND),
@@ -49,7 +50,7 @@ _STRUCTURE: Mapping[str, tuple[int, ...]] = {
 
 
 def structure_inputs(op: Op) -> frozenset[int]:
-    """Positions of the inputs that say shape, axis or order."""
+    """Positions of the inputs that are a shape, axis or order."""
     count = len(op.inputs)
     return frozenset(
         position % count for position in _STRUCTURE.get(op.type, ()) if position < count
@@ -58,23 +59,23 @@ def structure_inputs(op: Op) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class Bookkeeping:
-    """``ops`` and ``constants`` that a reader of gradients can do without."""
+    """Ops and constants that a picture of gradients leaves out."""
 
     ops: frozenset[OpId] = frozenset()
     constants: frozenset[TensorId] = frozenset()
 
 
 def find_bookkeeping(trace: Trace, shown: Iterable[Op], wanted: frozenset[TensorId]) -> Bookkeeping:
-    """Find ops that only feed shapes and axes, among those ``shown`` (in the order they ran).
+    """Find the ops among ``shown`` (in the order they ran) that only feed shapes and axes.
 
-    An integer result that depends on no data value is bookkeeping when nothing takes it but other
-    bookkeeping and inputs that say shape, axis or order; never a tensor that the user named or
-    that is ``wanted``.
+    An op is bookkeeping if its results are integers that depend on no data value, and are used only
+    by other bookkeeping or as shape, axis or order. Ops with a result that the user named, or that
+    is in ``wanted``, are not.
     """
     ops = list(shown)
     candidates = _free_of_data(trace, ops, wanted)
     needed: set[TensorId] = set()
-    """Tensors that something visible takes as a value."""
+    """Tensors that a visible op takes as a value."""
     hidden: set[OpId] = set()
     constants: set[TensorId] = set()
     for op in reversed(ops):
@@ -99,7 +100,7 @@ def find_bookkeeping(trace: Trace, shown: Iterable[Op], wanted: frozenset[Tensor
 
 
 def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> set[OpId]:
-    """Ops with integer results only, made from shapes and unnamed constants."""
+    """Ops whose results are unnamed integers made from shapes and unnamed constants."""
     produced = trace.producers
     candidates: set[OpId] = set()
     for op in ops:
@@ -121,7 +122,8 @@ def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> s
 
 
 def _is_data(trace: Trace, tensor: TensorId) -> bool:
-    """Read from a variable that is more than a counter (Keras's seeds, steps of an optimizer)."""
+    """Whether the tensor was read from a variable that is no counter (a Keras seed, the step of an
+    optimizer)."""
     version = trace.reads.get(tensor)
     variable = trace.variables.get(version.variable) if version is not None else None
     return variable is not None and (variable.trainable or variable.dtype not in _INTEGERS)

@@ -1,4 +1,4 @@
-"""A trace in, the op graph out: ops, versions of variables and constants, and what links them."""
+"""A trace and a gradient call in, the op graph out: ops, versions, constants, and their edges."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def build(
     links: Links = NO_LINKS,
     opened: Collection[str] = (),
 ) -> OpGraph:
-    """The op graph of a gradient call (the last one if none is named), or with ``shows_all`` of
-    everything that ran.
+    """The op graph of a gradient call (default: the last), or with ``shows_all`` of the whole run.
 
-    ``links``: for constants that came back from Python the tensors whose values had left for it.
-    ``opened``: paths of values from outside whose making is shown, see ``scope.before_path``.
+    ``links``: for each constant that came back from Python, the tensors that it was made from.
+    ``opened``: paths of values computed outside the picture whose ops are shown all the same, see
+    `scope.before_path`.
     """
     index = _index_of(trace, links)
     if call is None and trace.calls:
@@ -50,7 +50,7 @@ def build(
 
 
 _latest: list[tuple[Trace, Links, TraceIndex]] = []
-"""The last one made: pictures of the same trace are asked for one after the other."""
+"""The index made last: most pictures are of the same trace as the one before."""
 
 
 def _index_of(trace: Trace, links: Links) -> TraceIndex:
@@ -64,9 +64,11 @@ def _index_of(trace: Trace, links: Links) -> TraceIndex:
 
 
 def _makers(trace: Trace) -> Mapping[TensorId, OpId]:
-    """Map each tensor to the op that computed it. For a tape a custom_gradient's outputs are its
-    own; a picture also shows the op inside of it that made them. (A compiled function runs as an
-    op of the same type inside of its entry: there the entry itself is shown.)
+    """Map each tensor to the op that computed it.
+
+    `Trace.producers` has the custom_gradient for its outputs, as the tape does; here they map to
+    the op inside of it. (A compiled function runs as an op of the same type inside of its entry:
+    its outputs keep the entry.)
     """
     makers: dict[TensorId, OpId] = {}
     for entry in trace.ops.values():
@@ -85,7 +87,7 @@ _MOST_SOURCES = 8
 
 
 class _Wiring:
-    """Adds nodes, then the edges between them."""
+    """Adds the nodes of a selection to an op graph, and the edges between them."""
 
     def __init__(self, index: TraceIndex, selection: NodeSelection) -> None:
         self._index = index
@@ -100,7 +102,7 @@ class _Wiring:
                 self._uses[tensor] = self._uses.get(tensor, 0) + 1
 
     def wire(self) -> None:
-        """All of it, in the order in which the parts need each other."""
+        """Build the graph; each step needs the nodes of those before it."""
         chosen = self._selection
         versions = [self._version(key) for key in sorted(chosen.scope.versions)]
         self._add_nodes(versions)
@@ -124,7 +126,7 @@ class _Wiring:
         }
 
     def _carried(self, loop: Loop) -> tuple[Edge, ...]:
-        """Edges for what a turn of a compiled loop hands to the next, from what made it."""
+        """Edges for the values that a turn of a compiled loop hands to the next."""
         inside = set(loop.body)
         makers = {out: op for op in loop.body for out in self._trace.ops[op].outputs}
         found = []
@@ -139,15 +141,16 @@ class _Wiring:
         return tuple(found)
 
     def asked(self) -> tuple[set[NodeId], set[VariableId]]:
-        """Nodes of the tensors that the snippet named to a tape, and variables that it named."""
+        """Nodes of the tensors, and the variables, that the snippet gave to a tape: targets,
+        sources and watched ones."""
         asked = self._selection.asked
         makers = (self._trace.producers.get(tensor) for tensor in asked)
         nodes = {op_id(maker) for maker in makers if maker is not None}
         return nodes | set(map(constant_id, asked)), set(map(VariableId, asked))
 
     def pinned(self, call: Call | None) -> frozenset[NodeId]:
-        """Nodes of the target, of up to :data:`_MOST_SOURCES` sources and of the cuts; where all
-        ops are shown, of variables only what no op wrote."""
+        """Nodes of the targets, of up to :data:`_MOST_SOURCES` sources and of the cuts. If all ops
+        are shown, the only versions of a variable among them are those that no op wrote."""
         if call is None:
             return frozenset()
         operands = list(call.targets[:_MOST_SOURCES])
@@ -183,7 +186,7 @@ class _Wiring:
         return self._trace.variables[key[0]].versions[key[1]]
 
     def _add_nodes(self, versions: list[Version]) -> None:
-        """Versions and ops in the order of time, each joined to what it takes."""
+        """Add versions and ops in the order of time, then the edges into the ops."""
         data = self._selection.data
         whens: list[tuple[int, Version | Op]] = [(version.when, version) for version in versions]
         whens += [(op.when, op) for op in self._selection.ops if data.get(op.id, op.id) == op.id]
@@ -206,16 +209,17 @@ class _Wiring:
         folded: tuple[Link, ...] = (),
     ) -> None:
         if source is not None and source in self.graph and source != target:
-            links = (*folded, *self._way_of_read(tensor))
+            links = (*folded, *self._read_link(tensor))
             self.graph.add(Edge(source, target, 0, tensor, consumer, state, links))
 
-    def _way_of_read(self, tensor: TensorId | None) -> tuple[Link, ...]:
-        """An edge from a variable stands for its read, too, and what cuts that cuts the edge."""
+    def _read_link(self, tensor: TensorId | None) -> tuple[Link, ...]:
+        """The link of the read that an edge from a variable stands for: a cut there cuts the
+        edge."""
         reader = self._trace.producers.get(tensor) if tensor is not None else None
         return ((None, reader),) if reader is not None and tensor in self._trace.reads else ()
 
     def _join_inputs(self, op: Op) -> None:
-        """An edge for each tensor that the op takes; two uses of one tensor are one link."""
+        """Add an edge for each tensor that the op takes; two uses of one tensor are one edge."""
         if op.id in self._selection.data:
             return
         target = self._nodes.id_of(op.id)
@@ -235,8 +239,8 @@ class _Wiring:
             self._join_write(op, written)
 
     def _is_older(self, tensor: TensorId, op: OpId) -> bool:
-        """Whether it was there before the op. No recorder says otherwise; a file from elsewhere
-        might, and would make a cycle."""
+        """Whether the tensor was made before the op. False only in a damaged recording, which would
+        give a cycle."""
         producer = self._trace.producers.get(tensor)
         ops = self._trace.ops
         return producer is None or ops[producer].when < ops[op].when
@@ -256,7 +260,8 @@ class _Wiring:
             self._edge(op_id(op.id), version_id(version), None, None)
 
     def _join_initial(self, version: Version) -> None:
-        """Join a variable to the tensor it was made from, where a gradient might be expected."""
+        """Add the edge to a variable's first version from the tensor that it was made from, if a
+        gradient could reach that."""
         value = version.value
         if version.index or value is None or value not in self._selection.descent.carrying:
             return
@@ -265,10 +270,9 @@ class _Wiring:
             self._edge(self._supplier(value, None), version_id(version), value, version.op)
 
     def _join_entry(self, entry: Op, stretched: dict[int, Edge]) -> None:
-        """Let the edges into a recorded operation's body stand for its own inputs, too.
+        """Add the inputs of a recorded operation to the edges into its body.
 
-        ``stretched``: what those become, by the ``id`` of the edge.
-
+        ``stretched``: the new edge for each of these, by ``id`` of the edge that it replaces.
         ``custom_gradient`` reads its variables once more after the body ran; such a tensor gets
         an edge of its own.
         """
@@ -292,7 +296,7 @@ class _Wiring:
                 edge = stretched.get(id(way), way)
                 links: tuple[Link, ...] = (*edge.folded, (tensor, entry.id))
                 stretched[id(way)] = replace(edge, folded=links, state=state)
-            elif is_compiled:  # what its inside does not use has no way into it
+            elif is_compiled:  # its body does not use this input
                 continue
             elif tensor in self._trace.reads or self._is_older(tensor, inside[-1]):
                 self._edge(supplier, op_id(inside[-1]), tensor, entry.id, state)
@@ -300,7 +304,8 @@ class _Wiring:
     # Where a tensor comes from.
 
     def _supplier(self, tensor: TensorId, consumer: Op | None) -> NodeId | None:
-        """The node that a tensor comes from; a constant's is made when it is first needed."""
+        """The node that a tensor comes from, None if the picture has none; the node of a constant
+        is made here."""
         chosen = self._selection
         producer = self._trace.producers.get(tensor)
         if producer is not None and producer in chosen.shown:
@@ -314,13 +319,13 @@ class _Wiring:
             return self._constant(tensor, consumer)
         if producer in chosen.bookkeeping.ops:
             return None
-        # Its making is not part of the picture: the value alone stands for it.
+        # The op that made it is not in the picture: the value has a node of its own.
         if tensor in chosen.scope.outside and not self._is_inner(tensor):
             return self._constant(tensor, consumer)
         return None
 
     def _is_inner(self, tensor: TensorId) -> bool:
-        """Whether only a gradient call's own arithmetic knows this tensor."""
+        """Whether this tensor was made by a gradient call, and is neither a result nor named."""
         made = self._trace.ops[self._trace.producers[tensor]]
         is_known = tensor in self._index.results or bool(self._trace.names.get(tensor))
         return made.call is not None and not is_known
@@ -338,7 +343,7 @@ class _Wiring:
         if node not in self.graph:
             self.graph.parts[node] = tensor
             for left in self._links.get(tensor, ()):
-                # Ids count up: a constant that is older cannot have been made from the other.
+                # Ids count up: a constant is not made from a tensor with a larger id.
                 if left < tensor:
                     self._edge(self._left_from(left, tensor), node, left, None)
         return node

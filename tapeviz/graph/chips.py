@@ -1,7 +1,7 @@
-"""A folded graph in, the same with a copy of each widely used value for each of its readers out.
+"""A folded graph in, the graph with a chip (a copy) of each widely used value per reader out.
 
-A weight that a thousand ops read would draw a thousand edges across the picture. Every reader has
-a chip of its own beside it then; in a large graph from few readers on, in a small one from many.
+A weight that a thousand ops read would draw a thousand edges across the picture. In a large graph
+a few readers are enough to make chips, in a small one it takes more.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _MOST_EDGES_OF_SMALL = 16
 
 
 def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
-    """Copies for what nothing leads into and more than a few nodes take.
+    """Replace each variable or constant without inputs and with many readers by copies.
 
-    The copies' ids are ``<id>@<taker>``; they carry the same links.
+    The id of a copy is ``<id>@<reader>``; its edges carry the same links.
     """
     most = _MOST_EDGES if len(graph) > _LARGE else _MOST_EDGES_OF_SMALL
     shared = {

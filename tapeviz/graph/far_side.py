@@ -1,6 +1,6 @@
-"""A source that got no gradient in, what lies between it and the targets out.
+"""A source without a gradient in, the ops and values between it and the targets out.
 
-The ways lead through state, through Python and NumPy, and through what no tape recorded.
+The ways lead through state, through Python and NumPy, and through ops that no tape recorded.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from .trace_index import TraceIndex, version_before
 from .words import is_assign
 
 _MOST_UNCONNECTED = 60
-"""Ops shown of a source's other life, when it does not lead to the target."""
+"""Ops to show, at most, that a source leads to if none of them leads to the target."""
 WayPoint = tuple[str, int, int]
-"""An op, a tensor or a version while the ways to a source are looked for."""
+"""("op", id, 0), ("tensor", id, 0) or ("version", id of the variable, index)."""
 
 
 def ways_between(
     index: TraceIndex, targets: Iterable[TensorId], sources: Collection[TensorId]
 ) -> Scope:
-    """The ops, versions and tensors on any way from these sources to the targets: through state,
-    through Python, through what no tape recorded.
+    """The ops, versions and tensors on any way from the sources to the targets: through state,
+    through Python, through ops that no tape recorded.
 
-    Each op is looked at once. The way of a gradient into an optimizer's step is none, unless a
-    tape recorded it.
+    A gradient that an optimizer wrote into a variable is no such way, unless a tape recorded it.
     """
     trace = index.trace
     onward: dict[WayPoint, list[WayPoint]] = {}
@@ -87,7 +86,7 @@ def ways_between(
 
 
 def _between(starts: list[WayPoint], onward: Mapping[WayPoint, list[WayPoint]]) -> Scope:
-    """Everything that can be reached from the starts."""
+    """Everything that can be reached from ``starts`` by ``onward``."""
     found = Scope()
     reached = set(starts)
     while starts:
@@ -113,7 +112,8 @@ def find_offspring(
     scope: Scope,
     is_inside: Callable[[Op], bool],
 ) -> list[TensorId]:
-    """Ops that a source without a gradient leads to, as far as the tape saw it, if they are few."""
+    """Outputs of the recorded ops that a source without a gradient leads to; empty if there are
+    more than 60 such ops."""
     trace = index.trace
     variable = trace.variables.get(VariableId(source))
     derived = {source}
@@ -121,7 +121,7 @@ def find_offspring(
         derived.update(tensor for version in variable.versions for tensor in version.reads)
     made: list[TensorId] = []
     count = 0
-    # Only what takes one of the derived, in the order in which it ran.
+    # Only ops that take a derived tensor, in the order in which they ran.
     waiting = [place for tensor in derived for place in index.takers.get(tensor, ())]
     heapq.heapify(waiting)
     seen = -1

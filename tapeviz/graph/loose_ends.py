@@ -1,4 +1,4 @@
-"""A wired graph in, the same without versions and writes that lead to nothing."""
+"""An op graph in, the graph without versions and writes that lead to nothing out."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from .words import is_assign
 def drop_loose_ends(
     graph: OpGraph, trace: Trace, wanted: Collection[NodeId], variables: Collection[VariableId]
 ) -> None:
-    """Remove variables' versions and assigns that nothing shown takes, and what only led to them.
+    """Remove versions of variables, and assigns, that nothing shown takes, and then the nodes that
+    only led to those.
 
-    What read them may be bookkeeping that is not shown: the state of a random generator, a step
-    counter. The ``wanted`` nodes and at least one version of each of the ``variables`` stay.
+    Such a version may be read by bookkeeping that is not shown (a random generator's state, a step
+    counter). The ``wanted`` nodes and at least one version of each of the ``variables`` stay.
     """
     versions: dict[VariableId, int] = {}
     for part in graph.parts.values():
@@ -24,7 +25,7 @@ def drop_loose_ends(
             versions[part.variable] = versions.get(part.variable, 0) + 1
     waiting = [name for name, part in graph.parts.items() if _is_state(trace, part)]
     taken: dict[NodeId, int] = {}
-    """How many edges lead on from a node to what stays, where some did not stay."""
+    """For nodes that lost a reader: the number of edges that are left."""
     dropped: set[NodeId] = set()
     while waiting:
         name = waiting.pop()

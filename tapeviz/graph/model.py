@@ -1,9 +1,9 @@
-"""The nouns of the op graph: nodes, edges and frames.
+"""The parts of the op graph: nodes, edges and frames.
 
-Before folding it is an :class:`~tapeviz.graph.op_graph.OpGraph`. Folded, as it is laid out and
-drawn, it is a ``networkx.MultiDiGraph`` whose nodes are string ids with an attribute ``node``
-(:class:`Node`) and whose edges have an attribute ``edge`` (:class:`Edge`). It knows nothing of a
-particular gradient call: flow, selection and step are overlays.
+Before folding the graph is an :class:`~tapeviz.graph.op_graph.OpGraph`. The folded graph, which is
+laid out and drawn, is a ``networkx.MultiDiGraph``: its nodes are string ids with an attribute
+``node`` (:class:`Node`), its edges have an attribute ``edge`` (:class:`Edge`). Neither knows the
+gradient call that is shown: flow, selection and step are overlays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EdgeState = Literal["gradient", "recorded", "unrecorded", "cut", "bridge"]
 Link = tuple[TensorId | None, OpId | None]
 """(tensor, consumer) as on an :class:`Edge`."""
 Part = Op | Version | TensorId
-"""A node stands for an op, a version of a variable, or a tensor that no op shown made."""
+"""A node stands for an op, a version of a variable, or a tensor that no op in the graph made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +48,31 @@ class Node:
     is_backward: bool = False
     name: str = ""
     lines: tuple[int, ...] = ()
-    """All lines of the snippet that this node belongs to, its own first."""
+    """All lines of the snippet that the node belongs to, its own first."""
     group: str = ""
-    """Path of the group that it stands in: ``sequential/dense``."""
+    """Path of the group that it is in: ``sequential/dense``."""
     members: tuple[NodeId, ...] = ()
     site: int = 0
-    """The place in the snippet that an op ran from; turns of a loop share it."""
+    """The id of the site that an op ran from; turns of a loop share it."""
     is_chip: bool = False
-    """A copy of a variable or constant for one of the many that take it; drawn small."""
+    """It is a copy of a variable or constant for one of many readers; drawn small."""
     entry: OpId | None = None
     """The innermost recorded operation (custom_gradient, compiled function) that it ran inside of;
-    of a group: the one that it is the inside of."""
+    of a group: the operation that it is."""
     opens: str = ""
-    """The path that unfolds it, if any does: that of a folded group, or of a value whose making is
-    not in the picture."""
+    """The path that unfolds it: of a folded group, or of a value computed outside the picture;
+    empty for others."""
     turns: int = 0
-    """How many turns a folded repeat has; 0: it is none."""
+    """The number of turns of a folded repeat, else 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A value on its way from one node to another.
 
-    ``consumer``: the op that takes it (None: into a variable's next version, or by way of Python
-    into a constant; of a variable made from a tensor: the op that initialised it);
-    ``state``: how it is drawn when no gradient call is shown.
+    ``consumer``: the op that takes it; None for an edge into a variable's next version or, through
+    Python, into a constant; for a variable made from a tensor the op that initialised it.
+    ``state``: how it is drawn if no gradient call is shown.
     """
 
     source: NodeId
@@ -82,15 +82,14 @@ class Edge:
     consumer: OpId | None
     state: EdgeState = "recorded"
     folded: tuple[Link, ...] = ()
-    """Further values that this edge stands for: those of edges merged into it by folding, the
-    read of a variable (None, ReadVariableOp), and for an input of a recorded operation
-    (custom_gradient, function) the way into the whole of it."""
+    """Further links that this edge stands for: of edges merged into it by folding, of the read of a
+    variable (None, ReadVariableOp), and of an input of a recorded operation as a whole."""
     is_carried: bool = False
     """It goes from one turn of a repeat into the next."""
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """All values that this edge carries, its own first: what a flow may name it by."""
+        """All links that this edge stands for, its own first; a flow refers to edges by link."""
         return ((self.tensor, self.consumer), *self.folded)
 
 
@@ -98,10 +97,10 @@ class Edge:
 class Frame:
     """An open group that is drawn with a border around its members.
 
-    ``turn`` of ``count``: which turn of a repeat is shown (0 of 0: it is none); ``others``: turns
-    (from 1) whose shape is not the commonest. ``lacks``: a compiled loop of which the recording
-    does not have this turn. ``parent``: path of the frame around it. ``entry``:
-    the recorded operation, or the call of a compiled function, whose inside it is.
+    ``turn`` of ``count``: the turn shown of a repeat, 0 of 0 for other groups. ``others``: numbers,
+    from 1, of the turns whose shape is not the commonest. ``lacks``: the compiled loop, if the
+    recording does not have this turn of it. ``parent``: path of the frame around it. ``entry``: the
+    recorded operation, or the call of a compiled function, that it is the inside of.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""One op, variable's version or constant in, the :class:`~tapeviz.graph.model.Node` of it out."""
+"""An op, a version of a variable or a constant in, its :class:`~tapeviz.graph.model.Node` out."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def version_id(version: Version) -> NodeId:
 
 
 def op_of(node: NodeId, trace: Trace) -> Op | None:
-    """The op that a node of this id stands for."""
+    """The op that a node id stands for, None if it is no op's."""
     kind, _, number = node.partition(":")
     return trace.ops.get(OpId(int(number))) if kind == "op" else None
 
 
 def version_of(node: NodeId, trace: Trace) -> Version | None:
-    """The version of a variable that a node of this id stands for."""
+    """The version that a node id stands for, None if it is no version's."""
     kind, _, number = node.partition(":")
     if kind != "var":
         return None
@@ -55,13 +55,13 @@ def constant_id(tensor: TensorId) -> NodeId:
 
 
 def is_recorded(op: Op) -> bool:
-    """Whether a gradient can go through it: an op without outputs is kept by no tape, and in a
-    graph ``tf.gradients`` needs none."""
+    """Whether a gradient can pass the op: a tape recorded it, or it is in a graph, where
+    ``tf.gradients`` needs no tape. No tape keeps an op without outputs."""
     return bool(op.outputs) and bool(op.tapes or (op.graph and op.call is None))
 
 
 def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
-    """Where a recorded operation's body stands, for a picture without groups."""
+    """The path of a recorded operation's body, for a picture without groups."""
     outer = entries.get(entry.id)
     above = f"{entry_path(outer, entries)}/" if outer is not None else ""
     return f"{above}{entry_name(entry)}"
@@ -89,7 +89,7 @@ class Nodes:
         self._writes = WriteWords(index.trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
         self._first: dict[VariableId, int] = {}
-        """For each variable the first version shown, from which its primes count."""
+        """For each variable the first version shown; primes are counted from it."""
         self._raised = op_that_raised(index.trace)
         self._lines: dict[SiteId, tuple[int, ...]] = {}
         self._ids: dict[OpId, NodeId] = {}
@@ -98,20 +98,20 @@ class Nodes:
             self._first[variable] = min(version, self._first.get(variable, version))
 
     def id_of(self, op: OpId) -> NodeId:
-        """The id of an op's node, each a single string: edges and tables share it."""
+        """The id of an op's node; always the same string object, which edges and tables share."""
         known = self._ids.get(op)
         if known is None:
             known = self._ids[op] = op_id(op)
         return known
 
     def of(self, name: NodeId, part: Part) -> Node:
-        """``name``: its id; a number without a name has a node for each op that takes it."""
+        """The node of a part; ``name``: its id (an unnamed number has a node for each reader)."""
         if isinstance(part, Op):
             return self.of_op(part)
         return self.of_version(part) if isinstance(part, Version) else self.of_constant(part, name)
 
     def is_value(self, op: Op) -> bool:
-        """Whether an op is drawn as the value that it gives."""
+        """Whether an op is drawn as its value: a constant, or the end of a line that makes data."""
         return op.type == "Const" or op.id in self._data_ends
 
     def tensor_of(self, op: Op) -> TensorId | None:
@@ -122,17 +122,17 @@ class Nodes:
         return op.outputs[0] if op.outputs else None
 
     def is_recorded(self, part: Part) -> bool:
-        """Whether some tape recorded it; values from outside are the only others that none did."""
+        """Whether a tape recorded an op; True for versions and for values made in the picture."""
         if isinstance(part, Op):
             return self.is_value(part) or is_recorded(part)
         return isinstance(part, Version) or part not in self._selection.scope.outside
 
     def is_backward(self, part: Part) -> bool:
-        """Whether it is an op of a gradient call."""
+        """Whether the part is an op of a gradient call."""
         return isinstance(part, Op) and part.call is not None
 
     def line_of(self, part: Part) -> int:
-        """The line that ran an op, wrote a version, or gave a tensor its name; 0: not known."""
+        """The line that ran an op, wrote a version, or named a tensor; 0 if unknown."""
         if isinstance(part, Op):
             return part.line
         if isinstance(part, Version):
@@ -145,7 +145,7 @@ class Nodes:
         return line
 
     def lines_of(self, part: Part) -> tuple[int, ...]:
-        """All lines of the snippet that it belongs to, its own first; many ops share them."""
+        """All lines of the snippet that a part belongs to, its own first."""
         if not isinstance(part, Op):
             lines = [self.line_of(part)]
             if isinstance(part, Version):
@@ -157,11 +157,11 @@ class Nodes:
         return self._lines[site.id]
 
     def is_outside(self, part: Part) -> bool:
-        """Whether it is a value whose making is not shown."""
+        """Whether the part is a value that was computed outside the picture."""
         return not isinstance(part, (Op, Version)) and part in self._selection.scope.outside
 
     def maker_of(self, part: Part) -> OpId | None:
-        """The op that gave the value, as a node says it; None: nothing in the recording did."""
+        """The op that made the part, None if it is no op's value or not known."""
         if isinstance(part, Op):
             return part.id
         if isinstance(part, Version) or not self.is_outside(part):
@@ -169,19 +169,19 @@ class Nodes:
         return self._trace.producers.get(part)
 
     def opens(self, part: Part) -> str:
-        """The path that shows how a value from outside was made."""
+        """The path that opens the ops of a value computed outside the picture; else empty."""
         if isinstance(part, (Op, Version)) or not self.is_outside(part):
             return ""
         return before_path(self._trace, part)
 
     def assigns(self, part: Part) -> bool:
-        """Whether it is an op that writes the state of a variable."""
+        """Whether the part is an op that writes a variable."""
         if not isinstance(part, Op) or part.id not in self._trace.writes:
             return False
         return is_assign(self._trace, part)
 
     def _op_words(self, op: Op) -> tuple[str, str]:
-        """Title and subtitle; in a loop most ops say the same as one before."""
+        """Title and subtitle, kept: in a loop most ops have those of an op before."""
         names, tensors = self._trace.names, self._trace.tensors
         first = tensors.get(op.outputs[0]) if op.outputs else None
         key = (
@@ -227,7 +227,7 @@ class Nodes:
         )
 
     def of_entry(self, entry: Op) -> Node:
-        """A recorded operation as one node, to be filled with its members when it is folded."""
+        """The node of a folded recorded operation, without its members."""
         node = self.of_op(entry)
         kind = _kind_of_entry(entry)
         name = entry_name(entry)
@@ -240,7 +240,7 @@ class Nodes:
         first = self._first[version.variable]
         is_written = version.op is not None and version.op in self._selection.shown
         if is_written and version.index == first:
-            first = 0  # written as a whole: nothing of the state before is in the picture
+            first = 0  # the write is in the picture, the state before is not: count from the start
         title, subtitle = version_words(self._trace, version, name, first, is_written)
         return Node(
             id=version_id(version),
@@ -257,8 +257,8 @@ class Nodes:
         )
 
     def of_constant(self, tensor: TensorId, node: NodeId) -> Node:
-        """A value that no op made, or whose making is not in the picture (computed before, or by a
-        gradient call): its making opens. ``node``: its id."""
+        """The node, with id ``node``, of a value that no op made or that was computed outside the
+        picture (before it, or by a gradient call)."""
         trace = self._trace
         call = self._index.results.get(tensor)
         name = user_name(trace, tensor)
@@ -288,17 +288,15 @@ class Nodes:
 
 
 def result_words(call: Call, result: TensorId) -> tuple[str, str]:
-    """Title and subtitle of a gradient whose making is not shown: ``∂loss/∂w``."""
+    """Title and subtitle of a gradient whose ops are not shown: ``∂loss/∂w``."""
     source = call.sources[call.results.index(result)].text
     target = ", ".join(operand.text for operand in call.targets)
     return f"∂{target}/∂{source}", joined(("gradient", line_words(call.line)))
 
 
 def value_of(trace: Trace, version: Version) -> TensorId | None:
-    """A tensor that holds the variable's state in this version, if the recording has one.
-
-    One whose elements travelled is better than one that would have to be asked for.
-    """
+    """A tensor that holds the variable's value in this version, None if there is none recorded; at
+    best one whose elements are in the recording."""
     holding = list(version.reads)
     op = trace.ops.get(version.op) if version.op is not None else None
     is_whole = version.index == 0 or (op is not None and not keeps_prior_state(op.type))

@@ -1,8 +1,8 @@
-"""The op graph before folding: what each node stands for, and the edges between them.
+"""The op graph before folding: the part that each node stands for, and the edges.
 
-A recording may have a million nodes, of which a picture shows some hundred. So a node is no more
-here than the op, version or tensor that it stands for; its :class:`~tapeviz.graph.model.Node`, with
-the words on it, is made when it is drawn. Folding gives the ``networkx`` graph that is laid out.
+A recording may have a million nodes, of which a picture shows some hundred. So only the op, version
+or tensor that a node stands for is kept here; its :class:`~tapeviz.graph.model.Node`, with words,
+is made when it is drawn. Folding gives the ``networkx`` graph that is laid out.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .nodes import Nodes
 
 @dataclass(slots=True)
 class OpGraph:
-    """Nodes in the order in which they came to be, and edges.
+    """``parts``: the part of each node, versions first, then ops in the order they ran.
 
-    ``into``, ``out``: edges of those nodes that have any. ``entries``: the recorded operations and
-    calls of which something is shown, by their ops. ``carried``: edges of compiled loops into their
+    ``into``, ``out``: the edges of the nodes that have any. ``entries``: the recorded operations
+    and calls with ops in the graph, by op. ``carried``: the edges of each compiled loop into its
     next turn. ``pinned``: nodes that a first view must not fold away: target, sources, cuts.
     """
 
@@ -42,11 +42,11 @@ class OpGraph:
         return name in self.parts
 
     def node(self, name: NodeId) -> Node:
-        """The node as it is drawn by itself."""
+        """The node as it is drawn if no group hides it."""
         return self.maker.of(name, self.parts[name])
 
     def op(self, name: NodeId) -> Op | None:
-        """The op that a node stands for, if it stands for one."""
+        """The op that a node stands for, None if it is no op's."""
         part = self.parts[name]
         return part if isinstance(part, Op) else None
 
@@ -57,12 +57,13 @@ class OpGraph:
         return "op" if isinstance(part, Op) and not self.maker.is_value(part) else "constant"
 
     def is_returned(self, name: NodeId) -> bool:
-        """Whether it is a tensor that no op made: with edges into it, one that came from Python."""
+        """Whether the node is a tensor that no op made. If it has edges, it came back from
+        Python."""
         part = self.parts[name]
         return not isinstance(part, (Op, Version)) and self.maker.maker_of(part) is None
 
     def kind(self, name: NodeId) -> tuple[str, SiteId]:
-        """Type and source position: the same for counterparts in the turns of a loop."""
+        """Type and site, which counterparts in the turns of a loop share."""
         part = self.parts[name]
         if isinstance(part, Op):
             return part.type, part.site.id
@@ -73,7 +74,7 @@ class OpGraph:
         self.out.setdefault(edge.source, []).append(edge)
 
     def exchange(self, others: Mapping[int, Edge]) -> None:
-        """Put other edges in the places of those with these ``id``."""
+        """Replace edges; ``others``: ``id`` of an edge → the edge that takes its place."""
         if others:
             for table in (self.into, self.out):
                 for edges in table.values():
@@ -94,7 +95,7 @@ class OpGraph:
                     del table[name]
 
     def edges(self) -> Iterator[Edge]:
-        """All edges: by their source, those to one target together."""
+        """All edges, sorted by source; parallel edges come one after the other."""
         for name in self.parts:
             edges = self.out.get(name, ())
             if len(edges) < 3:
@@ -107,9 +108,9 @@ class OpGraph:
                 yield from parallel
 
     def successors(self, name: NodeId) -> Iterable[NodeId]:
-        """Each node that takes from this one, once."""
+        """The nodes that take a value of this one, each once."""
         return dict.fromkeys([edge.target for edge in self.out.get(name, ())])
 
     def predecessors(self, name: NodeId) -> Iterable[NodeId]:
-        """Each node that this one takes from, once."""
+        """The nodes whose values this one takes, each once."""
         return dict.fromkeys([edge.source for edge in self.into.get(name, ())])

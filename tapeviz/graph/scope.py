@@ -1,8 +1,8 @@
-"""A trace and one gradient call in, the ops, variable versions and tensors of its picture out.
+"""A trace and a gradient call in, the ops, versions and tensors of its picture out.
 
-The picture of a call holds what the asked tape recorded on the way to the targets, and each value
-that comes from outside as a single node. Beyond that only what explains the call: where a source
-got no gradient, the ways from it to the targets through state, NumPy and unrecorded ops.
+The picture of a call has the ops on the way to the targets that its tape recorded, and a single
+node for each value computed outside of these. For a source without a gradient it also has the ways
+to the targets through state, NumPy and unrecorded ops.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ BEFORE = "before/"
 
 
 def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = ()) -> Scope:
-    """The content of the picture of a gradient call; without one every forward op.
+    """The content of the picture of a gradient call; without a call every forward op.
 
-    ``opened``: paths of values computed before (:func:`before_path`) whose making is shown.
+    ``opened``: paths (:func:`before_path`) of values computed outside whose ops are shown too.
     """
     trace = index.trace
     if call is None:
@@ -64,8 +64,8 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
 
 
 def _ends(index: TraceIndex, call: Call, explained: Scope) -> set[OpId]:
-    """The ops on the way to a source where its gradient may end: no tape recorded them, or their
-    gradient function gave nothing. The last to run stand nearest to the target."""
+    """The ops on the way to a source at which its gradient may end: the tape did not record them,
+    or their gradient function returned None. At most the last six to run, nearest to the target."""
     stopped = {step.op for step in call.steps if not any(step.downstream)}
     ended = [
         op for op in explained.ops if op in stopped or call.tape not in index.trace.ops[op].tapes
@@ -74,7 +74,7 @@ def _ends(index: TraceIndex, call: Call, explained: Scope) -> set[OpId]:
 
 
 def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:
-    """The op whose gradient function turned finite numbers into NaN or infinity first."""
+    """The op whose gradient function was the first to return NaN or infinity; empty if none did."""
 
     def is_finite(tensor: TensorId | None) -> bool:
         stats = trace.stats(tensor) if tensor is not None else None
@@ -89,17 +89,14 @@ def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:
 
 
 def _inner_calls(trace: Trace, scope: Scope, call: Call) -> list[Call]:
-    """The gradient calls whose backward pass is part of the picture."""
+    """The other gradient calls whose ops are in the picture."""
     asked = {trace.ops[op].call for op in scope.ops} - {None, call.id}
     return [inner for inner in trace.calls if inner.id in asked] if asked else []
 
 
 def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
-    """Whether an op belongs to what the asked tape saw: it recorded the op, or the op is part of
-    the forward computation that ran while it recorded.
-
-    ``tf.gradients`` has no tape: there each op of the graph belongs to it.
-    """
+    """A predicate of ops: whether the call's tape recorded the op, or the op is part of the forward
+    computation while the tape recorded. For ``tf.gradients``, without a tape, it is always true."""
     trace = index.trace
     tape: Tape | None = trace.tapes.get(call.tape) if call.tape is not None else None
     backward = index.descent.backward if trace.calls else frozenset()
@@ -116,7 +113,8 @@ def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
 
 
 def before_path(trace: Trace, tensor: TensorId) -> str:
-    """The path that opens a value computed before: the same in each round of a loop."""
+    """The path that opens a value computed outside the picture: the same in each round of a
+    loop."""
     producer = trace.producers.get(tensor)
     op = trace.ops[producer] if producer is not None else None
     name = user_name(trace, tensor)
@@ -126,7 +124,7 @@ def before_path(trace: Trace, tensor: TensorId) -> str:
 
 
 def _forward_scope(index: TraceIndex) -> Scope:
-    """No gradient was asked for: every forward op, but for how variables got their values."""
+    """Every forward op, except those that made the first values of variables."""
     trace = index.trace
     made = ScopeWalk(index, Scope(), lambda op, tensor: True)
     made.reach(
@@ -146,7 +144,7 @@ def _forward_scope(index: TraceIndex) -> Scope:
 
 
 def everything(trace: Trace) -> Scope:
-    """All that ran."""
+    """The content of a picture of the whole run."""
     versions = {(v.id, version.index) for v in trace.variables.values() for version in v.versions}
     creations = {v.versions[0].op for v in trace.variables.values() if v.versions}
     ops = {op.id for op in trace.ops.values() if op.type not in _NEVER_NODES}

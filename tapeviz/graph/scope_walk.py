@@ -1,4 +1,4 @@
-"""Tensors in, all that they were made from, as far as a picture reaches, out."""
+"""Tensors in, the ops, versions and tensors of the picture that they were made from out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .trace_index import TraceIndex, VersionKey, version_at, version_before
 
 @dataclass(slots=True)
 class Scope:
-    """The content of a picture. ``tensors``: those that no op produced; ``outside``: those whose
-    making is not part of the picture."""
+    """The content of a picture. ``tensors``: values that no op made; ``outside``: values made by
+    ops that are not in the picture."""
 
     ops: set[OpId] = field(default_factory=set)
     versions: set[VersionKey] = field(default_factory=set)
@@ -24,7 +24,11 @@ class Scope:
 
 
 class ScopeWalk:
-    """Goes from tensors back to what they were made from, as far as the picture reaches."""
+    """Adds tensors to a scope, with the ops and versions that they were made from.
+
+    ``is_shown(op, tensor)``: whether an op belongs to the picture; ``tensor``: its output that the
+    walk came from, None if it came through state or Python.
+    """
 
     def __init__(
         self, index: TraceIndex, scope: Scope, is_shown: Callable[[Op, TensorId | None], bool]
@@ -37,7 +41,8 @@ class ScopeWalk:
         self.scope = scope
 
     def admit(self, more: Scope) -> None:
-        """These ops and versions belong to the picture wherever they ran."""
+        """Empty the scope, and let these ops, versions and tensors belong to it wherever they
+        ran."""
         self._admitted = more
         self._seen.clear()
         self.scope.outside.clear()
@@ -45,6 +50,7 @@ class ScopeWalk:
         self.scope.ops.clear()
 
     def reach(self, tensors: Iterable[TensorId]) -> None:
+        """Add tensors and all that they were made from."""
         trace, scope = self._trace, self.scope
         waiting = list(tensors)
         while waiting:
@@ -69,7 +75,7 @@ class ScopeWalk:
                 scope.outside.add(tensor)
 
     def _left_for(self, returned: TensorId) -> list[TensorId]:
-        """The tensors whose values came back as this constant, where they are in the picture."""
+        """The tensors whose values came back as this constant, if they belong to the picture."""
         further: list[TensorId] = []
         for left in self._index.links.get(returned, ()):
             version = version_before(self._trace, left, returned)
@@ -103,7 +109,8 @@ class ScopeWalk:
         return further
 
     def keep_version(self, version: Version) -> list[TensorId]:
-        """Keep a variable's version, and the writes that led to it as far as they are shown."""
+        """Add a version and the writes that led to it, as far as they belong to the picture;
+        returns the tensors to reach next."""
         further: list[TensorId] = []
         while (version.variable, version.index) not in self.scope.versions:
             key = (version.variable, version.index)
@@ -126,7 +133,7 @@ class ScopeWalk:
         return further
 
     def reach_operand(self, tensor: TensorId, call: Call) -> None:
-        """A source is in the picture whatever became of it."""
+        """Add a source of the call, whether or not a gradient reached it."""
         variable = self._trace.variables.get(VariableId(tensor))
         if variable is None:
             self.reach([tensor])

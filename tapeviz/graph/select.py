@@ -1,4 +1,4 @@
-"""A trace in, the decision out: which ops are nodes, which are edges, which are left out."""
+"""A trace and a gradient call in, the ops that are nodes of its picture out."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from .trace_index import Descent, TraceIndex, asked_for, shown_calls
 
 @dataclass(frozen=True, slots=True)
 class NodeSelection:
-    """``ops``: those that are nodes, in the order they ran. ``data``: op → the op that ends its
-    line (itself for that one): ``x = tf.random.normal(…)`` is one value, not three ops.
-    ``entries``: op → the innermost recorded operation that it ran inside of."""
+    """``ops``: the ops that are nodes, in the order they ran; ``shown``: their ids. ``data``: op
+    that only makes a named value → the last op of its line, which is drawn as that value: the three
+    ops of ``x = tf.random.normal(…)`` are one node. ``asked``: see `asked_for`. ``entries``: op →
+    the innermost recorded operation that it ran inside of."""
 
     ops: tuple[Op, ...]
     shown: frozenset[OpId]
@@ -27,13 +28,13 @@ class NodeSelection:
     data: Mapping[OpId, OpId]
     entries: Mapping[OpId, Op]
     is_all: bool = False
-    """It holds everything that ran, not the picture of one call."""
+    """It is the whole run, not the picture of one call."""
 
 
 def select(
     index: TraceIndex, call: Call | None, opened: Collection[str], *, shows_all: bool
 ) -> NodeSelection:
-    """The part of a gradient call to show; ``shows_all``: everything that ran."""
+    """Select the nodes of a gradient call's picture, or with ``shows_all`` of the whole run."""
     trace, descent = index.trace, index.descent
     scope = everything(trace) if shows_all else find_scope(index, call, opened)
     calls = shown_calls(trace) if shows_all or call is None else (call,)
@@ -56,8 +57,8 @@ def select(
 
 
 def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
-    """A read is an edge, unless the snippet holds on to what was read; an entry with a body
-    whose outputs its ops produced is a group."""
+    """Whether an op is a node. A read of a variable is an edge, unless the snippet named its
+    result; a recorded operation whose body made its outputs is a group."""
     if op.type == "ReadVariableOp" and op.outputs and op.outputs[0] in trace.reads:
         return any(output in asked or output in trace.names for output in op.outputs)
     if op.body and not op.is_recorded_operation:  # a compiled function's call
@@ -70,7 +71,7 @@ def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
 def _data(
     trace: Trace, ops: list[Op], descent: Descent, hidden: Bookkeeping
 ) -> Mapping[OpId, OpId]:
-    """Ops of one line that make one named value out of nothing that a gradient could reach."""
+    """Find ops of one line that make a named value from nothing that a gradient could reach."""
     by_id = {op.id: op for op in ops}
     users: dict[TensorId, list[OpId]] = {}
     plain: set[OpId] = set()

@@ -1,10 +1,12 @@
-"""A trace in, the tables over all of it that every picture of it shares, out."""
+"""A trace in, the tables that all pictures of it share out."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from types import MappingProxyType
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace, Variable, VariableId, Version
@@ -12,24 +14,21 @@ from ..trace.naming import variable_names
 
 VersionKey = tuple[VariableId, int]
 Links = Mapping[TensorId, tuple[TensorId, ...]]
-"""Constant → the tensors whose values, after they left TensorFlow, came back as it."""
+"""Constant → the tensors whose values left TensorFlow and came back as this constant."""
 NO_LINKS: Links = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """Where values come from.
-
-    ``carrying``: tensors that derive from a variable, a watched tensor or a source: those that a
-    gradient could reach. ``backward``: ops of a gradient call, and those that use their results.
-    """
+    """``carrying``: tensors that derive from a variable, a watched tensor or a source, which a
+    gradient could reach. ``backward``: ops of gradient calls, and ops that use their results."""
 
     carrying: Set[TensorId]
     backward: Set[OpId]
 
 
 class TraceIndex:
-    """Tables over a whole trace that every picture of it shares."""
+    """Tables of a whole trace, made when they are first needed."""
 
     def __init__(self, trace: Trace, links: Links) -> None:
         self.trace = trace
@@ -46,17 +45,17 @@ class TraceIndex:
 
     @cached_property
     def groups(self) -> dict[OpId, Op]:
-        """Op → the recorded operation or compiled loop whose group it stands in."""
+        """Op → the recorded operation or compiled loop whose group it is in."""
         return enclosing_entries(self.trace)
 
     @cached_property
     def in_order(self) -> tuple[Op, ...]:
-        """The ops as they ran."""
+        """The ops in the order they ran."""
         return tuple(self.trace.ops.values())
 
     @cached_property
     def takers(self) -> dict[TensorId, list[int]]:
-        """Tensor → the places, in :attr:`in_order`, of the ops that take it."""
+        """Tensor → the indices, in :attr:`in_order`, of the ops that take it."""
         takers: dict[TensorId, list[int]] = {}
         for place, op in enumerate(self.in_order):
             for tensor in op.inputs:
@@ -65,7 +64,7 @@ class TraceIndex:
 
     @cached_property
     def bound_lines(self) -> dict[TensorId, int]:
-        """Tensor → the line that bound it to a name first."""
+        """Tensor → the line that first bound it to a name."""
         lines: dict[TensorId, int] = {}
         for binding in self.trace.bindings:
             for tensor, _ in binding.tensors:
@@ -74,7 +73,7 @@ class TraceIndex:
 
     @cached_property
     def results(self) -> dict[TensorId, Call]:
-        """Gradient → the call that gave it."""
+        """Gradient → the call that returned it."""
         return {
             result: call
             for call in shown_calls(self.trace)
@@ -88,7 +87,7 @@ class TraceIndex:
 
     @cached_property
     def descent(self) -> Descent:
-        """One pass over the ops in their order."""
+        """Which tensors and ops derive from what; one pass over the ops."""
         trace, links = self.trace, self.links
         carrying = set(asked_for(trace, shown_calls(trace)))
         carrying.update(trace.reads)
@@ -113,9 +112,8 @@ class TraceIndex:
 def enclosing_entries(trace: Trace, shown: frozenset[OpId] | None = None) -> dict[OpId, Op]:
     """Op → the innermost recorded operation or compiled loop that it ran inside of.
 
-    ``shown``: only entries around one of these ops. A function's call inside of its own entry does
-    not count: see ``build._makers``; and a function that asks for gradients itself is no group:
-    what the picture is about is in there.
+    ``shown``: only entries around one of these ops. A function that asks for gradients itself is
+    left out: the picture is about its inside.
     """
     around: dict[OpId, Op] = {}
     for op in trace.ops.values():
@@ -129,7 +127,8 @@ def enclosing_entries(trace: Trace, shown: frozenset[OpId] | None = None) -> dic
 
 
 def _taint_optimizer_state(trace: Trace, op: Op, tainted: set[TensorId]) -> None:
-    """An optimizer's moments are made of gradients: what is read from them is, too."""
+    """Mark what is read from a variable that is not trainable after a gradient was written to it
+    (an optimizer's moments)."""
     version = trace.writes.get(op.id)
     variable = trace.variables.get(version.variable) if version is not None else None
     if version is None or variable is None or variable.trainable:
@@ -141,12 +140,12 @@ def _taint_optimizer_state(trace: Trace, op: Op, tainted: set[TensorId]) -> None
 
 
 def shown_calls(trace: Trace) -> tuple[Call, ...]:
-    """The gradient calls a picture can be about: the snippet's own, else all."""
+    """The gradient calls that a picture can show: the snippet's own, or all if there are none."""
     return tuple(call for call in trace.calls if call.is_direct) or trace.calls
 
 
 def asked_for(trace: Trace, calls: Iterable[Call]) -> frozenset[TensorId]:
-    """Tensors that the snippet named to a tape: targets, sources and what it watched itself."""
+    """The tensors that the snippet gave to a tape: targets, sources, and those that it watched."""
     calls = tuple(calls)
     asked = {operand.tensor for call in calls for operand in (*call.targets, *call.sources)}
     for identity in {call.tape for call in calls}:
@@ -157,10 +156,8 @@ def asked_for(trace: Trace, calls: Iterable[Call]) -> frozenset[TensorId]:
 
 
 def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version | None:
-    """If ``handle`` is a variable's: the version that was read last before a tensor was made.
-
-    Tensors' ids count up.
-    """
+    """The version of a variable that was read last before a tensor was made (ids count up); None if
+    ``handle`` is no variable's."""
     variable = trace.variables.get(VariableId(handle))
     if variable is None or not variable.versions:
         return None
@@ -171,12 +168,6 @@ def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version 
 
 
 def version_at(variable: Variable, when: int) -> Version | None:
-    """The variable's version at this position in the order of events."""
-    low, high = 0, len(variable.versions)
-    while low < high:
-        middle = (low + high) // 2
-        if variable.versions[middle].when <= when:
-            low = middle + 1
-        else:
-            high = middle
-    return variable.versions[low - 1] if low else None
+    """The version that a variable had at this position in the order of events; None before it."""
+    count = bisect_right(variable.versions, when, key=attrgetter("when"))
+    return variable.versions[count - 1] if count else None

@@ -1,4 +1,4 @@
-"""Two op graphs and which ops are the same in, one graph that holds both out."""
+"""Two graphs and their paired ops in, one graph that holds both out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from .model import EdgeKey, Node, NodeId
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """``graph``: every node and edge of either, with ``width``, ``height`` and ``weight`` the
-    larger of both. ``before``, ``after``: what a node of either is called in it; a node that both
-    have is called the same.
-    """
+    """``graph``: every node and edge of either, with the larger ``width``, ``height`` and
+    ``weight``. ``before``, ``after``: node of either graph → its id in the union; nodes that
+    are the same have the same id."""
 
     graph: nx.MultiDiGraph
     before: Mapping[NodeId, NodeId]
@@ -31,8 +30,8 @@ class Union:
 def unite(
     before: nx.MultiDiGraph, after: nx.MultiDiGraph, pairs: Iterable[tuple[OpId, OpId]]
 ) -> Union:
-    """Nodes of paired ops are one node; so are variables, constants and groups that are called the
-    same, at best those that the same nodes take."""
+    """The union of two graphs. Paired ops are one node; so are variables, constants and groups with
+    the same title, preferably those with the same readers."""
     same = _same_nodes(before, after, dict(pairs))
     names = {node: node for node in before}
     others = {name: f"+{name}" for name in after} | {b: a for a, b in same.items()}
@@ -44,7 +43,7 @@ def unite(
 
 
 def edge_in_union(edge: EdgeKey, called: Mapping[NodeId, NodeId]) -> EdgeKey:
-    """The key in the union of an edge of one side; it counts edges between two nodes."""
+    """The key in the union of an edge of one side; ``called``: node → its id in the union."""
     return called[edge[0]], called[edge[1]], edge[2]
 
 

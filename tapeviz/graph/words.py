@@ -1,9 +1,9 @@
-"""Ops, tensors and variables in, the words that stand on their nodes out."""
+"""Ops, tensors and variables in, the titles and subtitles of their nodes out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -34,7 +34,7 @@ _WRITES = {"AssignAddVariableOp": "assign_add", "AssignSubVariableOp": "assign_s
 
 
 def friendly(op_type: str) -> str:
-    """The op type as people say it: ``AddV2`` → ``Add``, ``__inference_f_12`` → ``f``."""
+    """A short name of an op type: ``AddV2`` → ``Add``, ``__inference_f_12`` → ``f``."""
     compiled = _COMPILED.match(op_type)
     if compiled:
         return compiled["name"]
@@ -43,7 +43,7 @@ def friendly(op_type: str) -> str:
 
 
 def write_word(op_type: str) -> str:
-    """How the snippet says a write of this op type: ``assign_add``, ``scatter_update``, …"""
+    """A word for a write of this op type: ``assign_add``, ``scatter update``, ``Adam``."""
     if op_type.startswith("ResourceScatter"):
         kind = op_type.removeprefix("ResourceScatter").removeprefix("Nd")
         return f"scatter {kind.lower() or 'update'}"
@@ -52,8 +52,8 @@ def write_word(op_type: str) -> str:
     return _WRITES.get(op_type, "assign")
 
 
-def shape_words(shape: tuple[int | None, ...] | None) -> str:
-    """``2×3``; empty for a scalar, ``?`` for an unknown rank."""
+def shape_words(shape: Sequence[int | None] | None) -> str:
+    """``2×3``; ``?`` for an unknown size or rank; empty for a scalar."""
     if shape is None:
         return "?"
     return "×".join("?" if size is None else str(size) for size in shape)
@@ -75,10 +75,10 @@ def version_name(name: str, index: int) -> str:
 
 
 def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
-    """Each tensor's names, the one that a reader knows it by first.
+    """The names of each tensor, the best one first.
 
-    A plain name (``y``) before one with keys (``c[0]``); then the one that was bound farthest out:
-    what a function calls its parameter says less than what its caller calls the value.
+    Plain names (``y``) come before those with keys (``c[0]``), then names bound by fewer nested
+    calls before others: the name of a caller says more than that of a parameter.
     """
     ranks: dict[TensorId, dict[str, tuple[bool, int]]] = {}
     for binding in trace.bindings:
@@ -94,17 +94,17 @@ def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
 
 
 def user_name(trace: Trace, tensor: TensorId) -> str:
-    """The snippet's own name of a tensor, the best one if it has several; else empty."""
+    """The first of a tensor's names in the snippet; empty if it has none."""
     return next(iter(trace.names.get(tensor, ())), "")
 
 
 def version_words(
     trace: Trace, version: Version, name: str, first: int = 0, is_written: bool = True
 ) -> tuple[str, str]:
-    """Title and subtitle of a version of the variable that is called ``name``.
+    """Title and subtitle of a version of the variable ``name``.
 
-    ``first``: the first version in the picture; ``is_written``: the write that made this one is
-    in the picture.
+    ``first``: the first version in the picture; ``is_written``: the write that made this version
+    is in the picture.
     """
     variable = trace.variables[version.variable]
     title = version_name(name, version.index - first)
@@ -119,14 +119,14 @@ def version_words(
 
 
 def version_line(trace: Trace, version: Version) -> int:
-    """The line that made this version."""
+    """The line that made this version: of its write, or of the variable's creation."""
     if version.index and version.op is not None and version.op in trace.ops:
         return trace.ops[version.op].line
     return trace.variables[version.variable].site.line
 
 
 def op_words(trace: Trace, op: Op) -> tuple[str, str]:
-    """Title and subtitle of an op: the user's name of its output first, else its type."""
+    """Title and subtitle of an op; the title is the user's name of its output, else its type."""
     names = [name for name in (user_name(trace, output) for output in op.outputs) if name]
     tensor = trace.tensors.get(op.outputs[0]) if op.outputs else None
     shape = shape_words(tensor.shape) if tensor is not None else ""
@@ -137,7 +137,7 @@ def op_words(trace: Trace, op: Op) -> tuple[str, str]:
 
 
 def constant_words(trace: Trace, tensor: TensorId) -> tuple[str, str]:
-    """Title and subtitle of a value that no op produced: its name, else the number itself."""
+    """Title and subtitle of a value that no op made; the title is its name, else its value."""
     known = trace.tensors.get(tensor)
     shape = shape_words(known.shape) if known is not None else "?"
     name = user_name(trace, tensor)
@@ -148,7 +148,7 @@ def constant_words(trace: Trace, tensor: TensorId) -> tuple[str, str]:
 
 
 def number_words(trace: Trace, tensor: TensorId) -> str:
-    """A scalar as text; empty for anything else or when its value did not travel."""
+    """A scalar as text; empty for other tensors, and if the value stayed in the kernel."""
     known = trace.tensors.get(tensor)
     if known is None or known.shape != ():
         return ""

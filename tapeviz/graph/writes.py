@@ -1,4 +1,4 @@
-"""A write to a variable and the snippet's text in, the words for it out: ``x[:2,:2] ← patch``."""
+"""An assign op and the snippet's text in, the words on its node out: ``x[:2,:2] ← patch``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_VALUE = 22
 
 
 class WriteWords:
-    """Words for the assigns of one trace; parses the snippet once."""
+    """The words on the assigns of one trace; parses the snippet once."""
 
     def __init__(self, trace: Trace, names: Mapping[VariableId, str]) -> None:
         self._names = names
@@ -41,7 +41,7 @@ class WriteWords:
         return title, joined((word, line_words(op.line)))
 
     def _call(self, op: Op) -> ast.Call | None:
-        """The ``….assign…(…)`` call that this op ran in, when the text lets one say so."""
+        """The ``….assign…(…)`` call that the op ran in, None if the text does not show it."""
         if not op.site.frames:
             return None
         frame = op.site.frames[0]
@@ -51,7 +51,7 @@ class WriteWords:
         return self._calls[frame]
 
     def _subscript(self, receiver: ast.expr) -> str:
-        """Which slice was written; of ``c[0].assign(…)`` the variable's own name says enough."""
+        """The slice that was written, as text in brackets; empty without one."""
         if not isinstance(receiver, ast.Subscript):
             return ""
         return f"[{self._source.segment(receiver.slice).replace(' ', '')}]"

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..graph.model import Node
+from ..graph.words import shape_words
 from ..trace.model import Tensor, Trace
 from .model import BoxShape
-from .parts.numbers import rounded_text, scalar_text, shape_text
+from .parts.numbers import rounded_text, scalar_text
 from .parts.pictures import cells_of_tensor
 from .text import clean, shorten
 
@@ -86,7 +87,7 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
         # In graph mode a literal is an op, whose name is the literal itself.
         whole = f"{name} = {text}" if name and name != text else text
     else:
-        shape = shape_text(tensor.shape)
+        shape = shape_words(tensor.shape)
         # ``float32 3`` would read as the number 3.
         shape = f"[{shape}]" if shape.isdecimal() else shape
         whole = f"{name} · {shape}".rstrip(" ·") if name else f"{tensor.dtype} {shape}".rstrip()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..analysis.model import WalkStep
+from ..graph.words import shape_words
 from ..trace.model import Array, TensorId, Trace
-from .parts.numbers import gradient_text, scalar_text, shape_text
+from .parts.numbers import gradient_text, scalar_text
 
 LONGEST = 26
 SHORT = 10
@@ -45,7 +46,7 @@ def gradient_words(
     norm."""
     known = trace.tensors.get(tensor)
     value = value_of(tensor)
-    shape = shape_text(known.shape) if known else ""
+    shape = shape_words(known.shape) if known else ""
     if value is not None and value.size > 1 and bool((value == value.flat[0]).all()):
         only = scalar_text(value.flat[0], 8)
         return f"zeros {shape}" if not value.flat[0] else f"{only} · ones {shape}"

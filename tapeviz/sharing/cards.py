@@ -11,8 +11,9 @@ from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..analysis.status import STATUS_WORDS
 from ..export.shared_page import PageCard, PageFix, PageTable
+from ..graph.words import shape_words
 from ..report import bridge_heading, check_words, plain_message, result_in_a_line
-from ..scene.parts.numbers import rounded_text, scalar_text, shape_text, type_text
+from ..scene.parts.numbers import rounded_text, scalar_text, type_text
 from ..trace.model import Array, TensorId, Trace
 
 MOST_CARDS = 40
@@ -108,7 +109,7 @@ def _tables(trace: Trace, finding: Finding) -> Iterator[PageTable]:
 def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> PageTable:
     value = trace.value(tensor)
     if value is not None and value.size:
-        rest = f"the first of {shape_text(value.shape)}"
+        rest = f"the first of {shape_words(value.shape)}"
         is_cut = value.size > sum(map(len, _rows(value)))
         return PageTable(
             heading, _rows(value), " · ".join(filter(None, (rest if is_cut else "", note)))

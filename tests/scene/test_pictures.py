@@ -8,7 +8,6 @@ from tapeviz.scene.parts.numbers import (
     gradient_text,
     rounded_text,
     scalar_text,
-    shape_text,
     type_text,
 )
 from tapeviz.scene.parts.pictures import (
@@ -47,9 +46,7 @@ def test_array_text_is_compact_or_nothing() -> None:
     assert array_text(np.arange(100)) == ""
 
 
-def test_shape_and_type_text() -> None:
-    assert shape_text((2, None, 3)) == "2×?×3"
-    assert shape_text(()) == ""
+def test_type_text() -> None:
     assert type_text("float32", (2, 3)) == "float32 2×3"
     assert type_text("float32", ()) == "float32"
 

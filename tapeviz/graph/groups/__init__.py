@@ -1,1 +1,1 @@
-"""Ops gathered into groups: by function, loop, layer and repeat; which stand open, and folding."""
+"""Groups of ops by function, loop, layer and repeat: found, chosen to be open, and folded."""

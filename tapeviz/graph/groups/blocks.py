@@ -1,4 +1,4 @@
-"""Names of layers in, the blocks that their common parts make out: ``conv2_block1_1_conv``."""
+"""Names of layers in, blocks of layers with a common beginning out (``conv2_block1_1_conv``)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 _LEAST_LAYERS = 8
-"""Fewer layers need no blocks."""
-
-
+"""Fewer layers get no blocks."""
 BlockKind = Literal["layer", "loop", "turn"]
 
 
 def block_parts(names: Sequence[str]) -> dict[str, tuple[tuple[BlockKind, str], ...]]:
     """For each layer the blocks around it, the outermost first: ``conv2``, ``conv2_block1``.
 
-    A name that is followed by a number in all its layers (``block_1_expand``, ``block_2_expand``)
-    is a loop, and its blocks are the turns.
-
-    A block is a common beginning of at least two names, if what follows is more than a number:
-    ``dense_1`` and ``dense_2`` are just the next ones of their kind.
+    A block is the common beginning of at least two names that differ in more than a number:
+    ``dense_1`` and ``dense_2`` make no block. If a number follows in all its layers
+    (``block_1_expand``, ``block_2_expand``), the block is a loop, and the blocks in it are turns.
     """
     if len(names) < _LEAST_LAYERS:
         return {}

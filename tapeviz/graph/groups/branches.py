@@ -1,4 +1,4 @@
-"""The ops of a graph in, each put into the branches of where it ran, out."""
+"""Ops in the order they ran in, a tree of the functions, loops and layers that they ran in out."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ GroupKind = Kind | str
 
 @dataclass(slots=True)
 class Branch:
+    """A group in the making. ``key``: tells it from a neighbour with the same title; ``children``:
+    branches and the nodes of ops, in order; ``ops``: the number of ops in it; ``shape``: the same
+    for branches that are alike."""
+
     kind: GroupKind
     title: str
     line: int
@@ -28,8 +32,8 @@ class Branch:
 
 
 def inner_first(root: Branch) -> list[Branch]:
-    """All branches of a tree, each after those inside of it. Not by recursion: a snippet's own may
-    be as deep as Python allows."""
+    """All branches of a tree, each after those in it; without recursion, since the tree may be as
+    deep as the snippet's own recursion."""
     found: list[Branch] = []
     waiting = [root]
     while waiting:
@@ -45,7 +49,10 @@ def plant(
     trace: Trace,
     kinds: frozenset[str] | None,
 ) -> None:
-    """Put every op into the branches of where it ran."""
+    """Put every op into the branches of the functions, loops and layers that it ran in.
+
+    ``kinds``: the kinds of groups to make, None for all.
+    """
     levels = OpLevels(trace)
     entries = _Entries(trace, ordered, levels)
     calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
@@ -71,7 +78,7 @@ def plant(
 
 
 def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
-    """The backward pass of an inner tape, recorded by an outer one."""
+    """The level of an inner tape's backward pass, which an outer tape recorded."""
     if call is None:
         return
     tape = trace.tapes.get(call.tape) if call.tape is not None else None
@@ -82,9 +89,8 @@ def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
 class _Entries:
     """The recorded operations and compiled loops that ops ran inside of.
 
-    Such an entry is inside of the levels that it ran in itself, and around those that
-    its inside adds to them. A call of a compiled function that was not opened is a group of its
-    own: it can be opened.
+    Such an entry is inside of the levels that it ran in, and around the further levels of its body.
+    A call of a compiled function that was not opened is a group of its own, which can be opened.
     """
 
     def __init__(self, trace: Trace, ordered: list[tuple[NodeId, Op]], levels: OpLevels) -> None:
@@ -131,6 +137,6 @@ class _Entries:
 
 
 def _shared(own: tuple[Level, ...], around: tuple[Level, ...]) -> int:
-    """How many levels the two begin with alike."""
+    """The number of levels that both begin with."""
     same = (mine.key == other.key for mine, other in zip(own, around, strict=False))
     return sum(1 for _ in takewhile(bool, same))

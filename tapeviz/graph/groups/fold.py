@@ -1,8 +1,8 @@
-"""An op graph, its groups and which of them are open in, the op graph as it is drawn out.
+"""An op graph, its groups and which of them are open in, the graph that is drawn out.
 
-A closed group is one node. An open repeat shows one turn, and what happens in the others belongs
-to the nodes at the same place of that turn: values carried from turn to turn go back to the
-beginning, what all turns share comes in once.
+A closed group is one node. An open repeat shows one turn, whose nodes stand for those at the same
+place of the other turns: values carried from turn to turn run back to the beginning, values that
+all turns share come in once.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _NUMBER = re.compile(r" #\d+$")
 def fold(
     graph: OpGraph, tree: Tree, opening: OpenGroups, framed: Collection[str] = ()
 ) -> nx.MultiDiGraph:
-    """The graph as it is drawn: each closed group one node, every node's :attr:`Node.group` set.
+    """The graph that is drawn: each closed group is one node, and :attr:`Node.group` is set.
 
-    ``framed``: paths of open groups that get a frame; repeats always do. The result's attribute
-    ``frames`` has the frames, outer ones first, and the attribute ``frame`` of a node the path of
-    the innermost one that it stands in. Linear in nodes and edges.
+    ``framed``: paths of open groups that get a frame; open repeats always have one. The graph
+    attribute ``frames`` has the frames, outer ones first; the node attribute ``frame`` is the path
+    of the innermost frame around a node. Takes time linear in nodes and edges.
     """
     return _Folding(graph, tree, opening, framed).fold()
 
@@ -43,7 +43,7 @@ def group_id(path: str) -> NodeId:
 
 
 def path_of(node: Node) -> str:
-    """The path of the group that this node is, or else stands in: what folds and unfolds it."""
+    """The path of the group that a node stands for, else of the group that it is in."""
     return node.id.removeprefix(GROUP_PREFIX) if node.role == "group" else node.group
 
 
@@ -97,17 +97,17 @@ class _Folding:
         return result
 
     def _is_turn(self, path: str) -> bool:
-        """A turn does not fold by itself: the repeat that it is one of does."""
+        """Whether the group is a turn, which folds only with its repeat."""
         return bool(path) and self._tree.groups[path].kind == "turn"
 
     def _stands_in(self, name: NodeId) -> str:
-        """Path of the innermost open group around a node that is drawn by itself."""
+        """The path of the innermost open group around a node that is drawn by itself."""
         home = self._tree.home.get(name, "")
         kind, path = self._why_hidden(home)
         return self._tree.groups[path].parent if kind == "closed" else home
 
     def _in_turn(self, node: Node, home: str) -> Node:
-        """The node with the value that it has in the turns shown of compiled loops around it."""
+        """The node, with its value in the turns shown of the compiled loops around it."""
         loops = [path for path in upwards(home) if path in self._opening.numbers]
         if not loops or node.tensor is None or node.op is None or node.role != "op":
             return node
@@ -117,8 +117,8 @@ class _Folding:
         return replace(node, tensor=loop.turns.get(key, {}).get(node.tensor))
 
     def _turn_of(self, loops: Sequence[str]) -> tuple[Loop, tuple[int, ...] | None]:
-        """The innermost of compiled loops, and the key of the turn shown in :attr:`Loop.turns`;
-        None: the last one, which the ids drawn are of."""
+        """The innermost of some compiled loops, and the key in :attr:`Loop.turns` of the turn
+        shown; None for the last turn, whose tensors the nodes already have."""
         groups, numbers = self._tree.groups, self._opening.numbers
         loop = groups[loops[0]].loop
         assert loop is not None
@@ -161,7 +161,7 @@ class _Folding:
     # What stands for a node.
 
     def _resolve(self, name: NodeId) -> NodeId | None:
-        """The node that is drawn for this one; None: nothing is."""
+        """The id of the node that is drawn for this one; None if there is none."""
         if name in self._shown:
             return self._shown[name]
         kind, path = self._why_hidden(self._tree.home.get(name, ""))
@@ -176,7 +176,8 @@ class _Folding:
         return found
 
     def _why_hidden(self, home: str) -> tuple[str, str]:
-        """The outermost closed group around a group, or repeat that shows another turn."""
+        """("closed", path of the outermost closed group around a group), ("turn", path of a repeat
+        that shows another turn), or ("", "") if the group is visible."""
         unknown: list[str] = []
         while home not in self._hidden:
             unknown.append(home)
@@ -194,9 +195,10 @@ class _Folding:
         return known
 
     def _matched(self, repeat: str) -> dict[NodeId, NodeId | None]:
-        """For each node in the turns that are not shown the one at its place in the turn that is.
+        """For each node in a hidden turn its counterpart in the turn shown.
 
-        One without a counterpart belongs to what it is made from, else to what it goes into.
+        A node without one takes the counterpart of a node that it is made from, else of one that
+        takes it.
         """
         if repeat in self._matches:
             return self._matches[repeat]
@@ -229,7 +231,7 @@ class _Folding:
         return found
 
     def _nodes_within(self, repeat: str) -> list[NodeId]:
-        """Nodes of a repeat that no closed group around it hides, in their order."""
+        """The nodes in a repeat, in order."""
         if self._by_repeat is None:
             self._by_repeat = {}
             above: dict[str, list[str]] = {}
@@ -243,8 +245,8 @@ class _Folding:
         return self._by_repeat.get(repeat, [])
 
     def _keys(self, names: list[NodeId]) -> dict[NodeId, Hashable]:
-        """The place of each node in its turn: the how-many-th op of its type and source position,
-        or what takes it first."""
+        """The key of each node within its turn: type, source position and a running number; for a
+        value the key of the first node that takes it."""
         seen: Counter[Hashable] = Counter()
         keys: dict[NodeId, Hashable] = {}
         inside = set(names)
@@ -282,7 +284,7 @@ class _Folding:
             if start == end and not (carried and end == target):
                 continue
             ends = (start, end, carried)
-            if end == target and carried:  # the way into the turn shown stands first
+            if end == target and carried:  # the edge into the turn shown comes first
                 merged.setdefault(ends, []).insert(0, edge)
             else:
                 merged.setdefault(ends, []).append(edge)
@@ -296,7 +298,7 @@ class _Folding:
         self._carry_back(result)
 
     def _carry_back(self, result: nx.MultiDiGraph) -> None:
-        """Lead what a turn of an open compiled loop hands to the next back to the beginning."""
+        """Add the edges of values that a turn of an open compiled loop hands to the next."""
         for path in self._opening.numbers:
             loop = self._tree.groups[path].loop
             for edge in self._graph.carried.get(loop.op, ()) if loop is not None else ():
@@ -322,7 +324,7 @@ class _Folding:
 
 
 def _merged(source: NodeId, target: NodeId, edges: list[Edge], entry: OpId | None) -> Edge:
-    """One edge for several; the way into a recorded operation as a whole stands first."""
+    """One edge for several; the link into a recorded operation itself comes first."""
     links: list[Link] = list(dict.fromkeys(link for edge in edges for link in edge.links))
     links.sort(key=lambda link: entry is None or link[1] != entry)
     is_recorded = any(edge.state == "recorded" for edge in edges)
@@ -332,7 +334,7 @@ def _merged(source: NodeId, target: NodeId, edges: list[Edge], entry: OpId | Non
 
 
 def _group_node(graph: OpGraph, path: str, members: Sequence[NodeId], entry: OpId | None) -> Node:
-    """``entry``: the recorded operation or call whose inside it is."""
+    """The node of a closed group; ``entry``: the recorded operation or call that it is, if any."""
     maker = graph.maker
     parts = [graph.parts[name] for name in members]
     ops = [part for part in parts if isinstance(part, Op) or maker.is_outside(part)]

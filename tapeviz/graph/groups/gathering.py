@@ -1,4 +1,4 @@
-"""Branches as the program ran in, those worth a group out: none too small, repeats found."""
+"""Branches in, branches worth a group out: small ones dissolved, repeats and lines gathered."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from .shapes import Shapes
 from .stretches import find_stretches
 
 LEAST_OPS = 4
-"""Never a fold of fewer ops."""
+"""Ops that a group has at least."""
 _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
-"""Alike stretches that no loop made are a repeat from so many on; of more than two ops each."""
+"""Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
+``_LEAST_LONG_TURNS`` of more than two children each."""
 _MANY = 12
-"""So many ops side by side are grouped by their lines."""
+"""From this many ops side by side on, ops are grouped by line."""
 _TOO_MANY = 30
 _STRETCHES = 12
-"""More than so many side by side become so many stretches."""
+"""More than ``_TOO_MANY`` children become ``_STRETCHES`` groups."""
 
 
 def prune(root: Branch, least_turns: int) -> None:
-    """Dissolve what is no group worth the name: too few ops, a loop of a single turn, a group
+    """Dissolve branches with too few ops, loops with fewer turns than ``least_turns``, and branches
     around a single other one."""
     for branch in inner_first(root):
         branch.children = _pruned(branch, least_turns)
@@ -53,7 +54,7 @@ def _pruned(branch: Branch, least_turns: int) -> list[Branch | NodeId]:
 
 
 def gather_lines(root: Branch, ops: Mapping[NodeId, Op]) -> None:
-    """The last resort: of many ops side by side those of a line are a group."""
+    """Group ops of one line, in branches with many ops side by side."""
     for branch in inner_first(root):
         _gather_lines_of(branch, ops)
 
@@ -91,7 +92,7 @@ def _gather_lines_of(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
 
 
 def bundle(root: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
-    """Stretches of alike children, one after the other, are turns of a repeat."""
+    """Make consecutive stretches of children that are alike the turns of a repeat."""
     for branch in inner_first(root):
         _bundle_in(branch, ops, shapes)
 
@@ -128,7 +129,7 @@ def _bundle_in(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None
 
 
 def cut_into_stretches(root: Branch, ops: Mapping[NodeId, Op]) -> None:
-    """Where nothing else groups what is too much to be seen at once: stretches of lines."""
+    """Group the children of branches that still have too many, by ranges of lines."""
     waiting = [root]
     while waiting:
         branch = waiting.pop()

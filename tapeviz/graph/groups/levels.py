@@ -1,7 +1,7 @@
-"""A trace in, where in the program each op ran out: functions, loop turns and layers around it.
+"""A trace in, the functions, loop turns and layers that each op ran in out.
 
-The recording tells when a loop variable or a parameter was bound, so that turns and invocations
-are known exactly; of a ``while`` loop a turn begins where its body goes back to an earlier line.
+The recording says when a loop variable or a parameter was bound, so turns and invocations are known
+exactly. A turn of a ``while`` loop begins where the execution goes back to an earlier statement.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .blocks import BlockKind, block_parts
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
 _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
 _LAYER_METHODS = frozenset(("call", "__call__", "build"))
-"""In them the name scope says which layer runs."""
+"""Methods in which the name scope says which layer runs."""
 _LONGEST_HEADER = 30
 _Layer = tuple[tuple[tuple[BlockKind, str], ...], str]
 """The blocks around a layer, and its name."""
@@ -28,7 +28,8 @@ _Layer = tuple[tuple[tuple[BlockKind, str], ...], str]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of where an op ran. ``key``: tells it from others of the same title."""
+    """A function, turn or layer that an op ran in. ``key``: tells levels with the same title
+    apart."""
 
     kind: Kind
     title: str
@@ -38,7 +39,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A loop statement; ``names``: what it binds in each turn."""
+    """A loop statement; ``names``: the names that each turn binds, none for ``while``."""
 
     line: int
     header: str
@@ -87,7 +88,7 @@ class _Lines:
 
 
 def _opens_scope(item: ast.withitem) -> bool:
-    """Whether it is a call of ``name_scope``, ``variable_scope`` or a method of such a name."""
+    """Whether a ``with`` item calls ``name_scope``, ``variable_scope`` or another ``…scope``."""
     call = item.context_expr
     return isinstance(call, ast.Call) and called_name(call).endswith("scope")
 
@@ -105,8 +106,8 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loo
 
 
 class _Link(NamedTuple):
-    """A frame of a chain. ``parent``: the number of its innermost level; ``levels``: how many
-    there are up to it; ``moves``: it, or a frame around it, stands in a ``while`` loop."""
+    """A frame of a chain of callers. ``parent``: the number of its innermost level; ``levels``: the
+    number of levels of the chain up to it; ``moves``: it or a caller is in a ``while`` loop."""
 
     frame: StackFrame | None
     parent: int
@@ -115,7 +116,7 @@ class _Link(NamedTuple):
 
 
 class _Program:
-    """Facts about a trace's text and bindings that every picture of it needs."""
+    """Tables of a trace's text and bindings that every picture of it needs."""
 
     def __init__(self, trace: Trace) -> None:
         self.lines = lines = _Lines(SourceText(trace.source))
@@ -129,7 +130,7 @@ class _Program:
             )
         ]
         self.marks = sorted(marks, key=lambda mark: mark[0])
-        """When a loop variable or a parameter was bound: its name and where."""
+        """(when, (name, site)) of each binding of a loop variable or parameter."""
         self.whens = [when for when, _ in self.marks]
         inside: dict[str, dict[str, None]] = {}
         for scope in dict.fromkeys(op.scope for op in trace.ops.values()):
@@ -137,11 +138,11 @@ class _Program:
             for depth, name in enumerate(names):
                 inside.setdefault("/".join(names[:depth]), {})[name] = None
         self.blocks = {above: block_parts(list(names)) for above, names in inside.items()}
-        """For each scope: layer → the blocks that its name puts it into."""
+        """For each scope: layer → the blocks around it."""
 
 
 _latest: list[tuple[Trace, _Program]] = []
-"""Holds the trace drawn last: its rounds are asked for one after the other."""
+"""The trace drawn last: most pictures are of the same trace as the one before."""
 
 
 def _program_of(trace: Trace) -> _Program:
@@ -154,9 +155,9 @@ def _program_of(trace: Trace) -> _Program:
 
 
 class OpLevels:
-    """Follows the ops of a trace in the order in which they ran.
+    """Gives the levels of the ops of a trace.
 
-    :meth:`of` must be asked in that order: it reads on in the bindings.
+    :meth:`of` must be called in the order in which the ops ran: it reads the bindings in parallel.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -172,15 +173,15 @@ class OpLevels:
         self._stands: dict[object, int] = {}
         self._known: dict[int, tuple[Level, ...]] = {}
         self._chain: list[_Link] = []
-        """The frames read last, outermost first."""
+        """The chain of callers read last, outermost first."""
         self._found: list[Level] = []
         """The levels of these frames."""
         self._depth = 0
         self._readers: dict[object, int] = {}
-        """For each count of turns the place in the chain from which on it matters."""
+        """For each count of turns the index in the chain of the first frame that depends on it."""
 
     def of(self, op: Op) -> tuple[Level, ...]:
-        """Where an op ran, the outermost first."""
+        """The levels that an op ran in, the outermost first."""
         last = bisect_left(self._whens, op.when, self._at)
         if last > self._at:
             for _, (name, site) in self._marks[self._at : last]:
@@ -199,8 +200,8 @@ class OpLevels:
         return self._ids.setdefault(key, len(self._ids) + 1)
 
     def _mark(self, name: str, site: Site) -> None:
-        """A loop variable or a parameter was bound: a turn or an invocation begins when the name
-        was bound in this one already."""
+        """Note the binding of a loop variable or parameter: if the current turn or invocation has
+        bound the name already, the next one begins."""
         frame, outer = site.frames[0], site.frames[1:]
         loop = self._lines.headers.get(frame.line)
         _, parent = self._around(outer)
@@ -219,10 +220,10 @@ class OpLevels:
         bound.add(name)
 
     def _around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Level], int]:
-        """The levels of a chain of frames, and the number of the innermost one.
+        """The levels of a chain of frames (innermost first), and the number of the innermost level.
 
-        Most of the frames are those of the op before, at any depth of a recursion: what was found
-        for them is taken over. Sites share the frames of their callers.
+        Most frames are those of the op before; their levels are taken over. Sites share the frame
+        objects of their callers, so frames are compared by identity.
         """
         chain, found = self._chain, self._found
         same = 0
@@ -247,7 +248,7 @@ class OpLevels:
         return found, above.parent
 
     def _turn(self, key: object, default: int = 0) -> int:
-        """The number of the turn or invocation that the frame being read is in."""
+        """The number of the turn or invocation of the frame being read."""
         self._readers[key] = self._depth
         return self._turns.get(key, default)
 
@@ -263,15 +264,15 @@ class OpLevels:
         for loop in self._lines.loops.get(frame.line, ()):
             key = (above, loop)
             if not loop.names:
-                self._stand(key, loop, frame.line)
+                self._count_while(key, loop, frame.line)
             number = max(self._turn(key, 1), 1)
             within = self._id(key)
             yield Level("loop", loop.header, loop.line, within)
             above = self._id((within, number))
             yield Level("turn", f"turn {number}", loop.line, above)
 
-    def _stand(self, key: object, loop: _Loop, line: int) -> None:
-        """Count turns of a ``while`` loop: going back to an earlier statement begins a turn."""
+    def _count_while(self, key: object, loop: _Loop, line: int) -> None:
+        """Count the turns of a ``while`` loop: going back to an earlier statement begins a turn."""
         number = bisect_left(loop.starts, line + 1)
         if number < self._stands.get(key, 0):
             self._turns[key] = self._turns.get(key, 1) + 1
@@ -297,15 +298,15 @@ class OpLevels:
         return tuple(found)
 
     def _layers(self, scope: _Layer, op: Op, call: object) -> Iterator[Level]:
-        """Blocks of layers, and the layer in them: two ``call`` of it are two levels."""
+        """The blocks around a layer, and the layer; two calls of it are two levels."""
         blocks, name = scope
         for kind, block in blocks:
             yield Level(kind, block, op.line, block)
         yield Level("layer", name, op.line, (name, call))
 
     def _call_of_layer(self, op: Op) -> object:
-        """Where the snippet called the layers that an op ran in: all ops of one call have the same
-        position, unless the snippet opened the scope itself."""
+        """The position of the snippet's call of the layers that an op ran in; None if the snippet
+        opened the scope itself."""
         if not op.site.frames or op.site.frames[0].line in self._lines.scopes:
             return None
         frame = op.site.frames[0]

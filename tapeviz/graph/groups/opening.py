@@ -1,4 +1,4 @@
-"""A tree of groups and what the user folded in, which groups stand open at first sight out."""
+"""A tree of groups and the user's folds in, the groups to draw open out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..model import NodeId
 from .tree import Group, Tree, upwards
 
 MOST_BOXES = 40
-"""As many boxes as a first view may have."""
+"""Boxes of a first view, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenGroups:
-    """``closed``: paths of folded groups; ``turns``: of each repeat the path of the turn shown;
-    ``numbers``: of each compiled loop the number, from 1, of the turn whose values are shown."""
+    """``closed``: paths of closed groups; ``turns``: path of a repeat → path of the turn shown;
+    ``numbers``: path of a compiled loop → number, from 1, of the turn whose values are shown."""
 
     closed: frozenset[str]
     turns: Mapping[str, str]
@@ -33,11 +33,11 @@ def choose_open(
     turns: Mapping[str, int] | None = None,
     most: int = MOST_BOXES,
 ) -> OpenGroups:
-    """Open groups, those with the most ops first, while the boxes stay within ``most``.
+    """Open groups, those with the most ops first, as long as there are at most ``most`` boxes.
 
-    Groups of one shape open together or not at all. What the user folded or unfolded is strong.
-    The ``pinned`` nodes are never inside of a fold. A recorded operation stays closed: the gradient
-    goes around its inside.
+    Groups of one shape are opened together. Groups that the user ``folded`` or ``unfolded`` stay
+    so. ``pinned`` nodes are never hidden. A recorded operation (custom_gradient) stays closed: the
+    gradient does not pass its inside.
     """
     return _Chooser(nodes, tree, pinned, folded, unfolded, turns or {}).choose(most)
 
@@ -82,7 +82,7 @@ class _Chooser:
                 self._chosen[path] = turn
 
     def _turn(self, repeat: Group, chosen: Mapping[str, int], kept: Collection[str]) -> str:
-        """The turn shown: the user's, else one of those to be ``kept`` in sight, else the last of
+        """The turn to show: the one ``chosen``, else the last one in ``kept``, else the last one of
         the commonest shape."""
         number = chosen.get(repeat.path)
         if number is not None:
@@ -93,7 +93,7 @@ class _Chooser:
         return [turn for turn in repeat.turns if self._tree.groups[turn].shape == usual][-1]
 
     def choose(self, most: int) -> OpenGroups:
-        """Choose; what the user opened or closed changes nothing about the other groups."""
+        """Choose the open groups; the user's choices do not change those of other groups."""
         shapes = {self._tree.groups[path].shape for path in self._automatic(most)}
         self._turns = self._chosen
         opened: set[str] = set()
@@ -110,7 +110,7 @@ class _Chooser:
         return OpenGroups(frozenset(self._tree.groups) - opened, self._turns, self._numbers)
 
     def _automatic(self, most: int) -> set[str]:
-        """Opens groups level by level as long as the boxes stay within ``most``."""
+        """The groups to open without the user's choices, while there are at most ``most`` boxes."""
         opened: set[str] = set()
         waiting: list[Group] = []
         boxes = self._open("", opened, waiting)
@@ -128,7 +128,7 @@ class _Chooser:
         return opened - {""}
 
     def _next(self, waiting: list[Group]) -> list[Group]:
-        """The groups to open next: among those that may be, the shape with the most ops."""
+        """The groups to open next: those of the shape with the most ops."""
         units: dict[int, list[Group]] = {}
         for group in waiting:
             if group.kind != "entry":
@@ -136,7 +136,8 @@ class _Chooser:
         return max(units.values(), key=lambda unit: sum(group.ops for group in unit), default=[])
 
     def _parts(self, path: str) -> tuple[int, list[Group]]:
-        """The nodes and the groups that stand in an open group; of a repeat in its turn."""
+        """The number of nodes and the groups directly in an open group; for a repeat, in the turn
+        shown."""
         leaves, groups = self._leaves[path], self._inside.get(path, [])
         if path in self._turns:
             more, inner = self._parts(self._turns[path])
@@ -157,7 +158,7 @@ class _Chooser:
 
 
 def usual_shape(tree: Tree, repeat: Group) -> int:
-    """The shape that most turns of a repeat have; of equals the one that came last."""
+    """The shape that most turns of a repeat have; of equally common ones the last."""
     shapes = [tree.groups[turn].shape for turn in repeat.turns]
     counts = Counter(shapes)
     most = max(counts.values())

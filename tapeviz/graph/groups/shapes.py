@@ -1,4 +1,4 @@
-"""Branches in, how many ops each has and which of them are alike, out."""
+"""Branches in, the number of ops and the shape of each out."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from .branches import Branch, inner_first
 
 
 class Shapes:
-    """Counts the ops of every branch, and tells which branches are alike.
+    """Counts the ops of every branch, and gives branches that are alike the same shape.
 
-    Alike: the same op types from the same lines, each with the same inputs relative to the branch.
+    Branches are alike if they have the same op types from the same lines, with the same inputs
+    relative to the branch.
     """
 
     def __init__(self, ordered: list[tuple[NodeId, Op]], trace: Trace) -> None:
@@ -21,8 +22,8 @@ class Shapes:
         self._known: dict[Hashable, int] = {}
         self._kinds: list[int] = []
         self._inputs: list[tuple[int, ...]] = []
-        # A shape is asked for at each level of groups. Nearly all ops take what was made near them:
-        # those have one number for themselves and their inputs, made once.
+        # An op is part of a shape at each level of groups. Most ops take values made near them; one
+        # code for the op with its inputs, made once, serves all levels then.
         self._whole: list[int] = []
         self._reach: list[tuple[int, int]] = []
         place_of = {op.id: place for place, (_, op) in enumerate(ordered)}
@@ -65,7 +66,8 @@ class Shapes:
         return self._known.setdefault(hash((kind, *codes)), len(self._known) + 1)
 
     def _code_within(self, place: int, first: int, last: int) -> int:
-        """A number for an op's type, line and those inputs that were made in this stretch."""
+        """A number for an op's type, line and those inputs that were made from ``first`` to
+        ``last``."""
         inputs = self._inputs[place]
         near = tuple([place - taken if first <= taken <= last else 0 for taken in inputs])
         return self._code((self._kinds[place], near))
@@ -74,12 +76,13 @@ class Shapes:
         return self._codes.setdefault(key, len(self._codes))
 
     def token(self, child: Branch | NodeId) -> Hashable:
+        """A key that is the same for children that are alike."""
         if isinstance(child, Branch):
             return ("branch", child.kind, child.shape)
         return self._kinds[self._at[child]]
 
 
 def weigh(root: Branch) -> None:
-    """Set ``ops`` of all branches: how many ops each has."""
+    """Set ``ops`` of all branches."""
     for branch in inner_first(root):
         branch.ops = sum(1 if isinstance(child, str) else child.ops for child in branch.children)

@@ -12,10 +12,10 @@ _CANDIDATES = 12
 
 
 def find_stretches(tokens: Sequence[Hashable], least: int = 2) -> list[tuple[int, int, int]]:
-    """Disjoint (start, end, period), in ascending order: at least ``least`` periods each.
+    """Disjoint (start, end, period), in ascending order, of at least ``least`` periods each.
 
-    The period that covers most wins, the shortest among equals; what it leaves is searched
-    again. Linear in the length, for a fixed number of periods tried.
+    The period that covers most tokens wins, the shortest among equals; the rest is searched again.
+    Takes time linear in the length, since only some periods are tried.
     """
     known: dict[Hashable, int] = {}
     codes = np.fromiter((known.setdefault(t, len(known)) for t in tokens), np.int64, len(tokens))
@@ -30,7 +30,7 @@ def _search(
     best, best_covered = 0, 0
     for period in _periods(codes):
         covered = sum(end - start for start, end in _runs(codes, period, least))
-        # A multiple of the true period covers as much or a little less: it must be clearly more.
+        # A multiple of the true period covers about as much: a longer one must cover clearly more.
         if covered > best_covered * 1.02:
             best, best_covered = period, covered
     if not best:
@@ -48,7 +48,7 @@ def _search(
 
 
 def _periods(codes: NDArray[np.int64]) -> list[int]:
-    """Distances at which the same token comes again, the commonest, in ascending order."""
+    """The commonest distances between equal tokens, in ascending order."""
     last: dict[int, int] = {}
     distances: Counter[int] = Counter()
     for position, code in enumerate(codes.tolist()):
@@ -56,8 +56,8 @@ def _periods(codes: NDArray[np.int64]) -> list[int]:
             distances[position - last[code]] += 1
         last[code] = position
     common = [distance for distance, _ in distances.most_common(_CANDIDATES)]
-    # What happens several times a turn at uneven distances hides the period: its rarest tokens
-    # tell it.
+    # Tokens that occur several times a turn at uneven distances hide the period; the rarest tokens
+    # show it.
     counts = np.bincount(codes)
     rare = np.flatnonzero(counts > 1)
     for code in rare[np.argsort(counts[rare], kind="stable")][:8]:
@@ -67,7 +67,7 @@ def _periods(codes: NDArray[np.int64]) -> list[int]:
 
 
 def _runs(codes: NDArray[np.int64], period: int, least: int) -> list[tuple[int, int]]:
-    """Where the sequence repeats with this period for at least so many periods: [start, end)."""
+    """The ranges [start, end) that repeat with this period at least ``least`` times."""
     if len(codes) < least * period:
         return []
     same = np.concatenate(([False], codes[:-period] == codes[period:], [False]))

@@ -1,8 +1,7 @@
-"""An op graph and its trace in, the tree of its groups out, repeats among them.
+"""An op graph and its trace in, the tree of its groups out.
 
-Groups are stretches of the order in which the ops ran, so folding any of them leaves the graph
-without cycles. A repeat is a group whose children are turns: of a Python loop, or alike stretches
-one after the other, whatever made them.
+A group is a stretch of the order in which the ops ran, so folding it makes no cycle. A repeat is a
+group whose children are turns: of a Python loop, or consecutive stretches that are alike.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from .shapes import Shapes, weigh
 
 _LEAST_LOOP = 4
 _SMALL = 40
-"""A picture of so few nodes is read at once: in it a loop is a repeat from more turns on."""
+"""In a graph of at most this many nodes a loop is a repeat only with ``_LEAST_LOOP`` turns."""
 _MOST_VALUES = 8
-"""More variables or constants that belong to no group are one."""
+"""More variables, or constants, that belong to no group become a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group; ``parent``: the path around it. ``ops``: how many are in it. ``shape``: groups of
-    one shape have the same one. ``turns``: of a repeat the paths of its turns, in their order.
-    ``entry``: the recorded operation, or the call of a compiled function, whose inside it is."""
+    """``parent``: path of the group around it. ``ops``: the number of ops in it. ``shape``: the
+    same for groups that are alike. ``turns``: the paths of a repeat's turns, in order. ``entry``:
+    the recorded operation, or the call of a compiled function, that the group is the inside of."""
 
     path: str
     kind: GroupKind
@@ -44,26 +43,26 @@ class Group:
     turns: tuple[str, ...] = ()
     entry: OpId | None = None
     loop: Loop | None = None
-    """The compiled loop that it is, whose turns are drawn by one body."""
+    """The compiled loop that it is; one body stands for all its turns."""
 
     @property
     def count(self) -> int:
-        """How many turns it has; 0: it is no repeat."""
+        """The number of turns; 0 for a group that is no repeat."""
         return len(self.turns) or (self.loop.count or 0 if self.loop is not None else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """``groups`` by path, outer ones first; ``home``: node → path of the innermost group.
-    ``ends``: pinned nodes that the rest of a group leads to and that lead to nothing in it → path
-    of the outermost such group. They stand beside it while it is folded."""
+    """``groups``: by path, outer ones first. ``home``: node → path of its innermost group.
+    ``ends``: pinned node that is the end of a group → path of the outermost such group; it is drawn
+    beside the group while that is folded."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)
     home: Mapping[NodeId, str] = field(default_factory=dict)
     ends: Mapping[NodeId, str] = field(default_factory=dict)
 
     def is_beside(self, name: NodeId, path: str) -> bool:
-        """Whether a node stands beside the group at this path, one of those that it is in."""
+        """Whether a node in this group is drawn beside it while the group is folded."""
         return f"{path}/".startswith(f"{self.ends[name]}/") if name in self.ends else False
 
 
@@ -76,13 +75,13 @@ GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
         "custom_gradient": ("entry",),
     }
 )
-"""The choices of grouping, in the order of the menu, with the kinds of groups kept."""
+"""Choice of grouping → kinds of groups to make, in the order of the menu."""
 
 
 def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
-    """The groups of a graph; ``grouping``: a key of :data:`GROUPINGS`, else all kinds.
+    """The groups of a graph; ``grouping``: a key of :data:`GROUPINGS`, or empty for all kinds.
 
-    Raises ``KeyError`` for a name that is not there. Linear in the ops and the depth of groups.
+    Raises ``KeyError`` for an unknown key. Takes time linear in ops times depth of groups.
     """
     kinds = frozenset(GROUPINGS[grouping]) if grouping else None
     ordered = _ordered(graph)
@@ -117,7 +116,7 @@ def _ordered(graph: OpGraph) -> list[tuple[NodeId, Op]]:
 def _name(
     root: Branch, groups: dict[str, Group], home: dict[NodeId, str], loops: Mapping[OpId, Loop]
 ) -> None:
-    """A path for each branch, and its group; the children of one come right after it."""
+    """Fill ``groups`` and ``home``: each branch becomes a group with a path, outer ones first."""
     waiting: list[tuple[Branch, str, str]] = [(root, "", "")]
     while waiting:
         branch, path, parent = waiting.pop()
@@ -159,9 +158,9 @@ def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -
 
 
 def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
-    """Values that only one group takes belong to it, and what a write made to the write's group.
+    """Put values that only one group takes into it, and versions into the group of their write.
 
-    What the picture starts from, its sources, stays in sight.
+    The sources of the picture stay outside.
     """
     for name, part in graph.parts.items():
         if name in home or not isinstance(part, Version):
@@ -186,7 +185,7 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
                 key = (groups[turn].parent, (graph.role(name), *graph.kind(takers[0])))
                 within.setdefault(key, []).append(name)
     for (repeat, _), names in within.items():
-        if 2 * len(names) < len(groups[repeat].turns):  # how it begins, an exception
+        if 2 * len(names) < len(groups[repeat].turns):  # only in a few turns, as a first state
             for name in names:
                 home.pop(name)
                 if groups[repeat].parent:
@@ -194,7 +193,7 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
 
 
 def _gather_values(graph: OpGraph, home: dict[NodeId, str], groups: dict[str, Group]) -> None:
-    """Many values that several groups take, and that nothing shown made, are one group."""
+    """Make one group of many values that no op shown made and that are in no group."""
     found: dict[Role, list[NodeId]] = {"variable": [], "constant": []}
     for name in graph:
         is_free = name not in home and name not in graph.pinned and name not in graph.into
@@ -224,7 +223,7 @@ def _ends(
 
 
 def shared_path(paths: set[str]) -> str:
-    """The longest path that is above, or the same as, all of these."""
+    """The longest path that all of these begin with."""
     first, *others = [path.split("/") for path in sorted(paths)] or [[""]]
     length = len(first)
     for other in others:
@@ -236,7 +235,7 @@ def shared_path(paths: set[str]) -> str:
 
 
 def upwards(path: str) -> Iterator[str]:
-    """The path, and those of the groups around it, outwards."""
+    """The path, then the paths of the groups around it."""
     while path:
         yield path
         path = path.rpartition("/")[0]

@@ -9,7 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from ...canvas.tips import plain_tip
-from ...scene.parts.numbers import array_text, shape_text
+from ...graph.words import shape_words
+from ...scene.parts.numbers import array_text
 from ...shares import ShareRow, ShareTable
 from ..look import SMALL, Theme, colour, font
 
@@ -82,7 +83,7 @@ def cell_text(cell: Any) -> str:
     if cell is None:
         return "None"
     text = array_text(cell, LONGEST)
-    return text or f"{shape_text(cell.shape)} · norm {np.linalg.norm(cell):.4g}"
+    return text or f"{shape_words(cell.shape)} · norm {np.linalg.norm(cell):.4g}"
 
 
 class SharesView(QTableView):

@@ -18,8 +18,9 @@ from ...analysis.rounds.round_words import numbers_words, series_words
 from ...analysis.status import STATUS_WORDS
 from ...document import Document
 from ...explanations import explanation, kinds
+from ...graph.words import shape_words
 from ...report import bridge_heading, check_words, plain_message
-from ...scene.parts.numbers import shape_text, type_text
+from ...scene.parts.numbers import type_text
 from ...trace.model import Array, CallId
 from ..look import Theme
 from ..rounds.sparkline import Sparkline
@@ -285,11 +286,11 @@ class FindingCard(Card):
             if beside:
                 self.column.addWidget(words)
         if shown.size < value.size:
-            self.column.addWidget(plain_label(f"the first of {shape_text(value.shape)}", "faint"))
+            self.column.addWidget(plain_label(f"the first of {shape_words(value.shape)}", "faint"))
 
     def _add_summary(self, tensor: object, known: object) -> None:
         stats = self._document.trace.stats(tensor)  # type: ignore[arg-type]
-        shape = shape_text(getattr(known, "shape", None))
+        shape = shape_words(getattr(known, "shape", None))
         parts = [shape] if shape else []
         if stats is not None and stats.norm is not None:
             parts += [f"norm {stats.norm:.4g}", f"min {stats.min:.4g}", f"max {stats.max:.4g}"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...analysis.inside_words import DOUBT_WORDS, call_around, inside_words
 from ...document import Document
-from ...scene.parts.numbers import shape_text
+from ...graph.words import shape_words
 from ...trace.model import Array, Stats, Tensor, TensorId
 
 LONGEST_COPY = 200_000
@@ -68,7 +68,7 @@ def as_code(array: Array) -> str:
 
 def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | None) -> str:
     """``float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite``."""
-    parts = [dtype, shape_text(shape) or "scalar"]
+    parts = [dtype, shape_words(shape) or "scalar"]
     if stats is not None:
         has_range = shape is None or math.prod(size or 0 for size in shape) > 1
         if has_range and stats.min is not None and stats.max is not None and stats.mean is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph.words import shape_words
 from ...trace.model import Array, Stats
 from ..text import clean, shorten
 
@@ -69,16 +70,9 @@ def _compact(value: Any) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
-def shape_text(shape: Sequence[int | None] | None) -> str:
-    """``2×3``; unknown sizes as ``?``; ``""`` for a scalar."""
-    if shape is None:
-        return "?"
-    return "×".join("?" if size is None else str(size) for size in shape)
-
-
 def type_text(dtype: str, shape: Sequence[int | None] | None) -> str:
     """``float32 2×3``."""
-    return f"{dtype} {shape_text(shape)}".rstrip()
+    return f"{dtype} {shape_words(shape)}".rstrip()
 
 
 def gradient_text(array: Array | None, stats: Stats | None, limit: int = 20) -> str:
