@@ -17,6 +17,7 @@ from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
 from .causes.custom_gradient import gradient_return_line
 from .causes.nonfinite import nonfinite_in_call
+from .flow.dataflow import EdgesInto, Position
 from .model import Warned
 from .numbers.rounding import rounding_only
 from .status import status_of
@@ -177,7 +178,10 @@ def _lossy_assign(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op 
     edges = paths.recent.edges_from(starts)
     if not any(target in edges for target in paths.targets):
         return None
-    for into in edges.values():
+    unstopped = _before_stops(facts, edges)
+    for end, into in edges.items():
+        if end not in unstopped:
+            continue
         for edge in into:
             if edge.kind == "assign" and edge.op in written and edge.op is not None:
                 op = facts.trace.ops[edge.op]
@@ -185,6 +189,26 @@ def _lossy_assign(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op 
                 if is_source or (edge.tensor is not None and _is_on_tape(facts, edge.tensor)):
                     return None if _is_own_state(facts, op, source) else op
     return None
+
+
+def _before_stops(facts: CallFacts, edges: EdgesInto) -> set[Position]:
+    """The positions that the targets are made from without a ``stop_gradient``.
+
+    A write whose value comes back through one only (a teacher's weights) loses nothing that was
+    meant to be counted.
+    """
+    found: set[Position] = set()
+    waiting = list(facts.paths.targets)
+    while waiting:
+        position = waiting.pop()
+        if position in found:
+            continue
+        found.add(position)
+        for edge in edges.get(position, ()):
+            op = facts.trace.ops.get(edge.op) if edge.op is not None else None
+            if op is None or op.type != "StopGradient":
+                waiting.append(edge.start)
+    return found
 
 
 def _is_on_tape(facts: CallFacts, tensor: TensorId) -> bool:

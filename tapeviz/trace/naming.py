@@ -12,7 +12,7 @@ from .model import TensorId, Variable, VariableId
 def variable_names(
     variables: Mapping[VariableId, Variable], names: Mapping[TensorId, tuple[str, ...]]
 ) -> dict[VariableId, str]:
-    """A name for each variable, one that no other has where possible.
+    """A name for each variable, the one that fewest others have too.
 
     The snippet's own (``w``, ``self.w``) before Keras's path (``dense/kernel``) before a place in a
     list (``weights[0]``) before TensorFlow's; a loop variable or parameter that was bound to
@@ -24,7 +24,7 @@ def variable_names(
     }
     holders = Counter(name for known in candidates.values() for name in set(known))
     return {
-        variable: next((name for name in known if holders[name] == 1), known[0])
+        variable: min(known, key=holders.__getitem__)
         for variable, known in candidates.items()
     }
 

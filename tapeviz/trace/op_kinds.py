@@ -99,8 +99,8 @@ FakeQuantWithMinMaxArgsGradient      no-gradient
 FakeQuantWithMinMaxVars              clips
 FakeQuantWithMinMaxVarsGradient      no-gradient
 Floor                                no-gradient flat
-FloorDiv                             no-gradient
-FloorMod                             no-gradient flat
+FloorDiv                             no-gradient flat
+FloorMod                             clips
 GatherNd                             moves
 GatherV2                             moves view
 Greater                              question
@@ -241,7 +241,7 @@ Tile                                 moves
 TopK                                 position
 TopKV2                               clips position
 Transpose                            moves view reshape
-TruncateDiv                          no-gradient
+TruncateDiv                          no-gradient flat
 Unique                               position
 UniqueV2                             position
 Unpack                               moves view

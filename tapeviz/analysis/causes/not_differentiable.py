@@ -21,15 +21,21 @@ _DISCRETE_DRAWS = ops_with("discrete")
 _BRANCHES = ops_with("branch")
 # Ops from floats to floats that are registered as not differentiable, or with a gradient function
 # that gives None (gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
-_FLAT = ops_with("no-gradient")
+_WITHOUT_GRADIENT = ops_with("no-gradient")
+_LEVEL = ops_with("flat", "position", "question")
 
 
 @dataclass(frozen=True, slots=True)
 class NotDifferentiable(Evidence):
-    """``error``: what TensorFlow raised when the op's gradient function was looked up."""
+    """``error``: what TensorFlow raised when the op's gradient function was looked up.
+
+    ``is_level``: the output jumps and is constant in between. Otherwise it may have a slope, of
+    which TensorFlow has no code (``Betainc`` by ``a`` and ``b``, ``HSVToRGB``, ``LinSpace``).
+    """
 
     kind: ClassVar[str] = "not-differentiable"
     error: str = ""
+    is_level: bool = True
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         every = "Every way" if cause.is_alone else "One way"
@@ -47,9 +53,8 @@ class NotDifferentiable(Evidence):
                 "Take the gradient of the draw's log-probability times what it earned "
                 "(REINFORCE), or use a relaxation such as Gumbel-softmax."
             )
-        return (
-            "Use a smooth operation in its place, or estimate its gradient with tf.custom_gradient."
-        )
+        instead = "an operation that has a gradient" if not self.is_level else "a smooth operation"
+        return f"Use {instead} in its place, or estimate its gradient with tf.custom_gradient."
 
     def _why(self, op: str) -> str:
         if "no entry" in self.error or "LookupError" in self.error:
@@ -62,6 +67,8 @@ class NotDifferentiable(Evidence):
             return "It looks at how many elements there are, not at their values."
         if op in _DRAWS or op.startswith(("Random", "StatelessRandom")):
             return "It draws at random, and a draw has no derivative."
+        if not self.is_level:
+            return "TensorFlow has no derivative of it by this input."
         return (
             "It jumps from value to value and is level in between, so there is no slope to follow."
         )
@@ -129,12 +136,13 @@ def gave_none(asked: EdgeUnderTest) -> Cause | None:
     if not (asked.gave_none or _is_known_flat(asked, op)):
         return None
     error = step.error if step is not None else ""
-    return facts.cause(NotDifferentiable(error), facts.line_of(op), asked.edge)
+    is_level = op.type in _LEVEL
+    return facts.cause(NotDifferentiable(error, is_level), facts.line_of(op), asked.edge)
 
 
 def _is_known_flat(asked: EdgeUnderTest, op: Op) -> bool:
     """Whether the op has no gradient function, where none was asked for."""
-    if asked.edge.kind != "op" or not asked.is_from_real or op.type not in _FLAT:
+    if asked.edge.kind != "op" or not asked.is_from_real or op.type not in _WITHOUT_GRADIENT:
         return False
     is_unreplayed = op.graph != 0 or op.within is not None or asked.facts.call.replay is None
     return is_unreplayed and asked.step is None and op.derived is None
