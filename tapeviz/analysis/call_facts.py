@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from ..text.op_words import words_on_line
 from ..text.source import SourceText
@@ -26,6 +27,22 @@ from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link
 from .python.blocks import Lines, lines_within
+
+
+class Making(NamedTuple):
+    """What made a tensor, and of which dtype and shape it is."""
+
+    op_type: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+
+def making_of(trace: Trace, tensor: TensorId) -> Making | None:
+    """None for a tensor that no op of the recording made."""
+    made, maker = trace.tensors.get(tensor), trace.producers.get(tensor)
+    if made is None or maker is None:
+        return None
+    return Making(trace.ops[maker].type, made.dtype, made.shape)
 
 
 @dataclass(frozen=True)
@@ -97,6 +114,20 @@ class CallFacts:
             if version is not None:
                 reads.setdefault(version.variable, []).append(tensor)
         return reads
+
+    @cached_property
+    def made_before(self) -> Mapping[Making | None, str]:
+        """The named tensors that the targets are made from and that are older than the tape, by
+        how they were made."""
+        trace, found = self.trace, dict[Making | None, str]()
+        start = self.tape.intervals[0].start if self.tape and self.tape.intervals else 0
+        for position in self.paths.whole.into:
+            if isinstance(position, VersionId) or not trace.names.get(position):
+                continue
+            form = making_of(trace, position)
+            if form is not None and trace.ops[trace.producers[position]].when < start:
+                found[form] = trace.names[position][0]
+        return found
 
     @property
     def origins(self) -> Origins:

@@ -51,7 +51,13 @@ from .tapes.functions import (
 )
 from .tapes.kept import compute_anew, compute_in_call
 from .tapes.moving import compute_target_inside, forget_nothing, move_in, record_again
-from .tapes.near_misses import ask_for_used, swap, take_zeros, use_the_unused
+from .tapes.near_misses import (
+    ask_for_used,
+    swap,
+    take_zeros,
+    use_computed_again,
+    use_the_unused,
+)
 from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
     ask_for_called,
@@ -127,6 +133,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         make_trainable,
     ),
     OutsideTape: (
+        use_computed_again,
         compute_target_inside,
         record_again,
         forget_nothing,

@@ -23,10 +23,7 @@ def variable_names(
         for variable in variables.values()
     }
     holders = Counter(name for known in candidates.values() for name in set(known))
-    return {
-        variable: min(known, key=holders.__getitem__)
-        for variable, known in candidates.items()
-    }
+    return {variable: min(known, key=holders.__getitem__) for variable, known in candidates.items()}
 
 
 def _candidates(variable: Variable, bound: tuple[str, ...]) -> list[str]:

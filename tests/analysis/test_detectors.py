@@ -177,7 +177,33 @@ def dropped(*, is_kept: bool = False) -> Build:
     return build
 
 
+def mapped(script: Script) -> tuple[int, int, list[int]]:
+    """A dataset made before the tape, whose function captured a variable."""
+    w = script.variable("w", line=2)
+    dataset = script.op("MapDataset", [script.tensor(dtype="variant"), w], line=3, dtype="variant")
+    batched = script.op("BatchDatasetV2", [dataset], line=3, dtype="variant")
+    tape = script.tape(line=4)
+    taken = script.op("IteratorGetNext", [batched], line=5)
+    return tape, script.op("Square", [taken], line=6), [w]
+
+
+def kept_from_before(*, is_like: bool) -> Build:
+    """``old`` from before the tape is used, and ``new``, made in the same way inside, is not."""
+
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", (2,), line=2)
+        old = script.op("Tanh", [script.read(w, (2,), line=3)], (2,), line=3, name="old")
+        tape = script.tape(line=4)
+        read = script.read(w, (2,), line=5)
+        script.op("Tanh" if is_like else "Sum", [read], (2,) if is_like else (), line=5, name="new")
+        return tape, script.op("Square", [old], (2,), line=6, name="y"), [w]
+
+    return build
+
+
 CASES: dict[str, tuple[str, int, Build]] = {
+    "into a dataset": ("stateful", 3, mapped),
+    "before the block": ("outside-tape", 3, kept_from_before(is_like=False)),
     "assign": ("assign", 5, assigned()),
     "a metric's own variable": ("stateful", 5, assigned("metric")),
     "assign, but the tensor is used": ("not-watched", 2, assigned(reads_state=False)),
@@ -279,6 +305,33 @@ def test_a_draw_of_whole_numbers_has_a_way_out_of_its_own() -> None:
     assert kind == "not-differentiable"
     assert "log-probability" in message
     assert "log-probability" not in cause_of(through("ArgMax", dtype="int64"))[2]
+
+
+def test_an_op_whose_derivative_tensorflow_lacks_is_not_said_to_jump() -> None:
+    assert "jumps from value to value" in cause_of(through("Floor"))[2]
+    message = cause_of(through("HSVToRGB"))[2]
+    assert "TensorFlow has no derivative of it by this input" in message
+    assert "jumps" not in message
+    assert "smooth" not in message
+
+
+def test_what_the_tape_computed_again_is_named() -> None:
+    again = "use new in place of old"
+    assert again in cause_of(kept_from_before(is_like=True))[2]
+    assert again not in cause_of(kept_from_before(is_like=False))[2]
+
+
+def test_a_way_that_ends_in_a_whole_number_is_not_recommended() -> None:
+    def counted(script: Script) -> tuple[int, int, list[int]]:
+        w, v = script.variable("w", (2,), line=2), script.variable("v", line=2)
+        tape = script.tape(line=3)
+        script.op("ArgMax", [script.read(w, (2,), line=4)], line=4, name="place", dtype="int64")
+        return tape, script.op("Square", [script.read(v, line=5)], line=5, name="y"), [w]
+
+    kind, _, message = cause_of(counted)
+    assert kind == "not-connected"
+    assert "w reaches place (line 4), which gives whole numbers" in message
+    assert "if that was meant" not in message
 
 
 def test_a_source_of_positions_names_the_line_that_picks_by_it() -> None:

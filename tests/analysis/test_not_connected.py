@@ -103,6 +103,32 @@ def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:
     assert [fix.title for fix in first[17]] == ["Ask for left, which the target was computed from"]
 
 
+def test_what_was_computed_again_is_tried_in_place_of_the_old(recorder: Recorder) -> None:
+    from tapeviz.analysis import diagnose
+    from tapeviz.fixes import try_fixes
+    from tapeviz.recording import Snippet
+
+    text = dedent(
+        """
+        import tensorflow as tf
+        w = tf.Variable([0.2, 0.4])
+        old = tf.nn.softmax(w)
+        with tf.GradientTape() as tape:
+            new = tf.nn.softmax(w)
+            ratio = tf.reduce_sum(old[:1] / tf.stop_gradient(old[:1]))
+        tape.gradient(ratio, w)
+        """
+    ).lstrip()
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    mended = try_fixes(trace, diagnose(trace), recorder)
+    live.release()
+    fix = mended.calls[0].findings[0].fixes[0]
+    assert fix.title == "Use new in place of old: nothing uses new"
+    assert "new[:1] / tf.stop_gradient(old[:1])" in fix.diff
+    assert np.abs(fix.value).max() > 0  # type: ignore[arg-type, type-var]
+
+
 def test_a_tape_told_to_watch_nothing_is_named_by_its_own_line(recorder: Recorder) -> None:
     found = _diagnosed(
         "import tensorflow as tf\nw = tf.Variable(3.0)\n"

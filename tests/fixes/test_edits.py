@@ -348,6 +348,20 @@ BEFORE_AND_AFTER = [
         2,
         """
         with tf.GradientTape() as tape:
+            y = tf.where(x > 0, x * tf.math.log(x), 0 * x)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.where(x > 0, x * tf.math.log(tf.where(x > 0, x, tf.ones_like(x))), 0 * x)
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "nonfinite",
+        2,
+        """
+        with tf.GradientTape() as tape:
             y = tf.norm(x, axis=1, keepdims=True) / 2
         tape.gradient(y, x)
         """,

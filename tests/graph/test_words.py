@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from tapeviz.graph.words import friendly, shape_words, version_name, write_word
+from tapeviz.trace.events import VariableMade
 from tapeviz.trace.naming import variable_names
 
 from ..traces import Script
@@ -106,6 +108,25 @@ def test_a_variable_is_called_by_a_name_that_no_other_has() -> None:
     trace = s.trace()
     names = variable_names(trace.variables, trace.names)
     assert sorted(names.values()) == ["pair[0]", "pair[1]", "third"]
+
+
+def test_a_name_of_two_variables_comes_before_that_of_three() -> None:
+    s = Script()
+    handles = [s.variable("kernel", (2,), line=1) for _ in range(3)]
+    s.events = [event for event in s.events if type(event).__name__ != "NameBound"]
+    s.events = [
+        msgspec.structs.replace(
+            event, path="dense/kernel" if event.id == handles[2] else "conv/kernel"
+        )
+        if isinstance(event, VariableMade)
+        else event
+        for event in s.events
+    ]
+    for handle in handles:
+        s.bind("each", handle)
+    trace = s.trace()
+    names = variable_names(trace.variables, trace.names)
+    assert sorted(names.values()) == ["conv/kernel", "conv/kernel", "dense/kernel"]
 
 
 def test_a_target_is_an_op_even_if_nothing_leads_to_it() -> None:

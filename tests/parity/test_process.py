@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,7 @@ def check(text: str, recorder: Recorder, tmp_path: Path, with_stderr: bool = Fal
 
 
 def plain_run(folder: Path) -> subprocess.CompletedProcess[str]:
+    """A run as from a terminal: a shell lets what it starts with ``&`` ignore SIGINT."""
     environment = {"MPLBACKEND": "Agg", **os.environ}
     for name in ("PYTHONUNBUFFERED", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"):
         environment.pop(name, None)
@@ -55,4 +57,5 @@ def plain_run(folder: Path) -> subprocess.CompletedProcess[str]:
         encoding="utf-8",
         errors="replace",
         check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )

@@ -18,7 +18,7 @@ from ..model import Cause
 from ..numbers.spoiled import has_inside, last_in_body, spoiling
 from ..status import is_zero
 from .not_connected import unconnected
-from .outside_tape import OutsideTape
+from .outside_tape import OutsideTape, with_computed_again
 from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched
 from .table import CAUSES, first_cause
 from .zeros import CLIPPING, FLAT, MASKING
@@ -43,7 +43,8 @@ def explain_none(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     if not _stops(edges, causes, targets, starts):
         cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
         return (*(() if cause is None else (cause,)), *_others(causes))
-    return _decide(edges, _latest_first(facts, causes), targets, starts)
+    first, *others = _decide(edges, _latest_first(facts, causes), targets, starts)
+    return (with_computed_again(facts, tensor, first), *others)
 
 
 def explain_cut_branch(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:

@@ -84,6 +84,12 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
             f"runs and gives no number; {other}. "
             f"Compute {target} from {source} itself."
         )
+    if ends.is_whole:
+        return (
+            f"{source} reaches {reaches} (line {ends.reaches_line}), which gives whole numbers (a "
+            f"place or a count has no derivative); {other}. "
+            f"Compute {target} from {source} itself."
+        )
     return (
         f"{source} reaches {reaches} (line {ends.reaches_line}) and nothing after it; "
         f"{other}. Use {reaches} on the way to {target}, if that was meant."

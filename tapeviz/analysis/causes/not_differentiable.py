@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...trace.model import Op
+from ...trace.model import Op, VersionId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import line_where_made
@@ -78,7 +78,7 @@ class NotDifferentiable(Evidence):
 class IntegerValue(Evidence):
     """``dtype``: of the value, which is no real or complex number.
 
-    ``picks_on``: of a source, the line of the op that picks elements by it; 0 if none does.
+    ``picks_on``: the line of the op that picks elements by it; 0 if none does.
     """
 
     kind: ClassVar[str] = "integer"
@@ -91,6 +91,13 @@ class IntegerValue(Evidence):
                 f"On line {cause.line} the value becomes text. "
                 f"Text has no derivative, and a number read from it is a new one to the tape. "
                 f"Keep the value a float tensor on the way to {target}."
+            )
+        if self.picks_on and cause.op:
+            return (
+                f"Line {cause.line} turns the value into {self.dtype}, and line {self.picks_on} "
+                f"picks elements by it. A position jumps from one whole number to the next, so "
+                f"there is no slope to follow. Weigh the elements by how near they are to it "
+                f"(interpolate between them) in place of picking some."
             )
         if self.picks_on:
             return (
@@ -121,7 +128,10 @@ def became_whole(asked: EdgeUnderTest) -> Cause | None:
     dtype = facts.dtype(edge.end)
     words = facts.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
     is_cast = op.type == "Cast" and (not words or "cast" in words or "to_" in words)
-    evidence = IntegerValue(dtype) if is_cast or dtype == "string" else NotDifferentiable()
+    evidence: Evidence = NotDifferentiable()
+    if is_cast or dtype == "string":
+        pick = picked_by(facts.flow, edge.end) if not isinstance(edge.end, VersionId) else None
+        evidence = IntegerValue(dtype, facts.line_of(pick) if pick is not None else 0)
     return facts.cause(evidence, facts.line_of(op), edge)
 
 
@@ -154,6 +164,6 @@ def is_integer(asked: Unwatched) -> Cause | None:
     dtype = variable.dtype if variable else facts.dtype(asked.tensor)
     if is_differentiable(dtype):
         return None
-    pick = picked_by(facts.trace, asked.tensor)
+    pick = picked_by(facts.flow, asked.tensor)
     evidence = IntegerValue(dtype, facts.line_of(pick) if pick is not None else 0)
     return facts.cause(evidence, line_where_made(facts, asked.tensor))

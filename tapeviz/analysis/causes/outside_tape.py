@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from ...trace.model import Op, Site, Tape
-from ..call_facts import CallFacts
+from ...trace.model import Op, Site, Tape, TensorId
+from ..call_facts import CallFacts, making_of
+from ..flow.ends import last_made_from
 from ..model import Cause, Evidence
 from ..python.blocks import line_that_kept, line_to_move
 from .questions import EdgeUnderTest
@@ -23,12 +24,23 @@ _WHERE: dict[Where, str] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """``name``, made on ``line``, has what ``instead_of`` has, of which no gradient is recorded."""
+
+    name: str
+    line: int
+    instead_of: str
+
+
+@dataclass(frozen=True, slots=True)
 class OutsideTape(Evidence):
-    """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran."""
+    """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran;
+    ``again``: where the tape recorded the same computation, and nothing uses what it gave."""
 
     kind: ClassVar[str] = "outside-tape"
     where: Where
     ran: int = 0
+    again: Again | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.ran:
@@ -40,7 +52,16 @@ class OutsideTape(Evidence):
         return (
             f"Line {cause.line} ran {_WHERE[self.where]}. "
             f"A tape knows only what runs while it records, so this step between {source} and "
-            f"{target} is missing. Move the line into the tape's block."
+            f"{target} is missing. {self._way_out()}"
+        )
+
+    def _way_out(self) -> str:
+        again = self.again
+        if again is None:
+            return "Move the line into the tape's block."
+        return (
+            f"Line {again.line} computes the same while the tape records, and nothing uses it: "
+            f"use {again.name} in place of {again.instead_of}, if that was meant."
         )
 
 
@@ -54,6 +75,8 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
         return None
     if op.graph or not asked.is_from_real:
         return None
+    if "Dataset" in op.type and facts.dtype(edge.end) == "variant":
+        return None  # a tape could not follow it either: what fills the dataset is the cut
     where = where_outside(tape, op.when, facts.call.when) or ("paused" if op.paused else None)
     if where is None:
         return None
@@ -67,6 +90,22 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
         return facts.cause(OutsideTape(where, ran), border.line, edge)
     line = line_to_move(facts.text, op.site, border, facts.call.site)
     return facts.cause(OutsideTape(where), line, edge)
+
+
+def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cause:
+    """The cause, with what the tape recorded from the source in place of what ran before it.
+
+    That is the last tensor made from the source while the tape recorded, if no op takes it, and
+    the target was made from an older tensor that was made in the same way.
+    """
+    evidence = cause.evidence
+    if not isinstance(evidence, OutsideTape) or evidence.where != "before":
+        return cause
+    end = last_made_from(facts, source)
+    before = facts.made_before.get(making_of(facts.trace, end.tensor)) if end is not None else None
+    if end is None or before is None or not end.name.isidentifier():
+        return cause
+    return replace(cause, evidence=replace(evidence, again=Again(end.name, end.line, before)))
 
 
 def where_outside(tape: Tape, when: int, asked: int) -> Where | None:

@@ -30,13 +30,15 @@ class Ends:
     """Both ends of a missing link: the last use of a source, and what the target is made from.
 
     ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
-    it; ``decides``: that is a truth value. ``target_line``: 0 unknown. ``made_from``: names in
-    words, empty where it has none; ``variables``: the names of those among them.
+    it; ``decides``: that is a truth value; ``is_whole``: a whole number. ``target_line``: 0
+    unknown. ``made_from``: names in words, empty where it has none; ``variables``: the names of
+    those among them.
     """
 
     reaches: str = ""
     reaches_line: int = 0
     decides: bool = False
+    is_whole: bool = False
     target_line: int = 0
     made_from: str = ""
     variables: tuple[str, ...] = ()
@@ -48,6 +50,7 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
     target = next(
         (target.tensor for target in facts.call.targets if target.tensor is not None), None
     )
+    dtype = facts.dtype(end.tensor) if end is not None else ""
     names = list(dict.fromkeys(_made_from(facts)))
     shown = names[:_MOST_NAMED] + (
         [f"{len(names) - _MOST_NAMED} more"] * (len(names) > _MOST_NAMED)
@@ -55,7 +58,8 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
     return Ends(
         end.name if end is not None else "",
         end.line if end is not None else 0,
-        end is not None and facts.dtype(end.tensor) == "bool",
+        dtype == "bool",
+        "int" in dtype,
         line_where_made(facts, target) if target is not None else 0,
         _listed(shown),
         tuple(_variables(facts)),

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from ...trace.model import Op, TensorId, Trace, VariableId
+from ...trace.model import Op, TensorId, VariableId
 from ...trace.tapes import is_differentiable
+from .dataflow import DataFlow
 
-_INDICES = {"GatherV2": 1, "ResourceGather": 1, "GatherNd": 1, "ResourceGatherNd": 1, "OneHot": 0}
-"""For each op type that picks elements the place of its indices among its inputs (2.15-2.21)."""
+_INDICES = {
+    "GatherV2": (1,),
+    "ResourceGather": (1,),
+    "GatherNd": (1,),
+    "ResourceGatherNd": (1,),
+    "OneHot": (0,),
+    "StridedSlice": (1, 2),
+    "Slice": (1, 2),
+}
+"""For each op type that picks elements the places of its indices among its inputs (2.15-2.21)."""
+_MOST = 1_000
 
 
-def picked_by(trace: Trace, tensor: TensorId) -> Op | None:
-    """The first op that picks by the numbers, or by what other whole numbers are made of them."""
-    known = trace.tensors.get(tensor)
-    variable = trace.variables.get(VariableId(tensor))
-    dtype = variable.dtype if variable is not None else known.dtype if known is not None else ""
-    if is_differentiable(dtype):
+def picked_by(flow: DataFlow, tensor: TensorId) -> Op | None:
+    """The op that picks by the numbers, or by other whole numbers made of them; the nearest."""
+    variable = flow.trace.variables.get(VariableId(tensor))
+    known = variable or flow.trace.tensors.get(tensor)
+    if known is None or is_differentiable(known.dtype):
         return None
-    reached = {tensor}
-    for op in trace.ops.values():
-        if not reached.intersection(op.inputs):
-            continue
-        place = _INDICES.get(op.type)
-        if place is not None and op.inputs[place] in reached:
-            return op
-        reached.update(
-            output
-            for output in op.outputs
-            if (made := trace.tensors.get(output)) and not is_differentiable(made.dtype)
-        )
+    reached = [tensor]
+    for position in reached:
+        for op in flow.takers.get(position, ()):
+            places = _INDICES.get(op.type, ())
+            if position in [op.inputs[place] for place in places if place < len(op.inputs)]:
+                return op
+            made = (flow.trace.tensors.get(output) for output in op.outputs)
+            whole = [each.id for each in made if each and not is_differentiable(each.dtype)]
+            reached += [each for each in whole if each not in reached and len(reached) < _MOST]
     return None

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 import libcst as cst
 
 from ...analysis.causes.not_connected import NotConnected
+from ...analysis.causes.outside_tape import OutsideTape
 from ...analysis.flow.ends import Ends
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
@@ -44,6 +45,20 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
         plan = Plan(source)
         plan.replace(read, name)
         title = f"Use {name} in place of {other}: nothing uses {name}"
+        yield Edit(title, plan.text(), has_other_value=True)
+
+
+def use_computed_again(case: FixCase) -> Iterator[Edit]:
+    """A name from before the tape's block → the one that the block gives the same value."""
+    source, evidence = case.source, case.cause.evidence
+    again = evidence.again if isinstance(evidence, OutsideTape) else None
+    made = source.statement(again.line) if again is not None else None
+    if again is None or made is None or again.name not in bound_names(made):
+        return
+    for read in reads_of(source, cst.Name(again.instead_of), list(source.after(made))):
+        plan = Plan(source)
+        plan.replace(read, again.name)
+        title = f"Use {again.name} in place of {again.instead_of}: nothing uses {again.name}"
         yield Edit(title, plan.text(), has_other_value=True)
 
 

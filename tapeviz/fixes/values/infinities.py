@@ -9,7 +9,15 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, template
-from ..source import ParsedSource, all_of, argument, called_name, header_nodes, read_names
+from ..source import (
+    ParsedSource,
+    all_of,
+    argument,
+    called_name,
+    header_nodes,
+    nodes_in,
+    read_names,
+)
 
 _TINY = "1e-12"
 
@@ -36,10 +44,20 @@ def safe_where(case: FixCase) -> Iterator[Edit]:
 def _guard(
     plan: Plan, condition: cst.BaseExpression, branch: cst.BaseExpression, is_taken: bool
 ) -> int:
-    """Names of the condition that the branch reads, replaced by 1 where it is not taken."""
+    """Names of the condition that the branch reads, replaced by 1 where it is not taken.
+
+    Only inside of calls and quotients, which may have no finite slope: ``p * log(p)`` needs no
+    other factor.
+    """
     source = plan.source
     count = 0
-    for node in all_of(branch, cst.Name):
+    risky = [
+        name
+        for node in nodes_in(branch)
+        if _may_be_infinite(node)
+        for name in all_of(node, cst.Name)
+    ]
+    for node in dict.fromkeys(risky):
         if node.value not in read_names(condition) or node.value in (source.tf, source.np):
             continue
         filled = f"{source.tf}.ones_like({node.value})"
@@ -47,6 +65,14 @@ def _guard(
         plan.replace(node, f"{source.tf}.where({source.code(condition)}, {pair})")
         count += 1
     return count
+
+
+def _may_be_infinite(node: cst.CSTNode) -> bool:
+    if isinstance(node, cst.Call):
+        return called_name(node) not in ("zeros_like", "ones_like", "shape", "cast")
+    return isinstance(node, cst.BinaryOperation) and isinstance(
+        node.operator, (cst.Divide, cst.Power)
+    )
 
 
 def _smooth_norm(case: FixCase, call: cst.Call) -> str:

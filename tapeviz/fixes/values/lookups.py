@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.flow.dataflow import DataFlow
 from ...analysis.flow.lookups import picked_by
 from ..model import Edit, FixCase
 from ..plan import Plan
@@ -53,7 +54,8 @@ def _pick(case: FixCase, ids: str) -> cst.Call | None:
     """The call that takes the whole numbers and gives rows of real ones."""
     source = case.source
     asked = next((each for each in case.call.sources if each.text == ids), None)
-    op = picked_by(case.trace, asked.tensor) if asked and asked.tensor is not None else None
+    flow = DataFlow(case.trace)
+    op = picked_by(flow, asked.tensor) if asked and asked.tensor is not None else None
     for frame in op.site.frames if op is not None else ():
         statement = source.statement(frame.line)
         for call in all_of(statement, cst.Call) if statement is not None else ():
