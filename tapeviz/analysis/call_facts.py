@@ -30,7 +30,7 @@ from .python.blocks import Lines, lines_within
 
 
 class Making(NamedTuple):
-    """What made a tensor, and of which dtype and shape it is."""
+    """The op type that made a tensor, and its dtype and shape."""
 
     op_type: str
     dtype: str

@@ -49,7 +49,7 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
 
 
 def use_computed_again(case: FixCase) -> Iterator[Edit]:
-    """A name from before the tape's block → the one that the block gives the same value."""
+    """A name from before the tape's block → the name that was given the same inside it."""
     source, evidence = case.source, case.cause.evidence
     again = evidence.again if isinstance(evidence, OutsideTape) else None
     made = source.statement(again.line) if again is not None else None
