@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls) -> CallDiagnosis:
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
-    return CallDiagnosis(call, findings, partial(_passage, facts, findings))
+    return CallDiagnosis(call, findings, cache(partial(_passage, facts, findings)))
 
 
 def _passage(facts: CallFacts, findings: Sequence[Finding]) -> Passage:

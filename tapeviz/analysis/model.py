@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
 
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
+from .flow.turns import TurnRows, find_turns
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
@@ -172,7 +173,7 @@ class Passage(NamedTuple):
 class CallDiagnosis:
     """The findings about the gradients that one call asked for.
 
-    ``passage``: works out the backward pass, when someone looks at this call: of thousands of
+    ``passage``: works out the backward pass, once, when someone looks at this call: of thousands of
     rounds few are looked at.
     """
 
@@ -180,17 +181,22 @@ class CallDiagnosis:
     findings: tuple[Finding, ...]
     passage: Callable[[], Passage] = field(default=Passage, compare=False, repr=False)
 
-    @cached_property
-    def _walked(self) -> Passage:
-        return self.passage()
-
     @property
     def steps(self) -> tuple[WalkStep, ...]:
-        return self._walked.steps
+        return self.passage().steps
 
     @property
     def flow(self) -> Flow:
-        return self._walked.flow
+        return self.passage().flow
+
+    def work_out(self) -> None:
+        """Work out the backward pass and its turns now: of a long one it takes seconds."""
+        self.turns  # noqa: B018
+
+    @cached_property
+    def turns(self) -> tuple[TurnRows, ...]:
+        """Stretches of :attr:`steps` that go back through a loop."""
+        return find_turns(self.steps)
 
     @property
     def is_troubled(self) -> bool:

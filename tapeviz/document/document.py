@@ -286,8 +286,16 @@ class Document(QObject):
 
     def _diagnose(self, trace: Trace) -> None:
         if not (self.is_running and "diagnose" in self.background.busy):  # as with pictures below
-            work = partial(self.stages.diagnose, trace)
+            work = partial(self._diagnosed, trace, self.view.overlay.call)
             self.background.submit("diagnose", work, self._take_diagnosis)
+
+    def _diagnosed(self, trace: Trace, call: int | None) -> Diagnosis:
+        """The diagnosis, with the backward pass of the call that is shown: panels ask for it."""
+        diagnosis = self.stages.diagnose(trace)
+        shown = diagnosis.call(None if call is None else CallId(call))
+        if shown is not None:
+            shown.work_out()
+        return diagnosis
 
     def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
         self._keep_diagnosis(diagnosis)

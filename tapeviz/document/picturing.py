@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SMALL = 150
 """Boxes up to which another round is drawn at once; a larger picture is made in the background."""
+FEW_INSIDE = 4_000
+"""Nodes folded into these boxes, up to which it is: a tenth of a second's work at most."""
 
 
 class Picturing:
@@ -35,6 +37,9 @@ class Picturing:
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
         self._arranged_from: tuple[object, ...] = ()
         self._composed_from: tuple[object, ...] = ()
+        self._scene_from: tuple[object, ...] = ()
+        """The base of the scene: graph, trace, call, and whether it has the bridge. Another step or
+        selection over it costs little."""
         self._linked_from: tuple[object, ...] = ()
 
     def clear(self) -> None:
@@ -49,7 +54,7 @@ class Picturing:
 
     def begin_anew(self) -> None:
         """The next :meth:`arrange` and :meth:`compose` do their work, whatever was drawn before."""
-        self._arranged_from = self._composed_from = ()
+        self._arranged_from = self._composed_from = self._scene_from = ()
 
     def pin_call(self, call: int) -> None:
         """Keep the picture: it is of this call, which was shown for want of a choice."""
@@ -68,7 +73,7 @@ class Picturing:
         before = self.arranged if self._stays_alike() else None
         self._arranged_from = wanted
         work = partial(document.stages.arrange, *wanted, before)
-        if before is not None and len(before.layout.rects) <= SMALL:
+        if before is not None and _is_small(before):
             document.background.drop("arrange")
             self.take_arranged(work())
         else:
@@ -104,14 +109,18 @@ class Picturing:
         if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
             return
         self._composed_from = wanted
+        base = (*wanted[:3], document.view.overlay.show_bridge)
         work = partial(document.stages.compose, *wanted)
-        if len(self.arranged.layout.rects) <= SMALL:
+        take = partial(self._take_scene, base)
+        is_few = len(self.arranged.layout.rects) <= SMALL
+        if is_few and (are_same(base, self._scene_from) or _is_small(self.arranged)):
             document.background.drop("compose")
-            self._take_scene(work())
+            take(work())
         else:
-            document.background.submit("compose", work, self._take_scene)
+            document.background.submit("compose", work, take)
 
-    def _take_scene(self, scene: Scene) -> None:
+    def _take_scene(self, base: tuple[object, ...], scene: Scene) -> None:
+        self._scene_from = base
         self.scene = scene
         self._document.scene_changed.emit()
 
@@ -120,3 +129,11 @@ class Picturing:
         wanted = (self.arranged, self._document.trace, self._document.current_call)
         if not are_same(wanted, self._linked_from):
             self._linked_from, self.links = wanted, Links(*wanted)
+
+
+def _is_small(arranged: ArrangedGraph) -> bool:
+    """Whether a picture has few boxes, and little is folded into them."""
+    if len(arranged.layout.rects) > SMALL:
+        return False
+    nodes = arranged.graph.nodes(data="node")
+    return sum(len(node.members) for _, node in nodes) <= FEW_INSIDE

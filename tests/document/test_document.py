@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from tapeviz.analysis.model import EMPTY_DIAGNOSIS, Diagnosis
+from tapeviz.analysis.model import EMPTY_DIAGNOSIS, Diagnosis, Passage
 from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox
 from tapeviz.errors import TapevizError
 from tapeviz.recording import Listener
+from tapeviz.scene.model import Scene
 from tapeviz.trace.model import EMPTY_TRACE, TensorId, Trace
 from tests.document.sample import (
     CAUSE,
@@ -193,6 +197,50 @@ def test_a_large_scene_is_composed_in_the_background(
     with qtbot.waitSignal(document.scene_changed):
         document.set_step(1)
     assert sum(wire.is_lit for wire in document.scene.wires) == 1
+
+
+def test_a_scene_with_much_inside_is_composed_in_the_background(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeviz.document.picturing.FEW_INSIDE", -1)
+    composed: list[bool] = []
+    compose = document.stages.compose
+
+    def noted(*inputs: Any) -> Scene:
+        composed.append(threading.current_thread() is threading.main_thread())
+        return compose(*inputs)
+
+    monkeypatch.setattr(document, "stages", replace(document.stages, compose=noted))
+    run(qtbot, document)
+    assert composed == [False] * len(composed) != []
+    composed.clear()
+    document.set_step(1)  # the same graph and call: at once
+    assert composed[0]
+    document.show_bridge(not document.view.overlay.show_bridge)
+    assert "compose" in document.background.busy
+
+
+def test_the_backward_pass_is_worked_out_in_the_background(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+    diagnose = document.stages.diagnose
+
+    def noted(trace: Trace) -> Diagnosis:
+        @cache
+        def passage(known: Callable[[], Passage]) -> Passage:
+            threads.append(threading.current_thread())
+            return known()
+
+        found = diagnose(trace)
+        calls = (replace(call, passage=partial(passage, call.passage)) for call in found.calls)
+        return replace(found, calls=tuple(calls))
+
+    monkeypatch.setattr(document, "stages", replace(document.stages, diagnose=noted))
+    run(qtbot, document)
+    assert len(document.steps) == 5
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 def test_values_are_fetched_from_the_run(

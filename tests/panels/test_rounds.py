@@ -24,6 +24,7 @@ from tapeviz.panels.diagnosis.panel import DiagnosisPanel
 from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.rounds.panel import OverTimePanel
+from tapeviz.panels.rounds.sparkline import drawn_rounds
 from tapeviz.panels.source.line_marks import marks_of
 from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace
@@ -220,3 +221,14 @@ def test_a_round_is_found_by_its_number(loop: Document) -> None:
     named.go()
     assert loop.round == 2
     assert named_repetition(loop, f"round {count + 1}") is None
+
+
+def test_of_many_rounds_a_line_has_a_few_points_for_each_pixel() -> None:
+    heights = np.sin(np.arange(15_000) / 40)
+    heights[[4_321, 14_999]] = 9.0, -9.0
+    stretch = range(100, 15_000)
+    drawn = drawn_rounds(heights, stretch, 200)
+    assert {100, 4_321, 14_999} <= set(drawn) <= set(stretch)
+    assert drawn == sorted(drawn)
+    assert len(drawn) < 4 * 202
+    assert drawn_rounds(heights, range(600), 200) == range(600)

@@ -6,11 +6,14 @@ Backwards the last turn comes first: the rows of one turn repeat those of the tu
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...trace.model import TensorId, Trace
-from ..model import CallDiagnosis, WalkStep
+
+if TYPE_CHECKING:
+    from ..model import CallDiagnosis, WalkStep
 
 LEAST_TURNS = 4
 LONGEST_TURN = 1_000
@@ -50,7 +53,11 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
     turns are short beside the pass.
     """
     rows = [row for row, step in enumerate(steps) if step.kind != "sum"]
-    keys = [(steps[row].kind, steps[row].title, steps[row].line) for row in rows]
+    numbers: dict[tuple[str, str, int], int] = {}
+    keys = [
+        numbers.setdefault((step.kind, step.title, step.line), len(numbers))
+        for step in map(steps.__getitem__, rows)
+    ]
     onward = _next_same(keys)
     found: list[TurnRows] = []
     at = 0
@@ -88,17 +95,17 @@ def share_parts(trace: Trace, diagnosed: CallDiagnosis) -> Mapping[TensorId, tup
     return parts
 
 
-def _next_same(keys: Sequence[Hashable]) -> list[int]:
+def _next_same(keys: Sequence[int]) -> list[int]:
     """For each row the next one like it; past the end if there is none."""
     onward = [len(keys)] * len(keys)
-    last: dict[Hashable, int] = {}
+    last: dict[int, int] = {}
     for row in range(len(keys) - 1, -1, -1):
         onward[row] = last.get(keys[row], len(keys))
         last[keys[row]] = row
     return onward
 
 
-def _longest(keys: Sequence[Hashable], onward: Sequence[int], row: int) -> tuple[int, int]:
+def _longest(keys: Sequence[int], onward: Sequence[int], row: int) -> tuple[int, int]:
     """Length and number of the turns from here on that cover most; the shortest among equals."""
     best, covered = (0, 0), 0
     other = onward[row]

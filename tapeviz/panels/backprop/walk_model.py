@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -31,10 +32,10 @@ class WalkModel(QAbstractTableModel):
         self._document = document
         self._theme = theme
         self._steps: Sequence[WalkStep] = ()
-        self._folded = WalkRows(())
+        self._folded = WalkRows(0)
         self._cuts: list[int] = []
         self._parts: Mapping[TensorId, tuple[str, float]] = {}
-        self._selected: frozenset[int] = frozenset()
+        self._selected: Sequence[int] = ()
         self._fonts = {
             "op": font("sans", 13, is_bold=True),
             "mono": font("mono", SMALL),
@@ -51,7 +52,7 @@ class WalkModel(QAbstractTableModel):
         self.beginResetModel()
         self._steps = steps
         self._cuts = [number for number, step in enumerate(steps, 1) if step.kind == "stop"]
-        self._folded = WalkRows(steps)
+        self._folded = WalkRows(len(steps), call.turns if call is not None else ())
         has_turns = any(row.turns is not None for row in self._folded.rows)
         self._parts = share_parts(self._document.trace, call) if call and has_turns else {}
         self._text.cache_clear()
@@ -81,9 +82,9 @@ class WalkModel(QAbstractTableModel):
         return changed
 
     def mark(self, numbers: Sequence[int]) -> None:
-        """Steps (from 1) at the selection."""
-        if frozenset(numbers) != self._selected:
-            self._selected = frozenset(numbers)
+        """Steps (from 1, in order) at the selection."""
+        if numbers != self._selected:
+            self._selected = numbers
             self.repaint()
 
     def repaint(self) -> None:
@@ -126,7 +127,8 @@ class WalkModel(QAbstractTableModel):
 
     def _is_selected(self, row: int) -> bool:
         known = self._folded.rows[row]
-        return any(step + 1 in self._selected for step in range(known.first, known.last + 1))
+        place = bisect_right(self._selected, known.first)
+        return place < len(self._selected) and self._selected[place] <= known.last + 1
 
     def _tone(self, row: int) -> Any:
         known = self._folded.rows[row]
@@ -179,7 +181,7 @@ class WalkModel(QAbstractTableModel):
     def _parts_text(self, steps: range) -> str:
         """``∂W 24 %, ∂U 23 %``: the part of each source's gradient that these steps give."""
         parts: dict[str, float] = {}
-        for step in steps:
+        for step in steps if self._parts else ():
             for gradient in self._steps[step].gradients:
                 if gradient is not None and gradient in self._parts:
                     source, part = self._parts[gradient]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...analysis.flow.turns import TurnRows, find_turns
-from ...analysis.model import WalkStep
+from ...analysis.flow.turns import TurnRows
 
 SHOWN_TURNS = 3
 """Turns at the beginning that have a row of their own from the first; so has the last one."""
@@ -31,20 +31,20 @@ class Row:
 
 
 class WalkRows:
-    """Which rows there are, as turns are opened and closed."""
+    """Which rows there are for ``count`` steps, as turns are opened and closed."""
 
-    def __init__(self, steps: Sequence[WalkStep]) -> None:
-        self._count = len(steps)
-        self._stretches = find_turns(steps)
+    def __init__(self, count: int, stretches: Sequence[TurnRows] = ()) -> None:
+        self._count = count
+        self._stretches = stretches
         self._open: set[tuple[int, int]] = set()
         self._listed: set[int] = set()
         self.rows: list[Row] = []
-        self._row_of: list[int] = []
+        self._starts: list[int] = []
         self._lay_out()
 
     def row_of(self, step: int) -> int:
         """The row (from 0) that a step (from 1) is in."""
-        return self._row_of[step - 1]
+        return bisect_right(self._starts, step - 1) - 1
 
     def toggle(self, number: int) -> bool:
         """Open or close the turn in this row, or list the turns left out; False: it is a step."""
@@ -67,10 +67,7 @@ class WalkRows:
             at = stretch.end
         rows.extend(Row(step, step) for step in range(at, self._count))
         self.rows = rows
-        self._row_of = [0] * self._count
-        for number, row in enumerate(rows):
-            for step in range(row.first, row.last + 1):
-                self._row_of[step] = number
+        self._starts = [row.first for row in rows]
 
     def _rows_of(self, stretch: TurnRows) -> list[Row]:
         """Backwards: the last turn comes first."""

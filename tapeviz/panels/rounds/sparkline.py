@@ -107,7 +107,8 @@ class Sparkline(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colour(self._tone), 1.6))
         for stretch in _stretches(self._heights):
-            points = [QPointF(self._x(n + 1), self._y(self._heights[n])) for n in stretch]
+            known = drawn_rounds(self._heights, stretch, ground.width())
+            points = [QPointF(self._x(n + 1), self._y(self._heights[n])) for n in known]
             if len(points) > 1:
                 painter.drawPolyline(QPolygonF(points))
             else:
@@ -120,6 +121,20 @@ class Sparkline(QWidget):
                 left, right = self._x(int(run[0])), self._x(int(run[-1]))
                 painter.drawLine(QPointF(left, y), QPointF(max(right, left + 0.1), y))
         painter.end()
+
+
+def drawn_rounds(heights: Numbers, stretch: range, width: int) -> Sequence[int]:
+    """The rounds (from 0) of a stretch that are drawn in so many px: all, or where several share
+    one the first, last, least and most of them."""
+    size = -(-len(stretch) // max(width, 1))
+    if size <= 4:
+        return stretch
+    whole = len(stretch) // size
+    parts = heights[stretch.start : stretch.start + whole * size].reshape(whole, size)
+    ends = np.zeros(whole, np.int64)
+    places = np.stack([ends, parts.argmin(axis=1), parts.argmax(axis=1), ends + size - 1], axis=1)
+    drawn = stretch.start + np.arange(whole)[:, None] * size + np.sort(places, axis=1)
+    return [*np.unique(drawn).tolist(), *stretch[whole * size :]]
 
 
 def _stretches(heights: Numbers) -> list[range]:
