@@ -16,6 +16,7 @@ from .rounds.call_sites import CallSite, SourceSeries
 from .rounds.round_words import troubled_rounds
 
 _Item = TypeVar("_Item", Finding, SourceSeries)
+_IN_A_NAME, _LETTER = re.compile(r"[\w.]"), re.compile(r"\w")
 
 FEWEST_TROUBLED, FEWEST_FLOWING = 2, 6
 """So many findings with the same story share one text; fewer have one each."""
@@ -25,17 +26,16 @@ MOST_NAMED = 2
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """A source and its ``finding`` in ``call``. ``series``: its rounds where the call site has
-    several; then the call is that of the round that says most."""
+    """The source at ``place`` of ``call``. ``series``: its rounds where the call site has several;
+    then the call is that of the round that says most."""
 
     call: CallDiagnosis
-    finding: Finding
+    place: int
     series: SourceSeries | None = None
 
     @property
-    def place(self) -> int:
-        """Its index among the sources of the call."""
-        return next(i for i, each in enumerate(self.call.findings) if each is self.finding)
+    def finding(self) -> Finding:
+        return self.call.findings[self.place]
 
     @property
     def is_troubled(self) -> bool:
@@ -51,15 +51,15 @@ def alike_results(
             tuple(_series_result(diagnosis, group, series) for series in alike)
             for alike in alike_series(diagnosis, group)
         ]
+    places = {id(finding): place for place, finding in enumerate(group.findings)}
     return [
-        tuple(SourceResult(group, finding) for finding in alike)
+        tuple(SourceResult(group, places[id(finding)]) for finding in alike)
         for alike in alike_findings(group.findings)
     ]
 
 
 def _series_result(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> SourceResult:
-    call = diagnosis.round(site, series.telling)
-    return SourceResult(call, call.findings[series.place], series)
+    return SourceResult(diagnosis.round(site, series.telling), series.place, series)
 
 
 def alike_findings(findings: Sequence[Finding]) -> list[tuple[Finding, ...]]:
@@ -114,7 +114,18 @@ def _story(finding: Finding) -> object:
 
 
 def _without_name(message: str, source: str) -> str:
-    return re.sub(rf"(?<![\w.]){re.escape(source)}(?!\w)", "…", message)
+    """The message with a sign in place of each mention of the source. A pattern for each of many
+    sources would have to be compiled."""
+    kept: list[str] = []
+    end = at = 0
+    while source and (at := message.find(source, at)) >= 0:
+        after = at + len(source)
+        if _IN_A_NAME.match(message[at - 1 : at]) or _LETTER.match(message[after : after + 1]):
+            at += 1
+            continue
+        kept += (message[end:at], "…")
+        end = at = after
+    return "".join((*kept, message[end:]))
 
 
 def _grouped(items: Iterable[tuple[_Item, object, bool]]) -> list[tuple[_Item, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -53,10 +53,11 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
         found = _widest(base, norms, widths).items()
         return {k: w for k, w in found if k[0] in asked or not is_constant(base, k[0])}
 
+    is_followed = _followed_test(base, shown)
     inside = [link for step in shown.steps for link in links_inside(base.trace, step)]
     gradient = widest(
         dict.fromkeys(inside)
-        | {link: norm for link, norm in flow.walked.items() if _is_followed(base, shown, link[0])}
+        | {link: norm for link, norm in flow.walked.items() if is_followed(link[0])}
     )
     cut = {key: cause for link, cause in flow.cuts.items() for key in base.edges.get(link, ())}
     cut |= _cut_at_source(base, shown, cut)
@@ -79,20 +80,24 @@ def is_constant(base: BaseScene, name: str) -> bool:
     return base.boxes[name].shape == "chip"
 
 
-def _is_followed(base: BaseScene, shown: CallDiagnosis, tensor: TensorId | None) -> bool:
-    """Whether the tape passes the gradient of ``tensor`` on.
+def _followed_test(base: BaseScene, shown: CallDiagnosis) -> Callable[[TensorId | None], bool]:
+    """A function that says whether the tape passes the gradient of a tensor on.
 
     A gradient function answers for all inputs of its op, labels that were computed before the tape
     among them; the tape drops the gradients of those.
     """
     trace, tape = base.trace, shown.call.tape
-    producer = trace.producers.get(tensor) if tensor is not None else None
     known = trace.tapes.get(tape) if tape is not None else None
-    if producer is None or known is None or tensor in shown.flow.sources:
-        return True
-    op = trace.ops[producer]
-    is_watched = any(watch.tensor == tensor for watch in known.watches)
-    return tape in op.tapes or op.within is not None or is_watched
+    wanted = shown.flow.sources | {watch.tensor for watch in (known.watches if known else ())}
+
+    def is_followed(tensor: TensorId | None) -> bool:
+        producer = trace.producers.get(tensor) if tensor is not None else None
+        if producer is None or known is None or tensor in wanted:
+            return True
+        op = trace.ops[producer]
+        return tape in op.tapes or op.within is not None
+
+    return is_followed
 
 
 def _bridge_without_steps(base: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey, float]:

@@ -50,23 +50,24 @@ def group_cards(
     """A card for each gradient of a call or call site; one for those that have the same story."""
     for alike in alike_results(diagnosis, group):
         card = _result_card(trace, diagnosis, alike[0])
-        rows = [(each.finding.source, result_in_a_line(trace, each)) for each in alike]
-        yield card if len(alike) == 1 else _shared_card(card, alike[0].finding, rows)
+        yield card if len(alike) == 1 else _shared_card(trace, card, alike)
 
 
-def _shared_card(card: PageCard, first: Finding, rows: Sequence[tuple[str, str]]) -> PageCard:
+def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) -> PageCard:
     """The card of the first of several sources, made to speak for all of them."""
+    first = alike[0].finding
     is_bridged = first.bridged is not None or first.bridged_value is not None
     heading = bridge_heading(first) if is_bridged else "Gradients"
-    more = len(rows) - MOST_ROWS
+    more = len(alike) - MOST_ROWS
     note = f"and {more} more" if more > 0 else ""
-    names = [name for name, _ in rows]
+    names = [each.finding.source for each in alike]
+    rows = [(each.finding.source, result_in_a_line(trace, each)) for each in alike[:MOST_ROWS]]
     same = () if first.status == "flows" else (same_words(names),)
     return replace(
         card,
         title=shared_title(first.target, names),
         words=(*card.words, *same),
-        tables=(PageTable(heading, tuple(rows[:MOST_ROWS]), note),),
+        tables=(PageTable(heading, tuple(rows), note),),
         fixes=tuple(replace(fix, value="") for fix in card.fixes),
     )
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
 
 from tapeviz.analysis.alike import alike_findings, same_words, shared_title
 from tapeviz.analysis.causes.assign import Assigned
@@ -51,3 +54,20 @@ def test_another_fix_is_another_story() -> None:
 def test_a_source_is_not_looked_for_inside_other_words() -> None:
     """The source ``n`` stands in ``link``, but is not what that word is about."""
     assert names([finding("n"), finding("k"), finding("t")]) == [["n", "k", "t"]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "are_alike"),
+    [
+        ("{0} is cut; so is ({0}).", "{0} is cut; so is ({0}).", True),
+        ("{}_scale is cut", "{}_scale is cut", False),
+        ("model.{} is cut", "model.{} is cut", False),
+        ("{0}{0} and {0}", "{0}{0} and {0}", False),
+    ],
+)
+def test_only_the_name_of_the_source_may_differ(first: str, second: str, are_alike: bool) -> None:
+    a = replace(finding("w"), message=first.format("w"))
+    b = replace(finding("v[0]"), message=second.format("v[0]"))
+    c = replace(finding("u"), message=first.format("u"))
+    assert names([a, c]) == ([["w", "u"]] if are_alike else [["w"], ["u"]])
+    assert (names([a, b]) == [["w", "v[0]"]]) == are_alike

@@ -25,7 +25,7 @@ def card(qtbot: QtBot, document: Document, theme: Theme, **changes: Any) -> str:
     finding = replace(call.findings[0], **changes)
     ignored = Asks(lambda *_: None, lambda *_: None, lambda *_: None)
     call = replace(call, findings=(finding, *call.findings[1:]))
-    shown = FindingCard(document, theme, SourceResult(call, finding), ignored)
+    shown = FindingCard(document, theme, SourceResult(call, 0), ignored)
     qtbot.addWidget(shown)
     return words(shown)
 

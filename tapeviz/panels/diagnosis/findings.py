@@ -19,7 +19,7 @@ from ...analysis.status import STATUS_WORDS
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...graph.words import shape_words
-from ...report import bridge_heading, check_words, plain_message
+from ...report import bridge_heading, check_words, plain_message, result_in_a_line
 from ...scene.parts.numbers import type_text
 from ...trace.model import Array, CallId
 from ..look import Theme
@@ -41,8 +41,7 @@ class FindingCard(Card):
     """One source of one call, or of all rounds of a call site. Clicked, it becomes the one that the
     graph shows.
 
-    ``alike``: names of all sources that the card speaks for, and the number of each;
-    ``spread``: shows a card for each of them instead.
+    ``alike``: all sources that the card speaks for; ``spread``: shows a card for each instead.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class FindingCard(Card):
         theme: Theme,
         result: SourceResult,
         asks: Asks,
-        alike: Sequence[tuple[str, str]] = (),
+        alike: Sequence[SourceResult] = (),
         spread: Callable[[], object] | None = None,
     ) -> None:
         call, finding, series = result.call, result.finding, result.series
@@ -65,8 +64,9 @@ class FindingCard(Card):
             pill = pill_words(self.site, series)
         name = document.links.name_of(call.call.sources[result.place])
         self.title = f"∂{finding.target} / ∂{name}"
+        names = [document.links.name_of(call.call.sources[each.place]) for each in alike]
         if alike:
-            self.title = shared_title(finding.target, [name for name, _ in alike])
+            self.title = shared_title(finding.target, names)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"{self.title}: {pill}")
         self.add_title(self.title, Badge(finding.status, pill, theme))
@@ -79,10 +79,10 @@ class FindingCard(Card):
         if series is None or finding.status != "flows":
             self.add_words(finding.message)
         if alike and finding.status != "flows":
-            self.add_words(same_words([name for name, _ in alike]))
+            self.add_words(same_words(names))
         self._add_way(finding)
         if alike:
-            self._add_alike(finding, alike, spread)
+            self._add_alike(finding, alike, names, spread)
         else:
             if series is None:
                 self._add_gradient(finding)
@@ -230,7 +230,8 @@ class FindingCard(Card):
     def _add_alike(
         self,
         finding: Finding,
-        alike: Sequence[tuple[str, str]],
+        alike: Sequence[SourceResult],
+        names: Sequence[str],
         spread: Callable[[], object] | None,
     ) -> None:
         """A row for each of the first sources that share the story of this card."""
@@ -244,11 +245,11 @@ class FindingCard(Card):
         rows.setHorizontalSpacing(14)
         rows.setVerticalSpacing(3)
         rows.setColumnStretch(1, 1)
-        for row, (name, number) in enumerate(alike[:MOST_ALIKE]):
+        for row, result in enumerate(alike[:MOST_ALIKE]):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
-            called.setText(name)
+            called.setText(names[row])
             label = ShortLabel("muted")
-            label.setText(number)
+            label.setText(result_in_a_line(self._document.trace, result))
             rows.addWidget(called, row, 0)
             rows.addWidget(label, row, 1)
         self.column.addLayout(rows)

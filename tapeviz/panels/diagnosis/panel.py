@@ -12,7 +12,6 @@ from ...analysis.alike import SourceResult, alike_results
 from ...analysis.model import CallDiagnosis
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...document import Document
-from ...report import result_in_a_line
 from ...trace.model import EMPTY_TRACE, CallId
 from ..look import Theme
 from ..outdated import Veil
@@ -147,19 +146,14 @@ class DiagnosisPanel(Panel):
 
     def _group_makers(self, group: CallSite | CallDiagnosis) -> Iterator[Callable[[], QWidget]]:
         """A card for each source, or for those with one story; what is in trouble comes first."""
-        trace, links = self.document.trace, self.document.links
         groups = alike_results(self.document.diagnosis, group)
         for alike in sorted(groups, key=lambda results: not results[0].is_troubled):
             call, first = alike[0].call.call, alike[0].finding
-            rows = [
-                (links.name_of(call.sources[result.place]), result_in_a_line(trace, result))
-                for result in alike
-            ]
             is_apart = len(alike) == 1 or (call.id, first.source) in self._spread
             for result in alike if is_apart else alike[:1]:
-                yield partial(self._finding_card, result, () if is_apart else rows)
+                yield partial(self._finding_card, result, () if is_apart else alike)
 
-    def _finding_card(self, result: SourceResult, alike: Sequence[tuple[str, str]]) -> FindingCard:
+    def _finding_card(self, result: SourceResult, alike: Sequence[SourceResult]) -> FindingCard:
         def spread() -> None:
             self._spread.add((result.call.call.id, result.finding.source))
             self.refresh()
