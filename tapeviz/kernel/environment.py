@@ -6,8 +6,12 @@ import os
 from collections.abc import Mapping
 
 _DEFAULTS = {"TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg"}
-_READ_ONCE = ("TF_CPP_MIN_LOG_LEVEL",)
-"""Defaults of ours that TensorFlow reads when it is loaded, and then no more (2.15-2.21)."""
+_READ_ONCE = ("TF_CPP_MIN_LOG_LEVEL", "MPLBACKEND")
+"""Defaults of ours that are read when modules are loaded, and then no more.
+
+The first by TensorFlow (2.15-2.21), the second by matplotlib, which Keras imports where it is
+installed; ``inside/figures.py`` sets it again for a snippet that imports matplotlib itself.
+"""
 # A test runner's mark would make ipykernel leave the output alone; a bundle's would mislead Python.
 _OURS_ALONE = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION", "__PYVENV_LAUNCHER__")
 # What ipykernel sets in its own process, and a script would not see.
@@ -41,7 +45,7 @@ def environment_to_restore(environment: Mapping[str, str]) -> dict[str, str | No
 
 
 def defaults_to_remove(environment: Mapping[str, str]) -> dict[str, str | None]:
-    """Variables that only we set, for the time in which TensorFlow is loaded: all to be unset."""
+    """Variables that only we set, for the time in which modules are loaded: all to be unset."""
     return {
         name: None
         for name in _READ_ONCE

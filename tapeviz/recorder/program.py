@@ -71,6 +71,7 @@ def run_as_main(
             space[name] = provided
     sys.modules["__main__"] = module
     sys.argv = list(argv)
+    sys.orig_argv = [sys.executable, *argv]
     probe: dict[str, Any] = {}
     exec(_PROBE, probe)
     with _whole_stack(probe["reached"]):

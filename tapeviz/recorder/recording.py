@@ -77,7 +77,7 @@ class RecordingContext:
     def tensor_of(self, value: Any) -> Any:
         """The tensor that stands for a value: itself, a variable's handle, or the numbers of a
         ragged or sparse tensor; else ``None``."""
-        if isinstance(value, private.Tensor):
+        if private.is_instance(value, private.Tensor):
             return value
         with contextlib.suppress(Exception):
             handle = private.handle_of(value)

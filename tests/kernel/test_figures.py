@@ -64,6 +64,16 @@ def test_without_a_listener_for_them_the_libraries_are_untouched(play, tmp_path)
     assert heard.pictures == []
 
 
+def test_matplotlib_alone_is_told_to_draw_without_windows(play, tmp_path):
+    folder = libraries(tmp_path)
+    read = "import os\nbackend = os.environ.get('MPLBACKEND')\n"
+    (folder / "matplotlib" / "__init__.py").write_text(read)
+    source = "import matplotlib, os; print(matplotlib.backend, 'MPLBACKEND' in os.environ)"
+    assert play(source, cwd=folder).text() == "Agg False\n"
+    chosen = f"import os; os.environ['MPLBACKEND'] = 'svg'; {source}"
+    assert play(chosen, cwd=folder).text() == "svg True\n"
+
+
 def test_a_picture_displayed_as_in_a_notebook_comes_too(play):
     source = (
         "from IPython.display import Image, display\n"

@@ -132,6 +132,10 @@ x: int = 3
 print(__annotations__)
 print(__import__("__main__").x)
 """,
+    "command_line": """
+import sys
+print(sys.orig_argv[1:], sys.argv, len(sys.orig_argv))
+""",
     "builtins": """
 print(exit, quit, type(exit), input.__name__)
 for name in ("get_ipython", "display", "In", "__IPYTHON__", "execfile"): print(name in globals() or name in dir(__builtins__))
@@ -195,7 +199,7 @@ except UnicodeEncodeError as e: print(e)
     "environ": """
 import os
 print([k for k in os.environ if k.startswith(("JPY", "IPY", "PYDEVD", "JUPYTER", "TAPEVIZ"))])
-for k in ("TERM", "FORCE_COLOR", "PAGER", "COLUMNS", "LINES", "TF_CPP_MIN_LOG_LEVEL"): print(k, os.environ.get(k))
+for k in ("TERM", "FORCE_COLOR", "PAGER", "COLUMNS", "LINES", "TF_CPP_MIN_LOG_LEVEL", "MPLBACKEND"): print(k, os.environ.get(k))
 """,
     "signals": """
 import signal, os
@@ -219,6 +223,15 @@ print(asyncio.get_event_loop_policy().__class__.__name__)
 try: asyncio.get_running_loop()
 except RuntimeError as e: print(e)
 loop = asyncio.new_event_loop(); print(loop.run_until_complete(main())); loop.close()
+""",
+    "task_names": """
+import asyncio
+async def name(): return asyncio.current_task().get_name()
+async def main():
+    print(await asyncio.gather(name(), asyncio.create_task(name(), name="mine"), name()))
+    print(asyncio.current_task().get_name(), asyncio.ensure_future(name()).get_name())
+asyncio.run(main())
+loop = asyncio.new_event_loop(); print(loop.run_until_complete(name())); loop.close()
 """,
     "asyncio2": """
 import asyncio
@@ -317,6 +330,21 @@ weakref.finalize(a, print, "finalized at exit")
 class B:
     def __del__(self): print("del at exit")
 b = B()
+""",
+    "generator_left": """
+import weakref
+def numbers():
+    try:
+        yield 1
+    finally:
+        print("closed at exit")
+kept = numbers(); print(next(kept))
+done = numbers(); print(list(done))
+class A: pass
+a = A()
+ref = weakref.ref(a, lambda ref: print("a died"))
+def f(): return a
+print("end")
 """,
     "locals": """
 def f():

@@ -779,4 +779,97 @@ SNIPPETS = (
         print(tape.gradient(y, x), tape.gradient(z["product"], x), twice(1), twice(np.float64(2)))
         """,
     ),
+    snippet(
+        "classes that answer for each attribute themselves",
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        class Loud:
+            def __init__(self, number):
+                self.number = number
+            def __getattribute__(self, name):
+                def say(*words):
+                    print(name, *words)
+                if name.startswith("on_"):
+                    return say
+                print("asked for", name)
+                return super().__getattribute__(name)
+
+        class Disguised:
+            @property
+            def __class__(self):
+                print("asked for the class")
+                return int
+
+        class List(list):
+            def __getitem__(self, at):
+                print("item", at)
+                return super().__getitem__(at)
+            def __bool__(self):
+                print("bool")
+                return True
+            def __iter__(self):
+                print("iter")
+                return super().__iter__()
+
+        class Key:
+            def __str__(self):
+                keys = {self: tf.constant(2.0)}
+                return "key"
+
+        loud, disguised, numbers, keys = Loud(2.0), Disguised(), List([1.0, 2.0]), Key()
+        several, by_name, by_key = [loud, loud], {"loud": loud}, {keys: tf.constant(1.0)}
+        for each in several:
+            each.on_epoch_end(1)
+        v = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            y = v * loud.number
+        print(tape.gradient(y, v), np.sum(numbers))
+
+        @tf.function
+        def f(x, loud, numbers):
+            kept, others = loud, numbers
+            return x * kept.number
+
+        print(f(v, loud, numbers))
+        """,
+    ),
+    snippet(
+        "op callbacks of the snippet's own",
+        """
+        import inspect
+        import tensorflow as tf
+        from tensorflow.python.framework import op_callbacks
+
+        seen = []
+        def note(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+            seen.append((op_type, len(inputs), len(outputs), graph is not None))
+        def second(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+            seen.append("second")
+
+        x = tf.Variable([1.0, 2.0])
+        for which in ((), (note,)):
+            op_callbacks.add_op_callback(note)
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(tf.sin(x) * x)
+            slope = tape.gradient(y, x)
+            tf.function(lambda value: value * 2)(y)
+            if which:
+                op_callbacks.remove_op_callback(note)
+            else:
+                op_callbacks.clear_op_callbacks()
+            tf.add(1, 2)
+            print(len(seen), seen[-30:], slope)
+        op_callbacks.add_op_callback(note)
+        op_callbacks.add_op_callback(second)
+        op_callbacks.clear_op_callbacks()
+        print(len(seen))
+        with tf.GradientTape() as tape:
+            y = x * x
+        print(tape.gradient(y, x), seen[-3:])
+        print(tf.GradientTape.__init__.__defaults__, tf.GradientTape.gradient.__defaults__)
+        print(inspect.signature(tf.GradientTape), inspect.signature(tf.GradientTape.jacobian))
+        """,
+    ),
 )

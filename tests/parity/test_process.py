@@ -45,7 +45,7 @@ def check(text: str, recorder: Recorder, tmp_path: Path, with_stderr: bool = Fal
 
 def plain_run(folder: Path) -> subprocess.CompletedProcess[str]:
     """A run as from a terminal: a shell lets what it starts with ``&`` ignore SIGINT."""
-    environment = {"MPLBACKEND": "Agg", **os.environ}
+    environment = dict(os.environ)
     for name in ("PYTHONUNBUFFERED", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"):
         environment.pop(name, None)
     return subprocess.run(

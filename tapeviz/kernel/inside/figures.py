@@ -2,6 +2,10 @@
 
 ``plt.show()`` and PIL's ``Image.show()`` hand their pictures over and return at once. Without a
 screen a plain run shows nothing there. Neither library is imported by us.
+
+matplotlib draws without windows unless the user names a backend, and the snippet finds no
+``MPLBACKEND`` in its environment: it is set while matplotlib is imported, which reads it then
+(``matplotlib/__init__.py``, 3.0-3.10).
 """
 
 from __future__ import annotations
@@ -21,40 +25,60 @@ MOST = 100
 LARGEST = 8_000_000
 """Bytes of a picture that is handed over."""
 Publish = Callable[[bytes], None]
+Execute = Callable[[Any], None]
+Around = Callable[[Any, Execute], None]
+"""Given a module that is imported and the function that executes it."""
+_BACKEND = "MPLBACKEND"
 
 
-def show_figures(publish: Publish) -> None:
-    """From now on ``publish`` is given each picture that would be shown, once."""
-    gallery = _Gallery(publish)
-    hooks: dict[str, Callable[[Any], None]] = {
-        "matplotlib.pyplot": gallery.hook_pyplot,
-        "PIL.Image": gallery.hook_pillow,
-    }
-    for name in [name for name in hooks if name in sys.modules]:
-        hooks.pop(name)(sys.modules[name])
-    finder: Any = _AfterImport(hooks)
+def draw_without_windows(publish: Publish | None) -> None:
+    """From now on no window is opened; ``publish`` is given each picture that would be shown, once.
+
+    Without ``publish`` the functions that show pictures stay as they are.
+    """
+    around: dict[str, Around] = {"matplotlib": _off_screen}
+    if publish is not None:
+        gallery = _Gallery(publish)
+        hooks = {"matplotlib.pyplot": gallery.hook_pyplot, "PIL.Image": gallery.hook_pillow}
+        for name, hook in hooks.items():
+            if name in sys.modules:
+                hook(sys.modules[name])
+            else:
+                around[name] = functools.partial(_followed_by, hook)
+    finder: Any = _AroundImport(around)
     sys.meta_path.insert(0, finder)
 
 
-class _AfterImport(MetaPathFinder):
-    """Calls a hook with each of some modules once it is imported."""
+def _followed_by(hook: Execute, module: Any, execute: Execute) -> None:
+    execute(module)
+    hook(module)
 
-    def __init__(self, hooks: Mapping[str, Callable[[Any], None]]) -> None:
-        self._hooks = dict(hooks)
+
+def _off_screen(module: Any, execute: Execute) -> None:
+    if os.environ.get(_BACKEND):
+        execute(module)
+        return
+    os.environ[_BACKEND] = "Agg"
+    try:
+        execute(module)
+    finally:
+        os.environ.pop(_BACKEND, None)
+
+
+class _AroundImport(MetaPathFinder):
+    """Lets a function execute each of some modules when it is imported, once."""
+
+    def __init__(self, around: Mapping[str, Around]) -> None:
+        self._around = dict(around)
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        hook = self._hooks.pop(name, None)
-        spec = importlib.util.find_spec(name) if hook is not None else None
-        if spec is None or spec.loader is None or hook is None:
+        around = self._around.pop(name, None)
+        spec = importlib.util.find_spec(name) if around is not None else None
+        if spec is None or spec.loader is None or around is None:
             return None
         loader: Any = spec.loader
         execute = loader.exec_module
-
-        def exec_module(module: Any) -> None:
-            execute(module)
-            hook(module)
-
-        loader.exec_module = exec_module
+        loader.exec_module = lambda module: around(module, execute)
         return spec
 
 

@@ -6,8 +6,10 @@ import _sitebuiltins
 import asyncio
 import builtins
 import contextlib
+import functools
 import getpass
 import io
+import itertools
 import os
 import signal
 import sys
@@ -47,6 +49,7 @@ def plain_python(
         stack.enter_context(outlet.holding_without(needed.is_there))
         stack.enter_context(_streams(outlet, needed.threads))
         stack.enter_context(_no_event_loop())
+        stack.enter_context(_tasks_from_one(needed.threads))
         stack.enter_context(threads_of_a_script())
         os.chdir(folder)
         _set_first_path(folder)
@@ -179,6 +182,29 @@ def _standard_input(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
         yield
     finally:
         sys.stdin, sys.__stdin__ = before  # type: ignore[misc]
+
+
+@contextlib.contextmanager
+def _tasks_from_one(others: Set[int]) -> Iterator[None]:
+    """asyncio names tasks ``Task-1`` and so on; the kernel's have used up some of the numbers.
+
+    The counter is C's (``task_name_counter`` in _asynciomodule.c, Python 3.10-3.13) and cannot be
+    set back. ``others``: threads whose tasks are the kernel's.
+    """
+    loop: Any = asyncio.BaseEventLoop
+    create, numbers = loop.create_task, itertools.count(1)
+
+    @functools.wraps(create)
+    def create_task(self: Any, coro: Any, *, name: Any = None, **named: Any) -> Any:
+        if name is None and threading.get_ident() not in others:
+            name = f"Task-{next(numbers)}"
+        return create(self, coro, name=name, **named)
+
+    loop.create_task = create_task
+    try:
+        yield
+    finally:
+        loop.create_task = create
 
 
 @contextlib.contextmanager

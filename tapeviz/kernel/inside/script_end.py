@@ -17,6 +17,8 @@ import types
 import weakref
 from typing import Any
 
+_CHECKPOINTS = "tensorflow.python.checkpoint."
+
 
 def forget_exit_functions() -> None:
     """From here on ``atexit`` knows what a fresh process knows."""
@@ -59,17 +61,28 @@ def _wait_for_threads() -> None:
 
 
 def _drop_names() -> None:
-    """Free what the snippet's names hold, where that can be seen: a ``__del__`` of its own runs.
+    """Free what the snippet's names hold, where that can be seen.
 
-    Looking for garbage takes a tenth of a second with TensorFlow in memory.
+    Looking for garbage takes long after a run that left many objects.
     """
     main: Any = sys.modules.get("__main__")
-    if main is not None and any(
-        isinstance(value, type) and "__del__" in vars(value) for value in vars(main).values()
-    ):
+    if main is not None and any(_is_seen_to_end(value) for value in vars(main).values()):
         sys.modules["__main__"] = types.ModuleType("__main__")
         del main
         gc.collect()
+
+
+def _is_seen_to_end(value: Any) -> bool:
+    """Whether code may run when ``value`` is freed: a ``__del__``, the rest of a generator, a
+    callback, or what TensorFlow says of values that a checkpoint had and nobody took."""
+    kind = type(value)
+    if issubclass(kind, type):
+        return "__del__" in vars(value)
+    if issubclass(kind, types.GeneratorType):
+        return value.gi_frame is not None
+    if issubclass(kind, weakref.ref):
+        return value.__callback__ is not None
+    return kind.__module__.startswith(_CHECKPOINTS)
 
 
 def _allow_more() -> None:

@@ -26,7 +26,7 @@ from typing import Any
 import zmq
 
 from .before_exit import deliver_before_ending, line_in, note_crashes
-from .figures import show_figures
+from .figures import draw_without_windows
 from .outlet import STREAMS, Outlet, own_pipes
 from .plain_python import plain_python, restore_environment
 from .script_end import end_script
@@ -145,8 +145,8 @@ class KernelEndpoint:
         self._settle()
         try:
             with plain_python(request["folder"], self._outlet, self._ask) as needed:
-                if request["shows_figures"]:
-                    show_figures(self._publish_picture)
+                shows = request["shows_figures"]
+                draw_without_windows(self._publish_picture if shows else None)
                 self._record(request, needed.restore)
                 end_script()
         except KeyboardInterrupt:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import private
 from ..installed import Installed, clean
+from ..private import is_instance
 from ..recording import RecordingContext
 from .instrument import BIND, CAUGHT, MADE, TAKEN
 from .leaving import tell_left
@@ -57,7 +58,12 @@ class Names:
                 if not self._local.hidden:
                     self._append((None, name, value, self._here(sys._getframe(1))))
             elif kind not in _UNINTERESTING and not self._local.hidden:
-                self._bound(name, value, kind, sys._getframe(1))
+                # What it calls of the snippet's, such as the words for a key, binds names again.
+                self._local.hidden += 1
+                try:
+                    self._bound(name, value, kind, sys._getframe(1))
+                finally:
+                    self._local.hidden -= 1
         except RecursionError:
             pass  # the snippet is about to meet it itself
         except Exception:
@@ -67,12 +73,12 @@ class Names:
     def taken(self, call: int, value: Any) -> Any:
         """Note that NumPy is about to get ``value``; return it."""
         try:
-            if isinstance(value, (list, tuple)):
+            if is_instance(value, (list, tuple)):
                 for _, item in _elements(value, depth=2):
                     self.taken(call, item)
             elif type(value) is private.EagerTensor:
                 self._taken.setdefault(call, []).append(value)
-            elif type(value) not in _UNINTERESTING and not isinstance(value, _NUMBERS):
+            elif type(value) not in _UNINTERESTING and not is_instance(value, _NUMBERS):
                 self._taken.setdefault(call, []).extend(self._value_of(value))
         except Exception:
             self._recording.log.complain("an argument of NumPy")
@@ -116,14 +122,14 @@ class Names:
 
     def _about(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
         recording = self._recording
-        if isinstance(value, _NUMBERS):
+        if is_instance(value, _NUMBERS):
             return {"value": type(value).__name__, "object": id(value)}, []
-        if isinstance(value, private.GradientTape):
+        if is_instance(value, private.GradientTape):
             return {"value": type(value).__name__, "tape": self._tapes.number(value)}, []
         tensor = self._tensor(value)
         if tensor is not None:
             return {"tensors": [[recording.id(tensor), []]]}, [tensor]
-        if isinstance(value, (list, tuple, dict)):
+        if is_instance(value, (list, tuple, dict)):
             return self._about_container(value)
         kind = type(value).__name__
         if _is_model(value):
@@ -140,18 +146,17 @@ class Names:
                 [self._recording.id(tensor), key] for key, tensor in found if tensor is not None
             ]
             return {"tensors": pairs}, tensors
-        if (
-            value
-            and not isinstance(value, dict)
-            and all(isinstance(item, _NUMBERS) for item in value[:_MOST_ELEMENTS])
-        ):
+        if is_instance(value, dict):
+            return None, []
+        items = [item for _, item in itertools.islice(_pairs(value), _MOST_ELEMENTS)]
+        if items and all(is_instance(item, _NUMBERS) for item in items):
             return {"value": type(value).__name__, "object": id(value)}, []
         return None, []
 
     def _tensor(self, value: Any) -> Any:
         if type(value) in _UNINTERESTING:
             return None
-        if isinstance(value, private.IndexedSlices):
+        if is_instance(value, private.IndexedSlices):
             value = value.values
         return self._recording.tensor_of(value)
 
@@ -160,7 +165,7 @@ def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
     """The elements of a container, each with the keys that lead to it."""
     for key, item in itertools.islice(_pairs(value), _MOST_ELEMENTS):
         plain = key if isinstance(key, int) else str(key)
-        if isinstance(item, (list, tuple, dict)) and depth > 1:
+        if is_instance(item, (list, tuple, dict)) and depth > 1:
             for inner, leaf in _elements(item, depth - 1):
                 yield [plain, *inner], leaf
         else:
@@ -171,7 +176,7 @@ def _pairs(value: Any) -> Iterator[tuple[Any, Any]]:
     """Keys and elements; what a subclass of the snippet's does on iteration is not called."""
     kind = type(value)
     if kind.__module__.startswith(("tensorflow", "keras", "tf_keras")):
-        return iter(value.items() if isinstance(value, dict) else enumerate(value))
+        return iter(value.items() if is_instance(value, dict) else enumerate(value))
     if issubclass(kind, dict):
         return iter(list(dict.items(value)))
     return iter(

@@ -28,6 +28,9 @@ def install(recording: RecordingContext, installed: Installed) -> None:
     with recording.shielded("ops"):
         private.add_op_callback(callback)
         installed.undo(private.remove_op_callback, callback)
+    installed.replace(
+        private.op_callbacks, private.CLEAR_OP_CALLBACKS, lambda clear: _clearing(callback, clear)
+    )
     threads.install(recording, installed, callback)
     installed.replace(
         private.pywrap, private.FAST_PATH, lambda run: _fast_path(recording, run, callback)
@@ -80,6 +83,27 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
         return outputs if len(scopes.op_callbacks if state[2] else callbacks) > 1 else None
 
     return ran
+
+
+def _clearing(callback: Callable[..., Any], clear: Callable[[], None]) -> Callable[[], None]:
+    """``clear_op_callbacks``: it leaves every second one, for it walks the list that it empties,
+    and must not count ours, which stays the first."""
+    scopes = private.thread_data()
+
+    def clearing() -> None:
+        callbacks = scopes.op_callbacks
+        if callback not in callbacks:
+            clear()
+            return
+        callbacks.remove(callback)
+        try:
+            clear()
+        finally:
+            left, callbacks[:] = callbacks[:], []
+            private.add_op_callback(callback)
+            callbacks += left
+
+    return clearing
 
 
 def _fast_path(

@@ -84,7 +84,7 @@ class TracedNames:
     def look(self, recording: RecordingContext, frame: FrameType) -> None:
         """Emit the names that this frame bound to tensors since it was looked at."""
         for name, value in list(frame.f_locals.items()):
-            if not isinstance(value, private.Tensor) or name in _OF_AUTOGRAPH:
+            if not private.is_instance(value, private.Tensor) or name in _OF_AUTOGRAPH:
                 continue
             identity = recording.id(value)
             if identity >= 0 or self._emitted.get(name) == identity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -43,6 +44,8 @@ add_op_callback = find("tensorflow.python.framework.op_callbacks:add_op_callback
 remove_op_callback = find(
     "tensorflow.python.framework.op_callbacks:remove_op_callback", "nothing in this run"
 )
+op_callbacks = sys.modules.get(getattr(add_op_callback, "__module__", ""))
+CLEAR_OP_CALLBACKS = "clear_op_callbacks"
 framework_ops = find("tensorflow.python.framework.ops", "numbers in names")
 NEXT_NUMBER = "uid"
 """Where functions, branches, variables, tables and custom gradients get the number in their names

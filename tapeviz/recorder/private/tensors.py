@@ -26,6 +26,7 @@ for _name in EAGER_ATTRIBUTES:
         MISSING[f"EagerTensor.{_name}"] = "tensors and what is computed from them"
 Tensor: type = tf.Tensor
 DType: type = tf.dtypes.DType
+_PROXIES = ("tensorflow.", "keras.", "tf_keras.")
 _RESOURCE, _VARIANT, _STRING = 20, 21, 7
 _BUFFERS = frozenset(
     tf.dtypes.as_dtype(name).as_datatype_enum
@@ -34,6 +35,18 @@ _BUFFERS = frozenset(
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
 )
+
+
+def is_instance(value: Any, kinds: Any) -> bool:
+    """``isinstance``, which runs no code of the snippet: it asks the value for its ``__class__``,
+    and a class with a ``__getattribute__`` of its own answers that itself.
+
+    Proxies of TensorFlow and Keras, such as a model's lists and dicts, count as what they wrap.
+    """
+    kind = type(value)
+    if issubclass(kind, kinds):
+        return True
+    return kind.__module__.startswith(_PROXIES) and isinstance(value, kinds)
 
 
 def dtype_name(number: int) -> str:
@@ -86,9 +99,9 @@ def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
 
 def values_of(value: Any) -> Any:
     """The tensor of a ragged or sparse tensor's numbers; else ``None``."""
-    if isinstance(value, tf.RaggedTensor):
+    if is_instance(value, tf.RaggedTensor):
         return value.flat_values
-    return value.values if isinstance(value, tf.SparseTensor) else None
+    return value.values if is_instance(value, tf.SparseTensor) else None
 
 
 NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from .lookup import find
 from .runtime import NotOk, backprop, record
-from .tensors import EagerTensor, dtype_size
+from .tensors import EagerTensor, dtype_size, is_instance
 
 variable_ops = find("tensorflow.python.ops.resource_variable_ops", "values of variables")
 BaseVariable = find("tensorflow.python.ops.resource_variable_ops:BaseResourceVariable", "variables")
@@ -52,15 +52,16 @@ def handle_of(value: Any) -> Any:
     Only types and plain attributes are looked at: properties such as Keras's ``value`` may run ops,
     and so may any attribute of a distributed variable.
     """
-    if isinstance(value, BaseVariable):
+    if is_instance(value, BaseVariable):
         return value._handle
-    if isinstance(value, RefVariable):  # of the first kind: a graph's tensor
+    if is_instance(value, RefVariable):  # of the first kind: a graph's tensor
         return value._variable
-    if isinstance(value, DistributedVariable):
+    if is_instance(value, DistributedVariable):
         with contextlib.suppress(ValueError):  # outside the replicas: that of the first one
             return value.handle
         return handle_of(value._values[0])
-    if not hasattr(type(value), "_should_act_as_resource_variable"):
+    # hasattr() would ask a metaclass of the snippet's.
+    if not any("_should_act_as_resource_variable" in vars(kind) for kind in type(value).__mro__):
         return None
     space = getattr(value, "__dict__", {})
     inner = space.get("_value", space.get("_variable"))  # Keras 3; AutoCastVariable of Keras 2
