@@ -48,6 +48,19 @@ def test_it_shows_the_selected_value_or_gradient(qtbot: QtBot, panel: TensorPane
     assert "max 100" in panel.stats.text()
 
 
+def test_a_diagnosis_is_shown_once_and_in_a_turn_of_its_own(
+    qtbot: QtBot, panel: TensorPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(panel, "_show_array", lambda array, words: shown.append(words))
+    document = panel.document
+    document._keep_diagnosis(replace(document.diagnosis))
+    assert not shown
+    qtbot.waitUntil(lambda: bool(shown))
+    qtbot.wait(20)
+    assert len(shown) == 1
+
+
 def test_with_nothing_selected_it_shows_what_was_asked_for(panel: TensorPanel) -> None:
     assert panel.about.text() == "∂o / ∂patch across the cut"
     assert panel.display.pages.currentWidget() is panel.display.cells

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QVBoxLayout, QWidget
 
@@ -44,6 +45,10 @@ class TensorPanel(Panel):
         self._asked_over: tuple[TensorId, tuple[int, ...]] | None = None
         self.display = ArrayDisplay(theme, self._find_image)
         self.display.turned.connect(self._show)
+        self._show_soon = QTimer(self)
+        self._show_soon.setSingleShot(True)
+        self._show_soon.setInterval(0)
+        self._show_soon.timeout.connect(self._show)
         self._make_header()
         words = QVBoxLayout()
         words.setContentsMargins(15, 0, 14, 0)
@@ -52,13 +57,10 @@ class TensorPanel(Panel):
         words.addWidget(self.stats)
         self.body.addLayout(words)
         self.body.addWidget(self.display, 1)
-        for signal in (
-            document.selection_changed,
-            document.diagnosis_changed,
-            document.trace_changed,
-            document.step_changed,
-        ):
-            signal.connect(self._show)
+        document.selection_changed.connect(self._show_unless_soon)
+        document.step_changed.connect(self._show_unless_soon)
+        document.diagnosis_changed.connect(self._show_soon.start)
+        document.trace_changed.connect(self._show_soon.start)
         document.values.fetched.connect(self._take_fetched)
         document.background.failed.connect(self._take_failure)
         self._show()
@@ -99,6 +101,12 @@ class TensorPanel(Panel):
     @property
     def is_gradient(self) -> bool:
         return self.document.selection.side == "gradient"
+
+    def _show_unless_soon(self) -> None:
+        """A diagnosis makes cards, rows and the picture anew; this panel then has its own turn in
+        the event loop after them, so that the window is not silent for all of it."""
+        if not self._show_soon.isActive():
+            self._show()
 
     def _show(self) -> None:
         document, selection = self.document, self.document.selection
