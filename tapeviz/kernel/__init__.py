@@ -1,7 +1,7 @@
-"""The other process, seen from here: Jupyter kernels, found, started, warmed, stopped.
+"""Jupyter kernels that run snippets: found, started, warmed up, stopped.
 
-A :class:`KernelPool` takes a :class:`RunRequest` and reports to a :class:`RunListener`;
-each run gets a fresh process.
+A :class:`KernelPool` takes a :class:`RunRequest` and reports to a :class:`RunListener`; each run
+gets a fresh process.
 """
 
 from __future__ import annotations

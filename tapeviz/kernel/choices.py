@@ -1,4 +1,4 @@
-"""The interpreters that a snippet can run in, and what is missing in one that cannot."""
+"""The interpreters that a snippet can run in, and what an interpreter lacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DISTRIBUTIONS = (
     "tf-nightly",
     "tf-nightly-cpu",
 )
-# Asks the metadata alone: importing TensorFlow takes seconds.
+# Reads package metadata only: importing TensorFlow takes seconds.
 _QUESTION = f"""
 import importlib.util, json, sys
 from importlib.metadata import PackageNotFoundError, version
@@ -70,17 +70,17 @@ def find_kernels() -> tuple[KernelChoice, ...]:
 
 
 def choose_interpreter(text: str) -> KernelChoice:
-    """The interpreter at a path, or of a name on PATH; TapevizError when there is none."""
+    """The interpreter at a path or with a name on PATH. Raises TapevizError without one."""
     found = shutil.which(os.path.expanduser(text))
     if found is None:
         raise TapevizError(f"{text} is no Python interpreter: give the path of one")
-    # Not resolved: the link in a virtual environment is what makes it that environment.
+    # Links are not resolved: the link in a virtual environment selects that environment.
     path = Path(os.path.abspath(found))
     return KernelChoice(str(path), python=path)
 
 
 def choose_kernel(name: str) -> KernelChoice:
-    """The kernelspec of that name; TapevizError names those there are."""
+    """The kernelspec with this name. Raises TapevizError, with the names that exist."""
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     specs = KernelSpecManager()
@@ -93,7 +93,7 @@ def choose_kernel(name: str) -> KernelChoice:
 
 
 def check_interpreter(python: Path) -> None:
-    """Raise TapevizError with the command that mends it if a snippet cannot run in ``python``."""
+    """Raise TapevizError, with a command that helps, if snippets cannot run in ``python``."""
     found = _ask(python)
     version = ".".join(map(str, found["python"]))
     if tuple(found["python"][:2]) < _OLDEST_PYTHON:
@@ -110,7 +110,7 @@ def check_interpreter(python: Path) -> None:
 
 
 def trouble_with_version(choice: KernelChoice, versions: Versions) -> str:
-    """Advice about a TensorFlow that tapeviz does not know; empty if it does."""
+    """Advice about a TensorFlow version that is not supported; empty for a supported one."""
     return _wrong_version(choice.python or Path(versions.executable), versions.tensorflow)
 
 

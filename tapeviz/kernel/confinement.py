@@ -1,4 +1,4 @@
-"""A choice of interpreter in; the words that start it without a network, out."""
+"""An interpreter in, the command prefix that starts it without a network out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .model import KernelChoice
 def without_network(choice: KernelChoice) -> tuple[str, ...]:
     """The command prefix that gives a process a network namespace of its own.
 
-    TapevizError where that cannot be had: a snippet never runs with a network by mistake.
+    Raises TapevizError if that is not possible: the snippet must not run with a network then.
     """
     if choice.python is None:
         raise TapevizError(f"{choice.title} starts itself: only an interpreter can do without")

@@ -1,8 +1,9 @@
-"""A connection file in; requests to that kernel and messages from it out.
+"""A connection file in, requests to the kernel and messages from it out.
 
-A request is sent only when the reply to the former has come. ipykernel 7.0 to 7.3 writes replies
-raw on the socket that a ``ZMQStream`` reads requests from; one that arrives meanwhile stays unread,
-often for good (``SubshellManager._send_on_shell_channel``; ipykernel issue 1554, mended in 7.4).
+A request is sent only after the reply to the one before. ipykernel 7.0 to 7.3 writes replies on the
+raw socket from which a ``ZMQStream`` reads requests; a request that arrives at that time stays
+unread, often for good (``SubshellManager._send_on_shell_channel``; ipykernel issue 1554, fixed in
+7.4).
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from jupyter_client.client import KernelClient
 _SERVE = "__import__('_tapeviz_inside.wire').wire.serve()"
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
 _LONGEST_WAIT = 3600.0
-# Seconds after a request's end within which its reply comes, unless an interrupt swallowed it.
+# Seconds from the end of a request to its reply; without one by then, an interrupt swallowed it.
 _REPLY_WITHIN = 0.5
 _LONGEST_SLEEP = 2.0
 _BUSY_WITHIN = 1.0
-"""Seconds in which a kernel begins a request; if it does not, a second one makes it read both.
+"""Seconds in which a kernel begins a request; after these another request makes it read both.
 
-Doubled each time, up to the longest sleep. Even a request that comes after a reply can stay unread:
-the reply is here before the kernel has done with writing it (seen with ipykernel 7.0, launched,
-once in 40 runs).
+The time doubles with each try, up to ``_LONGEST_SLEEP``. Even a request sent after a reply can stay
+unread, because the reply arrives before the kernel has finished writing it (seen with a launched
+ipykernel 7.0, once in 40 runs).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message from a kernel; ``parent`` is the id of the request it belongs to."""
+    """A message from a kernel; ``parent``: the id of the request that it belongs to."""
 
     kind: str
     parent: str
@@ -46,7 +47,7 @@ class Message:
 
 
 class Connection:
-    """The sockets to one kernel, for one thread; only :meth:`wake` may be called from others."""
+    """The sockets to a kernel, used by one thread; others may call only :meth:`wake`."""
 
     def __init__(self, context: zmq.Context[Any], connection_file: Path) -> None:
         client: Any = KernelClient(context=context)
@@ -55,7 +56,7 @@ class Connection:
         self._shell: zmq.Socket[bytes] = client.connect_shell()
         self._stdin: zmq.Socket[bytes] = client.connect_stdin()
         self._iopub: zmq.Socket[bytes] = client.connect_iopub()
-        self._iopub.rcvhwm = 0  # beyond the usual 1,000 waiting messages some would be dropped
+        self._iopub.rcvhwm = 0  # no limit: by default messages after the first 1,000 are dropped
         self._sleeping, self._waking = socket.socketpair()
         for end in (self._sleeping, self._waking):
             end.setblocking(False)
@@ -74,36 +75,36 @@ class Connection:
             self._waking.send(b"\0")
 
     def hello(self) -> None:
-        """Ask who is there, unless it was asked and has not been answered."""
+        """Ask for the kernel's info, unless a request is not answered yet."""
         if not self._unanswered:
             self._send("kernel_info_request", {}, [])
 
     def boot(self, payload: Mapping[str, Any]) -> str:
-        """Execute ``inside/boot.py`` there."""
+        """Execute ``inside/boot.py`` in the kernel; returns the id of the request."""
         code = f"{_BOOT.read_text(encoding='utf-8')}\nboot(get_ipython().kernel)\n"
-        # In a namespace of its own, which is forgotten.
+        # In a namespace of its own, which is dropped afterwards.
         return self._execute(f"exec({code!r}, {{'get_ipython': get_ipython}})", payload)
 
     def serve(self, request: Mapping[str, Any]) -> str:
-        """Let the wire over there do ``request``; the id of the request."""
+        """Let the wire in the kernel do ``request``; returns the id of the request."""
         return self._execute(_SERVE, request)
 
     def acknowledge(self) -> None:
-        """Answer the last message of a process that ends: everything sent before it has arrived."""
+        """Tell a process that is about to end that all its messages have arrived."""
         self._session.send(self._stdin, "input_reply", {"value": ""})
 
     def reply(self, line: str | None) -> None:
-        """Hand over a line that the user typed; None: there is nothing more to read."""
+        """Send a line that the user typed; None: the input has ended."""
         self._session.send(self._stdin, "input_reply", {"value": line})
 
     def receive(self, timeout: float | None) -> Iterator[Message]:
-        """Messages from the two channels, after waiting up to ``timeout`` seconds for one."""
+        """The messages of both channels, after waiting up to ``timeout`` seconds for the first."""
         if self._waiting and self._over_since is not None:
             timeout = min(_REPLY_WITHIN, _REPLY_WITHIN if timeout is None else timeout)
         if self._wake_at is not None:
             left = max(0.0, self._wake_at - time.monotonic())
             timeout = left if timeout is None else min(left, timeout)
-        # A poll takes no more milliseconds than fit into an int; an early return is no harm.
+        # The milliseconds of a poll must fit into an int; an early return does no harm.
         longest = None if timeout is None else int(min(max(0.0, timeout), _LONGEST_WAIT) * 1000)
         ready = dict(self._poller.poll(longest))
         if self._sleeping.fileno() in ready:
@@ -122,14 +123,14 @@ class Connection:
             self._wake_at = time.monotonic() + self._wake_after
 
     def close(self) -> None:
-        """Close every socket; what was not sent yet is dropped."""
+        """Close every socket; unsent messages are dropped."""
         for channel in (self._shell, self._stdin, self._iopub):
             channel.close(linger=0)
         self._sleeping.close()
         self._waking.close()
 
     def _read(self, channel: zmq.Socket[bytes]) -> Iterator[Message]:
-        # Bounded, so that a flood of messages does not keep a Stop waiting.
+        # Limited, so that a flood of messages does not delay a stop.
         for _ in range(100):
             try:
                 frames = channel.recv_multipart(zmq.NOBLOCK)

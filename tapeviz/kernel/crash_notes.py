@@ -1,4 +1,4 @@
-"""Output of ``faulthandler`` in; the line of the snippet it was at out."""
+"""Output of ``faulthandler`` in, the line of the snippet that ran out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ _MOST = 64_000
 
 
 def line_of_crash(notes: Path, filename: str) -> int | None:
-    """The innermost line of ``filename`` in the notes at ``notes``; the current thread's first."""
+    """The innermost line of ``filename`` in the file ``notes``, None without one; the current
+    thread comes before others."""
     try:
         with notes.open(encoding="ascii", errors="replace") as file:
             text = file.read(_MOST)
     except OSError:
         return None
-    # faulthandler writes ASCII: other characters as \xe9, \u2026 or \U0001f600, like Python.
+    # faulthandler escapes other characters than ASCII: \xe9, \u2026, \U0001f600.
     escaped = filename.encode("ascii", "backslashreplace").decode()
     threads = re.split(r"\n\n", text)
     threads.sort(key=lambda thread: not thread.startswith("Current thread"))

@@ -1,4 +1,4 @@
-"""Our environment in; the one that kernels are started with out."""
+"""Our environment variables in, those of kernels out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ installed; ``inside/figures.py`` sets it again for a snippet that imports matplo
 """
 # A test runner's mark would make ipykernel leave the output alone; a bundle's would mislead Python.
 _OURS_ALONE = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION", "__PYVENV_LAUNCHER__")
-# What ipykernel sets in its own process, and a script would not see.
+# Variables that ipykernel sets in its own process, which a script would not see.
 _CHANGED_BY_IPYKERNEL = (
     "TERM",
     "CLICOLOR",
@@ -32,7 +32,8 @@ _CHANGED_BY_IPYKERNEL = (
 
 
 def kernel_environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The user's environment, quiet defaults for what is not set, ``settings`` above all."""
+    """The user's environment, with our defaults for variables that are not set, and
+    ``settings``."""
     environment = {**_DEFAULTS, **os.environ, **(settings or {})}
     for name in _OURS_ALONE:
         environment.pop(name, None)
@@ -40,7 +41,7 @@ def kernel_environment(settings: Mapping[str, str] | None = None) -> dict[str, s
 
 
 def environment_to_restore(environment: Mapping[str, str]) -> dict[str, str | None]:
-    """The values a snippet shall see for the variables that ipykernel changes; None: unset."""
+    """The values that a snippet sees for the variables that ipykernel changes; None: unset."""
     return {name: environment.get(name) for name in _CHANGED_BY_IPYKERNEL}
 
 

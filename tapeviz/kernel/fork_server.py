@@ -1,4 +1,4 @@
-"""An interpreter in; kernels forked from one process of it that has TensorFlow loaded, out."""
+"""An interpreter in, kernels forked from a process with TensorFlow loaded out."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SIGKILL = 9  # not named in signal on Windows, where this module is imported an
 
 
 class ForkServerProcess:
-    """The other end of ``inside/fork_server.py``.
+    """A process that runs ``inside/fork_server.py``.
 
-    ``on_ready(versions)`` or ``on_failed(detail)`` is called once, on the thread that listens;
-    ``on_failed`` also when the fork server goes later. Forking is possible after ``on_ready``.
+    ``on_ready(versions)`` or ``on_failed(detail)`` is called once, on a background thread;
+    ``on_failed`` also if the fork server ends later. :meth:`fork` works after ``on_ready``.
     """
 
     def __init__(
@@ -82,12 +82,12 @@ class ForkServerProcess:
         return kernel
 
     def close(self) -> None:
-        """End the fork server and every kernel of it; nothing of them is left when this returns."""
+        """End the fork server and all its kernels, and wait for their end."""
         self._closing = True
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
-        # Without kernels to look after it may be deep in an import, and need not be waited for.
+        # Without kernels it may be in the middle of an import, and is killed at once.
         if not self._ended_within(2.0 if self._kernels else 0.05):
             _kill_group(self._process.pid)
         self._process.wait()
@@ -144,7 +144,7 @@ class ForkServerProcess:
         kernel.note_exit(Exit(report["exit_code"], report["signal"], report["words"]))
 
     def _log_end(self) -> str:
-        """The last lines the fork server wrote to standard error: why it is gone."""
+        """The last lines that the fork server wrote to standard error."""
         with contextlib.suppress(OSError):
             lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n")
             said = " / ".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
@@ -159,7 +159,7 @@ def _kill_group(pid: int) -> None:
 
 
 class ForkedKernel:
-    """One kernel that the fork server forked."""
+    """A kernel that the fork server forked."""
 
     checks_every = None
 
@@ -189,6 +189,6 @@ class ForkedKernel:
         self._send(self._number, _SIGKILL)
 
     def note_exit(self, exit: Exit) -> None:
-        """It has ended."""
+        """Note that the kernel has ended."""
         self._exit = exit
         self._on_change()

@@ -1,7 +1,7 @@
-"""A snippet's text in; the environment it wants TensorFlow to be loaded under out.
+"""A snippet's text in, the environment variables that it sets for TensorFlow's import out.
 
 ``os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"`` above ``import tensorflow`` changes the last bits of
-results (seen on 2.21.0). Set after the import, as a warm kernel meets it, it does nothing.
+results (seen on 2.21.0). In a warm kernel TensorFlow is loaded already, and it would do nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ _LOADING = {"tensorflow", "keras", "tf_keras"}
 
 
 def import_settings(source: str) -> dict[str, str]:
-    """Name and value of each variable of :data:`READ_AT_IMPORT` set before the first import."""
+    """The variables of :data:`READ_AT_IMPORT` that the snippet sets before it imports
+    TensorFlow."""
     if not any(name in source for name in READ_AT_IMPORT):
         return {}
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# No op may run while these are imported: the fork server forks afterwards.
+# Their import must run no op: the fork server forks afterwards.
 REQUIRED = ("tensorflow", "numpy")
-# tf.keras loads the second one when it is first touched.
+# tf.keras imports the second one when it is first used.
 IF_THERE = ("keras", "keras._tf_keras.keras")

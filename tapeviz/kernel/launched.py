@@ -1,6 +1,6 @@
-"""An interpreter or a kernelspec in; one kernel started by ``jupyter_client`` out.
+"""An interpreter or a kernelspec in, a kernel started by ``jupyter_client`` out.
 
-For kernelspecs, for Windows and macOS, and where forking fails. Each kernel imports TensorFlow
+Used for kernelspecs, on Windows and macOS, and if forking fails. Each kernel imports TensorFlow
 itself.
 """
 
@@ -21,7 +21,7 @@ from .scratch import KernelFiles
 
 
 class LaunchedKernel:
-    """A kernel with a process of its own, from the beginning."""
+    """A kernel started as a new process."""
 
     checks_every = 0.05
 
@@ -72,7 +72,7 @@ class LaunchedKernel:
 
     def _exit_code(self) -> int | None:
         provisioner = self._kernel.provisioner
-        # A process of this machine is asked directly: a loop for each question would cost more.
+        # Ask a process of this machine directly: an event loop for each question costs more.
         local = getattr(provisioner, "process", None)
         code: int | None = local.poll() if local else _wait(lambda: provisioner.poll())
         return code
@@ -83,7 +83,7 @@ class LaunchedKernel:
 
 
 class _OneInterpreter(KernelSpecManager):  # type: ignore[misc]
-    """Knows one kernelspec: an interpreter that was not registered as a kernel."""
+    """Has a single kernelspec: an interpreter that is not registered as a kernel."""
 
     def __init__(self, python: str, prefix: Sequence[str]) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class _OneInterpreter(KernelSpecManager):  # type: ignore[misc]
 
 
 def _wait(action: Callable[[], Any]) -> Any:
-    """Run a coroutine of ``jupyter_client`` to its end; its loop is closed at once."""
+    """Run a coroutine of ``jupyter_client`` in an event loop of its own."""
 
     async def run() -> Any:
         return await action()

@@ -1,6 +1,6 @@
-"""A kernel's process in; one run of a snippet in it, then answers about what it left there, out.
+"""A kernel's process in, a run of a snippet and then answers about its values out.
 
-Everything happens on one thread for each kernel; other threads leave orders.
+Each kernel has a thread, which does everything; other threads put orders into a queue.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ _GONE = "the process that held the values has ended; run the snippet again"
 
 
 class LiveKernel:
-    """One kernel from its start to its end.
+    """A kernel from its start to its end.
 
-    ``on_ready(kernel, versions)`` is called when it waits for a snippet, ``on_declined(run)`` when
-    it was given one and had died before that began, ``on_gone(kernel, detail)`` when nothing is
-    left of it.
+    ``on_ready(kernel, versions)`` is called when it waits for a snippet, ``on_declined(run)`` if it
+    died before its snippet began, ``on_gone(kernel, detail)`` when it has been cleaned up.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class LiveKernel:
         self._on_declined = on_declined
         self._on_gone = on_gone
         self._lock = threading.Lock()
-        self._is_buried = False
+        self._is_gone = False
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._stage: Stage = "waking"
         self._connection: Connection | None = None
@@ -73,7 +72,7 @@ class LiveKernel:
         self._thread = threading.Thread(target=self._live, name="tapeviz-kernel", daemon=True)
 
     def start(self) -> None:
-        """Begin to live; returns at once."""
+        """Start the kernel; returns at once."""
         self._thread.start()
 
     @property
@@ -81,19 +80,19 @@ class LiveKernel:
         return self._process.pid if self._process else None
 
     def run(self, run: Run) -> None:
-        """Run a snippet; for a kernel that is ready, once."""
+        """Run a snippet; a kernel runs only one, once it is ready."""
         self._order(lambda: self._begin(run))
 
     def stop(self) -> None:
-        """Stop the snippet with as much force as it takes."""
+        """Stop the snippet: interrupt, then terminate, then kill."""
         self._order(self._stop)
 
     def reply(self, line: str | None) -> None:
-        """Hand the snippet a line to its ``input()``; None: there is nothing to read."""
+        """Send a line to the snippet's ``input()``; None: the input has ended."""
         self._order(lambda: self._reply(line))
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> Future[Answer]:
-        """Let the recorder answer, after the snippet's end."""
+        """Ask the recorder, after the snippet's end."""
         if threading.current_thread() is self._thread:
             raise RuntimeError("a listener cannot wait for an answer: it keeps the kernel's thread")
         answer: Future[Answer] = Future()
@@ -105,17 +104,17 @@ class LiveKernel:
         self._order(self._end)
 
     def join(self) -> None:
-        """Wait until nothing of the kernel is left."""
+        """Wait until the kernel has been cleaned up."""
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def _order(self, order: Callable[[], None]) -> None:
         with self._lock:
-            if not self._is_buried:
+            if not self._is_gone:
                 self._orders.put(order)
                 self._wake()
                 return
-        order()  # at stage "gone" each order only says that it comes too late
+        order()  # at stage "gone" an order only reports that it is too late
 
     # Everything below runs on the kernel's own thread.
 
@@ -169,7 +168,7 @@ class LiveKernel:
 
     def _hear(self, message: Message) -> None:
         if self._stage == "waking":
-            # Any message on iopub proves that the subscription stands.
+            # Any message on iopub proves that the subscription works.
             if message.kind == "status":
                 assert self._connection is not None
                 self._request = self._connection.boot(self._payload)
@@ -214,7 +213,7 @@ class LiveKernel:
                 run.end_alive(self._stopping, content["failure"])
                 self._stopping = None
             case "status" if content["execution_state"] == "idle":
-                # Without a word of ours: interrupted between two lines of the wire.
+                # Without "tapeviz_ended": interrupted between two lines of the wire.
                 self._stage = "ended"
                 run.end_alive(self._stopping, None)
                 self._stopping = None
@@ -260,7 +259,7 @@ class LiveKernel:
         self._stage = "gone"
 
     def _lose(self, exit: Exit, connection: Connection) -> None:
-        """The process has ended: read what it had sent, then report how it ended."""
+        """Read the last messages of a process that has ended, then report how it ended."""
         until = time.monotonic() + _LONGEST_GOODBYE
         while time.monotonic() < until:
             messages = list(connection.receive(_QUIET))
@@ -279,7 +278,8 @@ class LiveKernel:
         self._stage = "gone"
 
     def _may_run_elsewhere(self) -> bool:
-        """Whether the process was killed before the snippet began; that is tried once."""
+        """Whether another kernel may run the snippet: it had not begun, and this is the first
+        time."""
         is_stopped = self._stopping is not None and self._stopping.has_begun
         return (
             self._stage == "running"
@@ -300,7 +300,7 @@ class LiveKernel:
         self._files.remove()
         self._stage = "gone"
         with self._lock:
-            self._is_buried = True
+            self._is_gone = True
         self._obey()
         self._refuse_answers()
         self._on_gone(self, self._trouble)

@@ -1,4 +1,4 @@
-"""The nouns of this room: which kernel, what to run in it, what comes back, and how it ended."""
+"""The values of kernels and runs: choices, requests, listeners, ends."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class KernelChoice:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """Limits for snippets. ``no_network``: reach no address, not even this machine's own
-    (Linux, interpreters alone); ``memory``: take more than so many GB beside what a kernel has
-    (Linux); an allocation beyond it raises."""
+    """Limits for snippets. ``no_network``: no address can be reached, not even this machine's own
+    (Linux, not for kernelspecs). ``memory``: GB that a snippet may allocate beside the memory of a
+    fresh kernel (Linux); allocations beyond it raise."""
 
     no_network: bool = False
     memory: float | None = None
@@ -33,7 +33,7 @@ class Confinement:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """The versions of Python and of the packages at the other end."""
+    """The versions in a kernel; ``executable``: the path of its interpreter."""
 
     python: str
     tensorflow: str
@@ -43,7 +43,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """How a pool is doing; ``detail`` is one line for the user, empty when all is well."""
+    """The state of a pool; ``detail``: a line for the user, empty if all is well."""
 
     state: PoolState
     detail: str = ""
@@ -54,9 +54,9 @@ class PoolStatus:
 class RunRequest:
     """A snippet to run.
 
-    ``filename`` is what tracebacks show. ``cwd`` is the folder it runs in; ``None`` gives it a
-    fresh empty one. ``options`` are the recorder's. ``shows_figures``: figures of matplotlib and
-    PIL that are shown come to the listener. ``timeout`` is in seconds, from its start.
+    ``filename``: the name in tracebacks. ``cwd``: the folder to run in, None for a fresh empty one.
+    ``options``: of the recorder. ``shows_figures``: report figures of matplotlib and PIL to the
+    listener. ``timeout``: seconds from its start, None for no limit.
     """
 
     source: str
@@ -72,10 +72,10 @@ class RunRequest:
 class RunEnd:
     """How a run ended.
 
-    ``finished``: the snippet came to its end or raised (the recorder says which);
-    ``interrupted``, ``timeout``: it was stopped; ``died``: its process ended under it;
-    ``failed``: it could not be run at all. ``detail`` says it in one line. ``exit_code`` and
-    ``signal`` are set when the process is gone; ``line`` is where it was then, if known.
+    ``finished``: the snippet came to its end or raised (the recorder says which); ``interrupted``,
+    ``timeout``: it was stopped; ``died``: its process ended; ``failed``: it could not be run.
+    ``detail``: the same in a line of words. ``exit_code``, ``signal``: of a process that has ended;
+    ``line``: the line of the snippet that it was in, if known.
     """
 
     reason: Reason
@@ -86,10 +86,10 @@ class RunEnd:
 
 
 class RunListener(Protocol):
-    """Hears of one run, in order, on one background thread; ``ended`` is the last call."""
+    """Receives the reports of a run, in order, on a background thread; ``ended`` comes last."""
 
     def events(self, batch: list[bytes], blob: bytes) -> None:
-        """Events, each a JSON text, and the bytes they speak of."""
+        """Events, each a JSON text, and the bytes that they refer to."""
 
     def output(self, stream: Stream, text: str) -> None:
         """Text that the snippet wrote."""
@@ -101,12 +101,12 @@ class RunListener(Protocol):
         """The snippet waits in ``input()`` until ``Run.reply`` is called."""
 
     def ended(self, end: RunEnd) -> None:
-        """Nothing more will come."""
+        """The run has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a process ended, and what it wrote at the very last."""
+    """How a process ended; ``words``: its last output, by stream."""
 
     exit_code: int | None
     signal: int | None

@@ -1,4 +1,4 @@
-"""A folder with a package in; its modules' source texts under a private name out."""
+"""The folder of a package in, the source texts of its modules under a private name out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tapeviz.errors import TapevizError
 
 @dataclass(frozen=True, slots=True)
 class PackageText:
-    """``texts`` by full module name; ``packages`` says which of them have submodules."""
+    """``texts``: by full module name; ``packages``: the names of those that are packages."""
 
     texts: dict[str, str]
     packages: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Requests in; runs, each in a fresh process that has TensorFlow loaded already, out."""
+"""Requests in, runs out, each in a fresh process that has TensorFlow loaded already."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     import zmq
 
 _RECORDER = Path(__file__).parents[1] / "recorder"
-# Seconds from the start of a run to the making of the next reserve kernel: on few cores it would
-# delay the picture.
+# Seconds from the start of a run until the next reserve kernel is made: on few cores it would delay
+# the picture.
 _REFILL_AFTER = 0.5
 _MOST_SUPPLIES = 2
-# Ended runs whose process is kept for questions although nobody released it; the oldest goes.
+# Ended runs whose process is kept for questions; of more, the oldest is released.
 _MOST_KEPT = 8
 
 
 class KernelPool:
-    """Kernels of one choice, for an app session or one call of the command line.
+    """The kernels of an interpreter, for a session of the app or a call of the command line.
 
-    ``reserve`` kernels wait, warm; with ``runs`` given, none waits for a run beyond so many.
-    ``on_status`` is called on background threads. The process of an ended run stays for
-    ``Run.fetch`` until ``Run.release``, or until eight later ones have ended. :meth:`close`
-    leaves no process, thread or file behind.
+    ``reserve``: the number of warm kernels that wait for runs; ``runs``: the number of runs to
+    expect, if known. ``on_status`` is called on background threads. The process of an ended run
+    stays for ``Run.fetch`` until ``Run.release``, or until eight later runs have ended.
+    :meth:`close` leaves no process, thread or file behind.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class KernelPool:
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
         self._status = PoolStatus("cold")
-        # By the settings their TensorFlow was loaded under; the one used last is the last.
+        # By the environment settings of their TensorFlow; the one used last comes last.
         self._supplies: dict[frozenset[tuple[str, str]], Supply] = {}
         self._retiring: list[threading.Thread] = []
         self._kept: list[Run] = []
@@ -63,11 +63,11 @@ class KernelPool:
 
     @property
     def status(self) -> PoolStatus:
-        """How the pool is doing now."""
+        """The state of the pool now."""
         return self._status
 
     def warm(self) -> None:
-        """Begin to get kernels ready; returns at once."""
+        """Begin to start kernels; returns at once."""
         with self._lock:
             if self._status.state == "closed":
                 return
@@ -87,7 +87,7 @@ class KernelPool:
         return run
 
     def close(self) -> None:
-        """Stop every run and end every process; not to be called by a listener."""
+        """Stop every run, end every process and wait for that; not to be called by a listener."""
         with self._lock:
             if self._status.state == "closed":
                 return
@@ -113,7 +113,8 @@ class KernelPool:
         self.close()
 
     def _context(self) -> zmq.Context[Any]:
-        """Made when the first kernel is: loading zmq would delay the import of TensorFlow."""
+        """The zmq context, made with the first kernel: loading zmq would delay TensorFlow's
+        import."""
         import zmq
 
         with self._lock:
@@ -126,7 +127,7 @@ class KernelPool:
         return next(reversed(self._supplies.values()), None)
 
     def _supply(self, settings: Mapping[str, str]) -> Supply:
-        """The supply for ``settings``, from now on the current one."""
+        """The supply for ``settings``, which becomes the current one."""
         key = frozenset(settings.items())
         supply = self._supplies.pop(key, None)
         if supply is None:
@@ -145,7 +146,7 @@ class KernelPool:
         return supply
 
     def _retire(self) -> None:
-        """Close the supply that was not used for the longest time, unless a run waits for it."""
+        """Close the least recently used supply, unless a run waits for it."""
         key, oldest = next(iter(self._supplies.items()))
         if all(supply is not oldest for _, supply in self._waiting):
             del self._supplies[key]
@@ -153,7 +154,7 @@ class KernelPool:
             self._retiring[-1].start()
 
     def _tend(self, supply: Supply | None) -> None:
-        """Give the runs that wait for ``supply`` what it has, and let it make what is missing."""
+        """Assign the ready kernels of ``supply`` to waiting runs, and let it start missing ones."""
         if supply is None:  # retired
             return
         failed: list[Run] = []
@@ -197,7 +198,7 @@ class KernelPool:
 
     def _fill(self, supply: Supply) -> None:
         waiting = len(self._waiting_for(supply))
-        # While a run has just begun the reserve waits for the timer.
+        # Just after the start of a run the reserve waits for the timer.
         is_early = self._refill is not None and self._refill.is_alive()
         reserve = self._reserve if supply is self._current and not is_early else 0
         if self._runs_left is not None:
@@ -220,7 +221,7 @@ class KernelPool:
         return [run for run, its in self._waiting if its is supply]
 
     def _withdraw(self, run: Run) -> bool:
-        """Whether ``run`` was still waiting; it is not any more."""
+        """Let ``run`` wait no longer; returns whether it was waiting."""
         with self._lock:
             left = [entry for entry in self._waiting if entry[0] is not run]
             was_waiting = len(left) < len(self._waiting)
@@ -228,7 +229,7 @@ class KernelPool:
             return was_waiting
 
     def _take_back(self, run: Run) -> None:
-        """The kernel that was to run it had died while it waited."""
+        """Let a run wait again, whose kernel had died before it began."""
         with self._lock:
             is_open = self._status.state != "closed"
             supply = self._supply(import_settings(run.source))

@@ -1,4 +1,4 @@
-"""The operations on a kernel's process, whoever started it."""
+"""The operations on the process of a kernel."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .model import Exit
 
 
 class KernelProcess(Protocol):
-    """Implemented by a forked kernel and by one that ``jupyter_client`` launched."""
+    """Implemented by `ForkedKernel` and `LaunchedKernel`."""
 
     pid: int | None
 
     @property
     def checks_every(self) -> float | None:
-        """How often :meth:`poll` must be asked, in seconds; None when its end is announced."""
+        """Seconds between calls of :meth:`poll`; None if the end of the process is reported."""
 
     def poll(self) -> Exit | None:
         """How it ended, or None while it lives."""

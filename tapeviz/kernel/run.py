@@ -1,4 +1,4 @@
-"""One run of a snippet, as the one who asked for it sees it."""
+"""A run of a snippet: stop it, wait for it, ask for its values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Run:
         self._ended = threading.Event()
 
     def stop(self) -> None:
-        """Interrupt, after 1 s terminate, after 1 s kill; returns at once, ``ended`` follows."""
+        """Interrupt, after 1 s terminate, after 1 s kill; returns at once."""
         if self._withdraw(self):
             end = RunEnd("interrupted", "stopped before it began")
             threading.Thread(
@@ -54,12 +54,12 @@ class Run:
             self._kernel.stop()
 
     def reply(self, line: str | None) -> None:
-        """The line that ``input()`` waits for; None: there is nothing to read (EOFError)."""
+        """Send the line that ``input()`` waits for; None: the input has ended (EOFError)."""
         if self._kernel is not None:
             self._kernel.reply(line)
 
     def wait(self, timeout: float | None = None) -> RunEnd:
-        """How it ended; TimeoutError if it has not within ``timeout`` seconds."""
+        """Wait for the end of the run. Raises TimeoutError after ``timeout`` seconds."""
         if not self._ended.wait(timeout):
             raise TimeoutError(f"the run has not ended within {timeout:g} s")
         assert self._end is not None
@@ -68,9 +68,9 @@ class Run:
     def fetch(
         self, name: str, arguments: Mapping[str, Any], timeout: float | None = 30.0
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Ask the recorder in the ended snippet's process; blocks until it answers.
+        """Ask the recorder in the process of the ended snippet, and wait for its answer.
 
-        Raises TapevizError when the snippet still runs, the process is gone, or there is no answer.
+        Raises TapevizError if the snippet still runs, the process has ended, or no answer comes.
         """
         if self._end is None or self._kernel is None:
             raise TapevizError("the snippet has not ended yet: its values can be looked at then")
@@ -80,13 +80,13 @@ class Run:
             raise TapevizError(f"the kernel did not answer within {timeout:g} s") from None
 
     def release(self) -> None:
-        """End the process and drop the values in it; a snippet still running ends with it."""
+        """End the process, with a snippet that still runs."""
         if self._kernel is None:
             self.stop()
         else:
             self._kernel.release()
 
-    # The rest is for the kernel's thread.
+    # The rest is called by the pool and the kernel's thread.
 
     @property
     def has_ended(self) -> bool:
@@ -101,16 +101,16 @@ class Run:
         return self._request.timeout
 
     def assign(self, kernel: LiveKernel) -> None:
-        """It will run there."""
+        """Note the kernel that will run the snippet."""
         self._kernel = kernel
 
     def may_be_taken_back(self) -> bool:
-        """True the first time it is asked: another kernel may run it."""
+        """Whether another kernel may run it: True only at the first call."""
         was, self._was_taken_back = self._was_taken_back, True
         return not was
 
     def order(self, empty_folder: Path) -> dict[str, Any]:
-        """The request as the wire takes it."""
+        """The request to the wire."""
         request = self._request
         return {
             "do": "run",
@@ -123,11 +123,11 @@ class Run:
         }
 
     def hear_output(self, stream: Stream, text: str) -> None:
-        """The snippet wrote ``text``."""
+        """Pass on text that the snippet wrote."""
         self._tell(lambda: self._listener.output(stream, text))
 
     def hear_question(self, prompt: str, is_secret: bool) -> None:
-        """The snippet waits for a line."""
+        """Pass on that the snippet waits for a line."""
         try:
             self._listener.asked(prompt, is_secret)
         except Exception:
@@ -135,7 +135,7 @@ class Run:
             self.reply(None)
 
     def hear_picture(self, content: Mapping[str, Any]) -> None:
-        """The snippet displayed something; a PNG is passed on (``display_data`` of Jupyter)."""
+        """Pass on the PNG in a ``display_data`` message, if it has one."""
         try:
             png = base64.b64decode(content["data"]["image/png"])
         except (KeyError, TypeError, ValueError):
@@ -143,16 +143,16 @@ class Run:
         self._tell(lambda: self._listener.pictured(png))
 
     def hear_events(self, lines: bytes, blob: bytes) -> None:
-        """The recorder sent a batch."""
+        """Pass on a batch of events."""
         batch = lines.split(b"\n") if lines else []
         self._tell(lambda: self._listener.events(batch, blob))
 
     def note_line(self, line: int | None) -> None:
-        """The process is about to end itself there."""
+        """Note the line at which the process is about to end itself."""
         self._line = line
 
     def end_alive(self, stopping: Stopping | None, failure: str | None) -> None:
-        """The snippet is through and its process lives on."""
+        """End the run; its process lives on."""
         if failure is not None:
             _log.error("the recorder failed:\n%s", failure)
             self._finish(RunEnd("failed", f"recording failed: {failure.strip().splitlines()[-1]}"))
@@ -162,7 +162,7 @@ class Run:
             self._finish(RunEnd("finished"))
 
     def end_dead(self, stopping: Stopping | None, exit: Exit, notes: Path) -> None:
-        """The process ended under the snippet."""
+        """End the run, whose process has ended."""
         for stream, text in exit.words.items():
             if text:
                 self.hear_output(stream, text)
@@ -174,11 +174,11 @@ class Run:
             self._finish(RunEnd("died", detail, exit.exit_code, exit.signal, line))
 
     def end_closed(self) -> None:
-        """Its kernel was taken away by us."""
+        """End the run, whose kernel was released."""
         self._finish(RunEnd("interrupted", "stopped: its process was released"))
 
     def fail(self, detail: str) -> None:
-        """No kernel could be had."""
+        """End the run, for which no kernel could be started."""
         self._finish(RunEnd("failed", detail))
 
     def _finish(self, end: RunEnd) -> None:

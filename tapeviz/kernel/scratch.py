@@ -1,4 +1,4 @@
-"""Nothing in; a short private folder for sockets and a roomy one for snippets to work in out."""
+"""Make the folders of a pool: one with a short path for sockets, one for snippets to work in."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _LONGEST = 88
 
 
 class Scratch:
-    """The two folders of a pool, both readable by their owner alone, until :meth:`remove`."""
+    """The two folders of a pool, both private to the user."""
 
     def __init__(self) -> None:
         self.sockets = Path(tempfile.mkdtemp(prefix="tapeviz-", dir=_runtime_folder()))
         self.work = Path(tempfile.mkdtemp(prefix="tapeviz-work-"))
-        # IPython's profile and history would come from the user's home otherwise.
+        # Otherwise IPython would use profile and history of the user's home.
         (self.sockets / "ipython").mkdir()
         self._lock = threading.Lock()
         self._number = 0
         self.was_lost = False
-        """A folder was gone (a cleaner of /tmp, or a snippet took it) and was made anew."""
+        """A folder was removed (by a cleaner of /tmp, or by a snippet) and made again."""
 
     @property
     def folders(self) -> tuple[Path, Path]:
         return self.sockets, self.work
 
     def kernel_files(self) -> KernelFiles:
-        """Places for one more kernel; its working folder exists and is empty."""
+        """The paths for another kernel; its working folder exists and is empty."""
         with self._lock:
             for folder in (*self.folders, self.sockets / "ipython"):
                 if not folder.is_dir():
@@ -43,13 +43,13 @@ class Scratch:
         return files
 
     def remove(self) -> None:
-        """Remove both folders and all in them."""
+        """Remove both folders."""
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 class KernelFiles:
-    """The files of one kernel."""
+    """The paths of a kernel's files."""
 
     def __init__(self, number: int, sockets: Path, work: Path) -> None:
         self.number = number
@@ -62,12 +62,12 @@ class KernelFiles:
         self.generated_code = work / f"g{number}"
 
     def make_folder(self) -> None:
-        """Make the folders to work in if they are not there, or not any more."""
+        """Make the working folders, if they do not exist."""
         for folder in (self.folder, self.generated_code):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def remove(self) -> None:
-        """Remove all of this kernel's."""
+        """Remove all files of this kernel."""
         for file in (self.connection_file, self.crash_notes):
             file.unlink(missing_ok=True)
         for socket in self.address.parent.glob(f"{self.address.name}-*"):
@@ -78,14 +78,15 @@ class KernelFiles:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _remove_generated_code(self) -> None:
-        """Remove what AutoGraph wrote and a killed process left, by the recorder's links to it."""
+        """Remove the files that AutoGraph wrote in a killed process; the recorder left links to
+        them."""
         with contextlib.suppress(OSError):
             for link in self.generated_code.glob("__autograph_generated_file*"):
                 link.resolve().unlink(missing_ok=True)
 
 
 def _runtime_folder() -> str | None:
-    """The first of the usual folders that is ours to write in and short enough for a socket."""
+    """The first of the usual folders that is writable and short enough for a socket path."""
     places = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"]
     for place in places:
         if place and len(os.fsencode(place)) <= _LONGEST - 20 and os.access(place, os.W_OK):

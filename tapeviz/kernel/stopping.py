@@ -1,4 +1,4 @@
-"""A wish to stop a snippet in; the next, stronger means at its time out."""
+"""Stop a snippet with stronger and stronger means."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Stopping:
 
     @classmethod
     def now(cls) -> Stopping:
-        """Begin at once, because somebody asked for it."""
+        """Begin at once: the user asked for it."""
         return cls(time.monotonic(), None)
 
     @classmethod
     def after(cls, timeout: float) -> Stopping:
-        """Begin in ``timeout`` seconds, a run's limit."""
+        """Begin after ``timeout`` seconds, the limit of the run."""
         return cls(time.monotonic() + timeout, timeout)
 
     @property
@@ -37,7 +37,7 @@ class Stopping:
         return len(self._means) < 3
 
     def pause(self) -> float | None:
-        """Seconds until the next means is due; None when all were tried."""
+        """Seconds until the next means is due; None if all were used."""
         return max(0.0, self._next - time.monotonic()) if self._means else None
 
     def press(self, process: KernelProcess) -> None:

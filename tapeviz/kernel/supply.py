@@ -1,4 +1,4 @@
-"""A choice of interpreter and settings for it in; kernels that are ready for a snippet out."""
+"""An interpreter and environment settings in, kernels that are ready for a snippet out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _INSIDE = Path(__file__).parent / "inside"
-# macOS forbids much of what NumPy and TensorFlow use there between fork() and exec().
+# On macOS NumPy and TensorFlow use system libraries that must not be used after fork().
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
 _READY_WITHIN = {"fork": 60.0, "launch": 180.0}
 _TRIES = 2
@@ -43,10 +43,10 @@ LOST = "the folder for temporary files was gone and was made anew: something had
 
 
 class Supply:
-    """Kernels of one choice, forked from a fork server where that works, else launched.
+    """The kernels of an interpreter: forked from a fork server if that works, else launched.
 
-    ``on_change()`` is called, without a lock held, whenever :attr:`status` or the number of kernels
-    changed; ``on_declined(run)`` when a kernel had died before it could run it.
+    ``on_change()`` is called, without a lock held, when :attr:`status` or the number of kernels has
+    changed; ``on_declined(run)`` if a kernel died before its run began.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Supply:
         self._failures = 0
 
     def open(self) -> None:
-        """Begin, or try again after a failure; returns at once."""
+        """Begin to start kernels, also after a failure; returns at once."""
         with self._lock:
             if self.status.state not in ("cold", "failed"):
                 return
@@ -90,19 +90,19 @@ class Supply:
         self._on_change()
 
     def want(self, count: int) -> None:
-        """Start kernels until ``count`` of them are ready or on their way."""
+        """Start kernels until ``count`` are ready or starting."""
         with self._lock:
             if self._way != "none" and self.status.state in ("starting", "ready"):
                 for _ in range(count - len(self._starting) - len(self._ready)):
                     self._spawn()
 
     def take(self) -> LiveKernel | None:
-        """A kernel that is ready, if there is one; it is the caller's now."""
+        """Give away a ready kernel; None if there is none."""
         with self._lock:
             return self._ready.popleft() if self._ready else None
 
     def close(self) -> None:
-        """End every kernel and the fork server; nothing of them is left when this returns."""
+        """End every kernel and the fork server, and wait for their end."""
         with self._lock:
             self._set("closed")
             kernels, starter = list(self._kernels), self._starter
@@ -135,7 +135,7 @@ class Supply:
                         on_ready=self._open_fork_server,
                         on_failed=self._lose_fork_server,
                     )
-            # Takes half a second to load: meanwhile, not first.
+            # Takes half a second to load, so it is loaded while the fork server starts.
             importlib.import_module("tapeviz.kernel.connection")
         except TapevizError as error:
             self._fail(str(error))
@@ -231,7 +231,7 @@ class Supply:
         self._on_change()
 
     def _forget(self, kernel: LiveKernel, trouble: str) -> None:
-        """``kernel`` is gone; one that never got ready counts as a failure."""
+        """Forget a kernel that has ended; if it was never ready, count a failure."""
         with self._lock:
             self._kernels.discard(kernel)
             if kernel in self._ready:
@@ -256,7 +256,7 @@ class Supply:
         with self._lock:
             had_opened = self._way == "fork"
             self._way, self._fork_server = "none", None
-            if had_opened:  # killed from outside, perhaps for want of memory: make another
+            if had_opened:  # killed from outside, perhaps for lack of memory: start another
                 self._set("cold")
         if had_opened:
             self.open()
@@ -264,7 +264,7 @@ class Supply:
             self._fail(self._missing() or f"{self._choice.title} cannot load TensorFlow: {detail}")
 
     def _missing(self) -> str:
-        """The packages that the interpreter lacks; asked after a failure, for it is slow."""
+        """A line about what the interpreter lacks; slow, so only asked after a failure."""
         try:
             if self._choice.python is not None:
                 check_interpreter(self._choice.python)

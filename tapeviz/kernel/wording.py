@@ -1,4 +1,4 @@
-"""How a process ended in; one line a newcomer understands out."""
+"""How a process ended in, a line for the user out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HINTS = {
 
 
 def death(exit: Exit, line: int | None) -> str:
-    """Why the run ended although nobody stopped it."""
+    """A line for a process that ended by itself."""
     where = f" at line {line}" if line else ""
     if exit.signal is not None:
         name = signal_name(exit.signal)
@@ -27,7 +27,7 @@ def death(exit: Exit, line: int | None) -> str:
 
 
 def stop(timeout: float | None, exit: Exit | None, line: int | None) -> str:
-    """One line that says what was stopped, and by which means."""
+    """A line for a run that was stopped."""
     what = "stopped" if timeout is None else f"stopped after the time limit of {timeout:g} s"
     where = f" at line {line}" if line else ""
     force = "" if exit is None else ": it did not react, so its process was ended"

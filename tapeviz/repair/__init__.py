@@ -1,4 +1,4 @@
-"""Pasted text in, the same lines mended for Python out, and the list of what was mended."""
+"""Pasted text in, the same lines as Python can read them out, with a list of the repairs."""
 
 from tapeviz.repair.blocks import block_starts
 from tapeviz.repair.imports import missing_imports

@@ -1,7 +1,7 @@
-"""A page of several pieces of code in, the pieces that can run out; the others become comments.
+"""A page with several blocks of code in, the page with comments for what cannot run out.
 
 A block is the code between two stretches of page text (sentences, fences, buttons). A text with
-one block is one program and is left alone.
+one block is one program and stays as it is.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import symtable
-import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tapeviz.repair.imports import PROVIDED
+from tapeviz.repair.imports import PROVIDED, nested_tables
 from tapeviz.repair.page import PAGE_MARK, Page, Pass, Skipped, as_comment, aside
-from tapeviz.repair.parsing import SyntaxFailure, compile_failure, parse
+from tapeviz.repair.parsing import SyntaxFailure, compile_failure, module_symbols, parse
 from tapeviz.repair.problems import find_problem
 from tapeviz.repair.sentences import CODE_START
 from tapeviz.repair.statements import indent_of, read_statements
@@ -41,13 +39,14 @@ Range = tuple[int, int]
 
 
 def blocks_of(page: Page) -> list[Range]:
-    """The stretches of code between the page's own text."""
+    """The stretches of code between the page's own text, without those that are only values."""
     found = _stretches(page)
     return found if len(found) < 2 else [each for each in found if not _is_shown(page, each)]
 
 
 def _is_shown(page: Page, block: Range) -> bool:
-    """Whether a block is but values, as a page shows them beside its code: ``None``, ``[1, 2]``."""
+    """Whether a block is only values, as a page shows them beside its code: ``None``, ``[1,
+    2]``."""
     tree = parse(page.part(*block).text)
     if isinstance(tree, SyntaxFailure):
         return False
@@ -70,7 +69,7 @@ def _stretches(page: Page) -> list[Range]:
 
 
 def block_starts(text: str) -> tuple[int, ...]:
-    """The first line (1-based) of each block of a page that was repaired; empty: one program."""
+    """The first line (1-based) of each block of a repaired page; empty for a single program."""
     page = Page.of(text)
     marks = (index for index, line in enumerate(page.lines) if line.startswith(PAGE_MARK))
     found = blocks_of(replace(page, page_text=frozenset(marks)))
@@ -80,10 +79,10 @@ def block_starts(text: str) -> tuple[int, ...]:
 def leave_out_unreadable(
     page: Page, blocks: Sequence[Range], restoring: Sequence[Pass]
 ) -> tuple[Page, list[Skipped]]:
-    """Mend each block by itself; statements that still do not parse become comments, and the whole
-    block where most of it does not.
+    """Repair each block by itself. Statements that still do not parse become comments, or the whole
+    block if that would be half of its statements or more.
 
-    Indented code behind a sentence goes on with the block before it, if both parse together.
+    An indented block continues the one before it, if that ends indented or with a header.
     """
     skipped: list[Skipped] = []
     for first, end in _joined(page, blocks):
@@ -98,8 +97,8 @@ def leave_out_unreadable(
 def _without_unreadable(
     part: Page, failure: SyntaxFailure, first: int
 ) -> tuple[Page, list[Skipped]]:
-    """The block with comments for the statements that cannot be read; for all of it where half
-    or more would go."""
+    """The block with comments for the statements that do not parse, or for all of it if these were
+    half of it or more."""
     starts = _statement_starts(part)
     kept, found = part, list[Skipped]()
     left: SyntaxFailure | None = failure
@@ -121,7 +120,8 @@ def _without_unreadable(
 
 
 def _statement_starts(part: Page) -> list[int]:
-    """The lines (0-based) at which a statement of the block begins, with all that belongs to it."""
+    """The lines (0-based) at which a statement at the left margin begins; clauses and closing
+    brackets begin none."""
     return [
         index
         for index, line in enumerate(part.lines)
@@ -140,13 +140,13 @@ def _joined(page: Page, blocks: Sequence[Range]) -> list[Range]:
 
 
 def _is_header_open(page: Page, block: Range) -> bool:
-    """Whether a block's last line is indented or awaits a body, so that the next may go on."""
+    """Whether a block ends with an indented line or a header, so that the next may continue it."""
     last = page.lines[block[1] - 1]
     return bool(indent_of(last)) or last.rstrip().endswith(":")
 
 
 def _mended(part: Page, restoring: Sequence[Pass]) -> tuple[Page, SyntaxFailure | None]:
-    """The block after the repairs that guess, and why it cannot be read still."""
+    """The block after the restoring passes, and why it still does not parse (None: it does)."""
     failure = _failure(part)
     if failure is not None and restoring:
         stray = [
@@ -172,16 +172,15 @@ def _failure(part: Page) -> SyntaxFailure | None:
 
 
 def has_code(page: Page) -> bool:
-    """Whether anything is left of a page that would run."""
+    """Whether a page has a line that is neither blank nor a comment."""
     return any(map(_is_code, page.lines))
 
 
 def leave_out_undefined(page: Page, blocks: Sequence[Range]) -> tuple[Page, list[Skipped]]:
-    """Comments in place of what would fail at once on a name that nothing before it binds.
+    """Make comments of statements that would raise a NameError, to the end of their block.
 
-    From the first such statement to the end of its block; Python would not go on there, either.
-    ``page`` parses. Nothing is left out where names may be bound unseen (``exec``, ``import *``),
-    or when it would be every block.
+    ``page`` must parse. Nothing is left out if names may be bound in ways that cannot be seen
+    (``exec``, ``import *``), or if all blocks would be left out.
     """
     tree = parse(page.text)
     if isinstance(tree, SyntaxFailure) or _may_bind_unseen(tree):
@@ -231,8 +230,9 @@ def _missing(
     anywhere: set[str],
     globals_read: dict[str, frozenset[str]],
 ) -> str:
-    """A name that the statement reads at once and nothing binds; empty when there is none."""
-    if isinstance(statement, ast.Try):  # it may be about just that
+    """A name that the statement reads when it runs and that nothing binds; empty if there is
+    none."""
+    if isinstance(statement, ast.Try):  # it may handle the NameError
         return ""
     known = bound | _binds(statement)
     own = _binds(statement) - bound
@@ -259,7 +259,7 @@ def _is_inner(statement: ast.stmt, name: str) -> bool:
 
 
 def _run_at_once(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes that run with the statement: not the bodies of functions, but their defaults."""
+    """The nodes that run with the statement: of functions only decorators and defaults."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -274,7 +274,7 @@ def _run_at_once(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _binds(statement: ast.stmt) -> frozenset[str]:
-    """Names that are bound in the module, or in a comprehension of it, when the statement ran."""
+    """The names that the statement binds in the module or in a comprehension."""
     found: set[str] = set()
     for node in _run_at_once(statement):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -305,28 +305,20 @@ def _may_bind_unseen(tree: ast.Module) -> bool:
 
 
 def _reads_of_functions(text: str) -> dict[str, frozenset[str]]:
-    """For each function of the module: the globals that its body, and bodies in it, read."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            module = symtable.symtable(text, "<pasted>", "exec")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return {}
-    found: dict[str, frozenset[str]] = {}
-    for table in module.get_children():
-        if table.get_type() == "function":
-            found[table.get_name()] = frozenset(_globals_read([table]))
-    return found
-
-
-def _globals_read(tables: Iterable[symtable.SymbolTable]) -> Iterator[str]:
-    waiting = list(tables)
-    while waiting:
-        table = waiting.pop()
-        waiting += table.get_children()
-        for symbol in table.get_symbols():
-            if symbol.is_global() and symbol.is_referenced() and not symbol.is_assigned():
-                yield symbol.get_name()
+    """For each function of the module the globals that it, and functions in it, read."""
+    module = module_symbols(text)
+    if module is None:
+        return {}
+    return {
+        function.get_name(): frozenset(
+            symbol.get_name()
+            for table in nested_tables(function)
+            for symbol in table.get_symbols()
+            if symbol.is_global() and symbol.is_referenced() and not symbol.is_assigned()
+        )
+        for function in module.get_children()
+        if function.get_type() == "function"
+    }
 
 
 def _is_code(line: str) -> bool:
@@ -334,7 +326,7 @@ def _is_code(line: str) -> bool:
 
 
 def _as_comments(part: Page) -> Page:
-    """The lines as comments; they are reported as skipped, not as repaired."""
+    """The lines as comments, without a repair for each: they are reported as skipped."""
     lines = tuple(
         as_comment(pasted) if _is_code(line) else line
         for line, pasted in zip(part.lines, part.pasted, strict=True)

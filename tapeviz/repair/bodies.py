@@ -1,4 +1,4 @@
-"""Where the body of a compound statement ends when the page has lost its indentation."""
+"""Statements that lost their indentation in, where the body of a compound statement ends out."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Gap(IntEnum):
     BLANK = 1
     """More blank lines than the page puts between any two lines."""
     WIDE = 2
-    """Still more, as PEP 8 wants them around functions."""
+    """Still more, as PEP 8 has them around functions."""
     DEBRIS = 3
-    """A sentence of the page, a fence, an answer: another piece of code begins."""
+    """Page text (a sentence, a fence, an answer): another piece of code begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Script:
 
 
 def body_end(script: Script, header: int, start: int, limit: int) -> int:
-    """The index of the first statement that is surely behind the body of ``header``.
+    """The index of the first statement that is certainly after the body of ``header``.
 
-    The body starts at ``start`` and ends before ``limit``. Only a ``with`` over tapes can
-    be known ahead: its body is what the gradient asked afterwards needs.
+    The body starts at ``start`` and ends before ``limit``. Only for a ``with`` over tapes more is
+    known: its body has the statements that the later ``tape.gradient`` needs.
     """
     limit = min(limit, start + _FAR)
     for index in range(start + 1, limit):
@@ -56,7 +56,8 @@ def body_end(script: Script, header: int, start: int, limit: int) -> int:
 
 
 def leaves(script: Script, header: int, start: int, index: int) -> bool:
-    """Whether the statement at ``index`` is no longer in the body, which began at ``start``."""
+    """Whether the statement at ``index`` is after the body of ``header``, which began at
+    ``start``."""
     node = script.statements[header].node
     keyword = script.statements[header].keyword
     if keyword == "def" and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -64,7 +65,7 @@ def leaves(script: Script, header: int, start: int, index: int) -> bool:
     if keyword == "class" and isinstance(node, ast.ClassDef):
         return _leaves_class(script, node, index)
     if _returns(script.statements[index]) and _returns_ahead(script, index) == 1:
-        return True  # the function's own
+        return True  # of the function around the block
     return not script.tapes[header] and _leaves_block(script, header, start, index)
 
 
@@ -80,9 +81,9 @@ def ends_body(script: Script, header: int, index: int) -> bool:
 
 
 def cannot_stay(script: Script, header: int, index: int, *, is_behind: bool) -> bool:
-    """Whether a statement would make no sense in the body that the lines before it are in.
+    """Whether a statement makes no sense in the body of ``header``, in which the lines before are.
 
-    ``is_behind``: the line before it is in that very body, not in one inside it.
+    ``is_behind``: the line before it is directly in that body, not in a body inside it.
     """
     statement = script.statements[index]
     opener = script.statements[header]
@@ -101,7 +102,8 @@ def cannot_stay(script: Script, header: int, index: int, *, is_behind: bool) -> 
 
 
 def is_needed(script: Script, header: int, start: int, index: int) -> bool:
-    """Whether a gradient asked of the tape of ``header`` is computed from a statement."""
+    """Whether the target of a later ``tape.gradient`` of ``header``'s tape depends on a
+    statement."""
     tapes = script.tapes[header] if header >= 0 else frozenset()
     limit = _opened_again(script, tapes, start, min(len(script), start + _FAR)) if tapes else 0
     for ask in range(index + 1, limit):
@@ -139,7 +141,7 @@ def _tape_end(script: Script, tapes: frozenset[str], header: int, start: int, li
     end = ask
     if blank < ask:
         end = max(blank, needed + 1)
-    # What other tapes are asked, and nothing here needs, stands behind both.
+    # A gradient of another tape that nothing here needs is after both bodies.
     for index in range(needed + 1, end):
         if script.facts[index].asks:
             end = index
@@ -158,7 +160,7 @@ def _opened_again(script: Script, tapes: frozenset[str], start: int, limit: int)
 def _first_asked_of_others(
     script: Script, tapes: frozenset[str], start: int, limit: int
 ) -> int | None:
-    """Where a tape is asked that was opened before this one, if this one never is."""
+    """The index of the first ``gradient`` of a tape that was opened before this one."""
     inner = frozenset().union(*script.tapes[start:limit])
     for index in range(start, limit):
         if any(tape not in inner | tapes for tape, _ in script.facts[index].asks):
@@ -169,7 +171,8 @@ def _first_asked_of_others(
 def _last_ask_over_own_gradient(
     script: Script, tapes: frozenset[str], start: int, asked: Sequence[int]
 ) -> int:
-    """The ask that the body runs up to: the first, unless a later one differentiates its result."""
+    """The ``gradient`` that the body ends before: the first, unless a later one differentiates its
+    result."""
     for ask in reversed(asked[1:]):
         needed = _needed(script, tapes, start, ask, ask)
         if any(index in needed for index in asked if index < ask):
@@ -178,7 +181,8 @@ def _last_ask_over_own_gradient(
 
 
 def _needed(script: Script, tapes: frozenset[str], start: int, ask: int, before: int) -> set[int]:
-    """The statements in ``start:before`` that the target of the ``ask`` is computed from."""
+    """The statements in ``start:before`` that the target of the ``gradient`` at ``ask`` depends
+    on."""
     names = set(script.facts[ask].asked(tapes) or ())
     needed: set[int] = set()
     for index in range(ask - 1, start - 1, -1):
@@ -201,7 +205,7 @@ def _leaves_function(
         return True
     returns = _returns_ahead(script, index)
     if statement.keyword in ("def", "@"):
-        # A function of its own takes one return; a second one would be the outer function's.
+        # An inner function has one return; a second one is the outer function's.
         return returns < 2 and index > start
     if _is_main_guard(script, index):
         return True
@@ -225,7 +229,8 @@ def _is_main_guard(script: Script, index: int) -> bool:
 
 
 def _returns_ahead(script: Script, index: int) -> int:
-    """How many ``return`` lines follow in this piece of code, before a third function begins."""
+    """The number of ``return`` lines ahead in this piece of code, up to the end of the next
+    function."""
     count, functions = 0, 0
     for ahead in range(index, min(len(script), index + _FAR)):
         statement = script.statements[ahead]
@@ -263,14 +268,14 @@ def _returns(statement: PastedStatement) -> bool:
 
 
 def _leaves_block(script: Script, header: int, start: int, index: int) -> bool:
-    """For ``for``, ``while``, ``if``, ``try``, ``else`` and a ``with`` over something else."""
+    """`leaves` for ``for``, ``while``, ``if``, ``try``, ``else``, and a ``with`` without tapes."""
     opener, statement = script.statements[header], script.statements[index]
     if statement.keyword in ("def", "class", "@") or isinstance(
         statement.node, (ast.Import, ast.ImportFrom)
     ):
         return index > start
     if opener.keyword in ("if", "elif", "else"):
-        # `if step % 10 == 0: print(…)`, the commonest of all in a training loop.
+        # `if step % 10 == 0: print(…)` is the commonest body in a training loop.
         if _shows(script, start) and not _shows(script, index):
             return True
         if statement.keyword == "if":

@@ -1,4 +1,4 @@
-"""Passes for what a page does to single characters: invisible ones, odd spaces, HTML entities."""
+"""Passes for single characters: invisible ones, odd spaces, HTML entities."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SPACED_BACKSLASH = re.compile(r"\\[ \t\f]+$")
 
 
 def drop_invisible(page: Page) -> Iterator[LineEdit]:
-    """Zero-width characters between the tokens; those inside strings are the user's."""
+    """Remove zero-width characters outside strings."""
     if not _INVISIBLE.search(page.text):
         return
     for index, (line, found) in enumerate(zip(page.lines, scan_lines(page.lines), strict=True)):
@@ -39,7 +39,7 @@ def drop_invisible(page: Page) -> Iterator[LineEdit]:
 
 
 def plain_spaces(page: Page) -> Iterator[LineEdit]:
-    """Non-breaking, full-width and typographic spaces."""
+    """Replace non-breaking, full-width and typographic spaces."""
     if not (_ODD_SPACE.search(page.text) or _ODD_BREAK.search(page.text)):
         return
     for index, (line, found) in enumerate(zip(page.lines, scan_lines(page.lines), strict=True)):
@@ -52,7 +52,7 @@ def plain_spaces(page: Page) -> Iterator[LineEdit]:
 def _space(code: str) -> str:
     body = code.lstrip()
     margin = code[: len(code) - len(body)]
-    # In a margin, two of the wide ones stand for four columns.
+    # In a margin, a wide space is two columns.
     for wide in _WIDE_SPACES:
         margin = margin.replace(wide, "  ")
     return _ODD_BREAK.sub("\f", _ODD_SPACE.sub(" ", margin + body))
@@ -64,14 +64,14 @@ def _space_name(char: str) -> str:
 
 
 def decode_entities(page: Page) -> Iterator[LineEdit]:
-    """``&gt;`` and its like, where the page shows its source."""
+    """Decode HTML entities such as ``&gt;``."""
     if "&" not in page.text:
         return
     for index, (line, found) in enumerate(zip(page.lines, scan_lines(page.lines), strict=True)):
         entity = _ENTITY.search(line)
         if entity is None:
             continue
-        # Quotes written as entities: the strings of the line are not yet to be seen as strings.
+        # If quotes are entities, the strings of the line are not known yet.
         whole = _QUOTE_ENTITY.search(line) is not None
         text = _decode(line) if whole else map_code(line, found, _decode)
         yield LineEdit(index, text, f"decoded {entity[0]}")
@@ -82,7 +82,7 @@ def _decode(code: str) -> str:
 
 
 def strip_after_backslash(page: Page) -> Iterator[LineEdit]:
-    """Spaces after the backslash that carries a statement on to the next line."""
+    """Remove spaces after the backslash at the end of a line."""
     if not any(_SPACED_BACKSLASH.search(line) for line in page.lines):
         return
     for index, (line, found) in enumerate(zip(page.lines, scan_lines(page.lines), strict=True)):

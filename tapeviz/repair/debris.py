@@ -1,4 +1,5 @@
-"""Passes for what a page puts around code: fences, buttons' words, notebook and shell commands."""
+"""Passes for the debris around code: fences, tags, words of buttons, notebook and shell
+commands."""
 
 from __future__ import annotations
 
@@ -57,9 +58,8 @@ _SHELL = re.compile(
 
 
 def drop_tags(page: Page) -> Iterator[LineEdit]:
-    """HTML around code, where a page shows its source: only of pages that mark code by tags. What
-    the code itself writes with ``<`` stands there as an entity; what stands outside of ``<pre>`` is
-    the page's prose."""
+    """Remove HTML tags, if the page marks code by tags: then ``<`` in code is an entity. Text
+    outside of ``<pre>`` becomes comments."""
     if not _CODE_TAG.search(page.text):
         return
     has_blocks = bool(_BLOCK.search(page.text))
@@ -78,7 +78,7 @@ def drop_tags(page: Page) -> Iterator[LineEdit]:
 
 
 def drop_quote_marks(page: Page) -> Iterator[LineEdit]:
-    """``>`` before a line, as mail and Markdown quote: no line outside a bracket begins so."""
+    """Remove the ``>`` of quoted mail and Markdown: no statement begins with it."""
     quoted = [index for index, line in enumerate(page.lines) if _QUOTED.match(line)]
     for index in statement_starts(page.lines, quoted):
         text = _QUOTED.sub("", page.lines[index])
@@ -86,7 +86,7 @@ def drop_quote_marks(page: Page) -> Iterator[LineEdit]:
 
 
 def drop_fences(page: Page) -> Iterator[LineEdit]:
-    """Markdown fences, and what stands in a fence of another language.
+    """Remove Markdown fences, and make comments of the insides of fences of other languages.
 
     The label alone does not decide: the form of TensorFlow's issues labels Python as ``shell``.
     """
@@ -114,7 +114,7 @@ def drop_fences(page: Page) -> Iterator[LineEdit]:
 
 
 def _other_language(page: Page, opened: int, end: int) -> Iterator[LineEdit]:
-    """The inside of a fence that says, and shows, that it is no Python."""
+    """Make comments of the inside of a fence that is labelled as, and looks like, no Python."""
     fence = _FENCE.match(page.lines[opened])
     label = fence[2].lower() if fence else ""
     inside = page.lines[opened + 1 : end]
@@ -127,7 +127,7 @@ def _other_language(page: Page, opened: int, end: int) -> Iterator[LineEdit]:
 
 
 def _reads_as_python(lines: Sequence[str]) -> bool:
-    """Whether most statements parse, and one of them is what only Python code has."""
+    """Whether most statements parse, and one of them is typical of Python."""
     if any(line.lstrip().startswith(">>> ") for line in lines):
         return True
     statements = read_statements(tuple(lines))
@@ -140,7 +140,7 @@ def _reads_as_python(lines: Sequence[str]) -> bool:
 
 
 def drop_leftovers(page: Page) -> Iterator[LineEdit]:
-    """Words of buttons: "Copy code", "Run Code Online"."""
+    """Remove words of buttons: "Copy code", "Run Code Online"."""
     found = [index for index, line in enumerate(page.lines) if _LEFTOVERS.match(line)]
     for index in statement_starts(page.lines, found):
         words = page.lines[index].strip()
@@ -150,13 +150,13 @@ def drop_leftovers(page: Page) -> Iterator[LineEdit]:
 
 
 def switch_off_commands(page: Page) -> Iterator[LineEdit]:
-    """IPython magics and shell commands: they set up a notebook, they compute no gradient."""
+    """Make comments of IPython magics and shell commands, which compute no gradient."""
     commands = [index for index, line in enumerate(page.lines) if _is_command(line)]
     for index in statement_starts(page.lines, commands):
         line = page.lines[index]
         command = line.strip()
         margin = line[: len(line) - len(line.lstrip())]
-        # It may be all that a block holds.
+        # An indented command may be the only line of a body.
         off = f"{margin}pass  # {command}" if margin else f"# {command}"
         yield LineEdit(index, off, f"switched off the notebook command {command}", sets_aside=True)
 

@@ -1,4 +1,4 @@
-"""A statement in, the names that it binds and reads and the tapes that it asks out."""
+"""A statement in, the names that it binds and reads and the gradients that it asks for out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Facts:
     binds: frozenset[str]
     """Names assigned, defined or imported."""
     changes: frozenset[str]
-    """Those, and the names whose object a method called on them may change (``c.assign(…)``)."""
+    """``binds``, and names whose object may be changed by a method call (``c.assign(…)``)."""
     reads: frozenset[str]
     asks: tuple[tuple[str, frozenset[str]], ...]
     """(tape, names of the target) for each ``tape.gradient(target, …)``."""
@@ -28,7 +28,7 @@ class Facts:
     """Dotted names of the functions called."""
 
     def asked(self, tapes: frozenset[str]) -> frozenset[str] | None:
-        """The names of the targets asked of ``tapes``; None when none of them is asked."""
+        """The names in the targets of ``gradient`` calls of ``tapes``; None without such a call."""
         targets = [names for tape, names in self.asks if tape in tapes]
         return frozenset().union(*targets) if targets else None
 
@@ -37,7 +37,7 @@ UNKNOWN = Facts(_NOTHING, _NOTHING, _NOTHING, (), _NOTHING)
 
 
 def read_facts(statement: PastedStatement) -> Facts:
-    """The facts of one statement; none when it does not parse."""
+    """The facts of a statement; `UNKNOWN` if it does not parse."""
     if statement.tree is None:
         return UNKNOWN
     binds: set[str] = set()

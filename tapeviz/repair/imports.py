@@ -1,30 +1,28 @@
-"""A text in, the well-known names that it uses without having them out."""
+"""A text in, the well-known names that it uses without importing them out."""
 
 from __future__ import annotations
 
 import ast
 import symtable
-import warnings
 from collections.abc import Iterator
+
+from tapeviz.repair.parsing import module_symbols
 
 PROVIDED = frozenset({"tf", "np", "keras"})
 
 
 def missing_imports(text: str) -> frozenset[str]:
-    """Which of ``tf``, ``np`` and ``keras`` are read as globals before anything binds them.
+    """Those of ``tf``, ``np`` and ``keras`` that the text reads as globals before it binds them.
 
-    Bound nowhere, or further down only, as when several snippets of a page stand in one text.
-    Empty for a text that does not compile.
+    They are bound nowhere, or only further down, as in a text of several snippets of a page. Empty
+    for a text that does not compile.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            module = symtable.symtable(text, "<pasted>", "exec")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return frozenset()
+    module = module_symbols(text)
+    if module is None:
+        return frozenset()
     used: set[str] = set()
     bound: set[str] = set()
-    for table in _tables(module):
+    for table in nested_tables(module):
         is_module = table.get_type() == "module"
         for symbol in table.get_symbols():
             name = symbol.get_name()
@@ -38,7 +36,7 @@ def missing_imports(text: str) -> frozenset[str]:
 
 
 def _read_too_early(text: str) -> set[str]:
-    """The names that the module's own statements read above their first binding."""
+    """The provided names that statements of the module read above their first binding."""
     first_read: dict[str, int] = {}
     first_bound: dict[str, int] = {}
     for node in _of_module(ast.parse(text)):
@@ -58,7 +56,7 @@ def _read_too_early(text: str) -> set[str]:
 
 
 def _of_module(module: ast.Module) -> Iterator[ast.AST]:
-    """All nodes but those in the bodies of functions, which run later."""
+    """All nodes, without the bodies of functions, which run later."""
     waiting: list[ast.AST] = [module]
     while waiting:
         node = waiting.pop()
@@ -71,7 +69,8 @@ def _of_module(module: ast.Module) -> Iterator[ast.AST]:
             waiting += ast.iter_child_nodes(node)
 
 
-def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+def nested_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    """The table, and those of all functions and classes in it."""
     waiting = [table]
     while waiting:
         symbols = waiting.pop()

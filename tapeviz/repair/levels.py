@@ -1,4 +1,4 @@
-"""A pass for lost and slipped indentation: each statement gets the column of the block it is in."""
+"""A pass for lost and slipped indentation: each statement gets the column of its block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tapeviz.repair.statements import PastedStatement, indent_of, read_statement
 
 _STEP = 4
 _DEEPEST = 40
-"""Blocks in each other; Python itself takes 100, and 20 of some kinds."""
+"""Nested blocks at most; Python allows 100, and 20 of some kinds."""
 _GOES_ON = {
     "else": ("if", "elif", "for", "while", "try", "except"),
     "elif": ("if", "elif"),
@@ -34,7 +34,7 @@ _GOES_ON = {
 
 
 def restore_indentation(page: Page) -> Iterator[LineEdit]:
-    """Bodies that stand flush with their header, lines that match no level."""
+    """Indent bodies that are flush with their header, and align lines that match no level."""
     script = _read_script(page)
     if not len(script):
         return
@@ -53,7 +53,7 @@ def restore_indentation(page: Page) -> Iterator[LineEdit]:
 
 
 class _TooDeep(Exception):
-    """More blocks than a person writes."""
+    """There are more than ``_DEEPEST`` nested blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class _Block:
 
 @dataclass(slots=True)
 class _Walk:
-    """Goes over the statements once, as a parser would, opening and leaving blocks."""
+    """Goes over the statements once, opening and leaving blocks as a parser does."""
 
     script: Script
     at: int = 0
     blocks: list[_Block] = field(default_factory=list)
     latest: list[str] = field(default_factory=list)
-    """For each open block, the keyword of the statement placed in it last."""
+    """For each open block the keyword of its last statement so far."""
     columns: list[int] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
@@ -87,7 +87,7 @@ class _Walk:
         first = self.script.statements[0].indent
         while self.at < len(self.script):
             self._read_block(_Block(-1, self.at, first, 0, len(self.script), is_lost=False))
-            # Left only by a statement further left than the first one.
+            # The outermost block ends at a statement further left than the first one.
             first = 0
 
     def _read_block(self, block: _Block) -> None:
@@ -167,9 +167,9 @@ class _Walk:
         return leaves(self.script, block.header, block.start, index)
 
     def _goes_on_here(self, block: _Block, clause: PastedStatement) -> bool | None:
-        """Whether a clause goes on with the statement before it in this block.
+        """Whether a clause (``else``) continues the statement before it in this block.
 
-        False if it goes on with the header of an open block, None if there is nothing for it.
+        False if it continues the header of an open block, None if it fits nothing.
         """
         openers = _GOES_ON[clause.keyword]
         headers = [
@@ -183,7 +183,7 @@ class _Walk:
         return False if outside else None
 
     def _falls_back(self, block: _Block, index: int) -> bool:
-        """Whether a statement left of its block is meant for a block around it."""
+        """Whether a statement left of its block belongs to a block around it."""
         indent = self.script.statements[index].indent
         levels = {block.level for block in self.blocks}
         levels |= {self.script.statements[block.header].indent for block in self.blocks[1:]}
@@ -201,7 +201,8 @@ class _Walk:
         return not (is_off and is_needed(self.script, block.header, block.start, index))
 
     def _returns_to(self, block: _Block, index: int) -> bool:
-        """Whether lines behind this one stand in the block again, so that it has only slipped."""
+        """Whether one of the next lines is in the block again, so that this one has only
+        slipped."""
         for ahead in range(index, min(index + 4, block.limit)):
             statement = self.script.statements[ahead]
             if ahead > index and statement.indent == block.level:
@@ -225,7 +226,8 @@ def _read_script(page: Page) -> Script:
 
 
 def _join_first(statements: list[PastedStatement]) -> None:
-    """Give the first statement the column of its block: a selection often starts at its letter."""
+    """Give the first statement the column of its block: a copied selection often begins after its
+    indentation."""
     if len(statements) < 2:
         return
     first, second = statements[:2]
@@ -233,7 +235,7 @@ def _join_first(statements: list[PastedStatement]) -> None:
     if first.indent >= rest:
         return
     if first.opens:
-        # The rest may as well be its body, with a slip.
+        # The rest may be its body, with a slip.
         is_slip = (
             second.indent - rest < 2
             or sum(statement.indent == rest for statement in statements) < 2
@@ -264,7 +266,7 @@ def _gaps(page: Page, statements: Sequence[PastedStatement]) -> list[Gap]:
         between = range(before.last + 1, statement.first)
         blanks.append(sum(1 for index in between if not page.lines[index].strip()))
         debris.append(any(page.is_aside(index) for index in between))
-    # Some pages put a blank line after every line: then it takes two to make a paragraph.
+    # On a page with a blank line after every line, a paragraph ends with two of them.
     usual = 1 if sum(map(bool, blanks)) > 0.6 * len(blanks) else 0
     return [
         Gap.DEBRIS if aside else Gap(min(max(blank - usual, 0), Gap.WIDE))

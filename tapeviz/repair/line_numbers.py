@@ -12,7 +12,7 @@ _NUMBERED = re.compile(
     r"^[ \t]*(\d{1,6})(?:[.:|)\]│](?!\d)|(?=[ \t]|$)|(?P<glued>(?=[A-Za-z_@#])))([ \t]*)(.*)$"
 )
 _FAR = 4
-"""Numbers that a page may leave out: it drops blank lines and keeps their count."""
+"""Most numbers left out in a row: pages drop blank lines and count them all the same."""
 _GOES_ON = re.compile(r"(?!>>>|\.\.\.)[,;)\]}=*/+\-%|&<>.]")
 """Text that starts no statement: the number before it is more likely data."""
 
@@ -22,7 +22,7 @@ class _Numbered:
     index: int
     number: int
     gap: int
-    """Columns between the number with its sign and the text."""
+    """Columns between the number (with its dot or bracket) and the text."""
     column: int
     """Where the text starts."""
     text: str
@@ -31,7 +31,7 @@ class _Numbered:
 
 
 def drop_line_numbers(page: Page) -> Iterator[LineEdit]:
-    """Numbers that count the lines."""
+    """Remove line numbers."""
     for run in _runs(page.lines):
         texts = [line for line in run if line.text]
         if not texts:
@@ -45,7 +45,7 @@ def drop_line_numbers(page: Page) -> Iterator[LineEdit]:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[list[_Numbered]]:
-    """Stretches of at least two numbered lines that count up with the lines."""
+    """Stretches of at least two lines whose numbers count up."""
     run: list[_Numbered] = []
     for index, line in enumerate(lines):
         found = _read(index, line)
@@ -84,7 +84,7 @@ def _is_margin(run: Sequence[_Numbered]) -> bool:
 
 
 def _is_pushed(texts: Sequence[_Numbered]) -> bool:
-    """Whether longer numbers push the text on; else it keeps its column."""
+    """Whether longer numbers push the text to the right; else the text keeps its column."""
 
     def odd(margins: list[int]) -> int:
         low = min(margins)

@@ -52,7 +52,8 @@ _LOG = re.compile(
 
 
 def set_aside_tracebacks(page: Page) -> Iterator[LineEdit]:
-    """From ``Traceback`` to the line that names the error, in Python's form and in IPython's."""
+    """Make comments of tracebacks, from ``Traceback`` to the line with the error, in Python's form
+    and in IPython's."""
     until = -1
     for index, line in enumerate(page.lines):
         if index > until and _TRACEBACK.match(line):
@@ -72,7 +73,7 @@ def _traceback_end(page: Page, first: int) -> int:
 
 
 def set_aside_output(page: Page) -> Iterator[LineEdit]:
-    """Lines that are a result shown, not a statement."""
+    """Make comments of printed results."""
     until = -1
     for statement in read_statements(page.lines):
         if statement.first <= until:
@@ -87,7 +88,7 @@ def set_aside_output(page: Page) -> Iterator[LineEdit]:
 
 
 def _output_end(page: Page, statement: PastedStatement) -> int | None:
-    """The last line of the output that starts here; None when it is none."""
+    """The last line of the output that starts with a statement; None if it is no output."""
     first, line = statement.first, page.lines[statement.first]
     if _PRINTED_TENSOR.match(line):
         return _find(page, first, _TENSOR_END) or statement.last
@@ -123,7 +124,7 @@ def _rows_end(page: Page, first: int) -> int:
 
 
 def _is_shown(tree: ast.Module) -> bool:
-    """``array([[1., 2.]], dtype=float32)``, which NumPy shows and nobody types; a drawn line."""
+    """Whether a tree that parses is output: ``array([[1., 2.]], dtype=float32)``, a drawn line."""
     match tree.body[0]:
         case ast.Expr(value=ast.Call(func=ast.Name(id="array"))):
             return True

@@ -1,4 +1,4 @@
-"""Nouns of repairs: the pasted lines, an edit of one line, the repaired text."""
+"""The values of repairs: the pasted lines, an edit of a line, the repaired text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 PAGE_MARK = "#¶"
-"""Begins a comment that holds text of a page: there the block of code before it is over."""
+"""The start of a comment with page text, which ends the block of code before it."""
 _LINE_END = re.compile(r"(\r\n|\r|\n)")
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing that was mended, on a 1-based line of the pasted text."""
+    """A repair of a line (1-based) of the pasted text."""
 
     line: int
     what: str
@@ -22,7 +22,8 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
-    """Why Python cannot read the text, and what to do; line and column are 1-based, as pasted."""
+    """Why Python cannot read the text, and what to do; 1-based line and column of the pasted
+    text."""
 
     line: int
     column: int
@@ -43,12 +44,11 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The text to run: each of its lines is the same line of the pasted text.
+    """The text to run, line for line the pasted one.
 
-    With an ``error`` the text is the pasted one, unchanged. ``skipped``: parts of a page that were
-    left out, by line; they are comments in ``text``. ``blocks``: how many pieces of code the page
-    has between its sentences (1: the text is one program).
-    """
+    With an ``error`` it is the pasted text, unchanged. ``skipped``: the parts that were left out,
+    by line; they are comments in ``text``. ``blocks``: the number of pieces of code between the
+    sentences of the page, 1 for a single program."""
 
     text: str
     repairs: tuple[Repair, ...]
@@ -73,9 +73,9 @@ def _is_comment(line: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LineEdit:
-    """A new text for the line at ``index`` (0-based), and what it mends.
+    """A new text for the line at ``index`` (0-based); ``what``: the repair in words.
 
-    ``sets_aside`` says that the line holds no code: whatever was mended in it before is void.
+    ``sets_aside``: the line holds no code, so earlier repairs of it do not count.
     """
 
     index: int
@@ -88,9 +88,10 @@ class LineEdit:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The lines as pasted, as they stand now, and what was done to each.
+    """The lines as ``pasted``, the ``lines`` now, and the repairs ``done`` to each.
 
-    ``page_text``: the lines (0-based) that are no code but belong to the page around it.
+    ``ends``: the line end after each. ``page_text``: the lines (0-based) that are text of the page
+    around the code.
     """
 
     pasted: tuple[str, ...]
@@ -101,14 +102,14 @@ class Page:
 
     @classmethod
     def of(cls, text: str) -> Page:
-        """Cut where Python ends a line (``\\n``, ``\\r\\n``, ``\\r``), not where Unicode does."""
+        """The page of a pasted text, cut at ``\\n``, ``\\r\\n`` and ``\\r``, as Python does."""
         parts = _LINE_END.split(text)
         lines = tuple(parts[::2])
         return cls(lines, tuple(parts[1::2]), lines, ((),) * len(lines))
 
     @property
     def text(self) -> str:
-        """The lines as they stand, with the line ends of the pasted text."""
+        """The lines as they are now, with the line ends of the pasted text."""
         pairs = zip_longest(self.lines, self.ends, fillvalue="")
         return "".join(part for pair in pairs for part in pair)
 
@@ -123,7 +124,7 @@ class Page:
         )
 
     def is_aside(self, index: int) -> bool:
-        """Whether the line was page debris: it held something when pasted, and no code now."""
+        """Whether the line was debris: it had text when pasted, and has no code now."""
         now = self.lines[index].strip()
         before = self.pasted[index].strip()
         return now != before and (not now or now.startswith("#")) and not before.startswith("#")
@@ -169,22 +170,22 @@ class Page:
 
 
 Pass = Callable[[Page], Iterable[LineEdit]]
-"""One kind of repair: what it would change on the page as it stands."""
+"""A kind of repair: the edits that it would make on a page."""
 
 
 def blank(index: int, what: str, *, is_page_text: bool = False) -> LineEdit:
-    """The line taken away: it stays as an empty line, or as a mark between blocks of code."""
+    """An edit that empties a line; page text leaves a mark, which separates blocks of code."""
     text = PAGE_MARK if is_page_text else ""
     return LineEdit(index, text, what, sets_aside=True, is_page_text=is_page_text)
 
 
 def as_comment(pasted: str, sign: str = "#") -> str:
-    """A line as a comment, in the words that were pasted."""
-    # A NUL is the one character that Python refuses even in a comment.
+    """A pasted line as a comment."""
+    # Python refuses a NUL even in a comment.
     return f"{sign} " + pasted.replace("\0", "").rstrip(" \t")
 
 
 def aside(page: Page, index: int, what: str, *, is_page_text: bool = False) -> LineEdit:
-    """The line kept as a comment, in the words that were pasted."""
+    """An edit that makes a comment of a line as it was pasted."""
     text = as_comment(page.pasted[index], PAGE_MARK if is_page_text else "#")
     return LineEdit(index, text, what, sets_aside=True, is_page_text=is_page_text)

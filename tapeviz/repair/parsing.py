@@ -1,15 +1,16 @@
-"""Text in, its syntax tree or the reason why there is none out; nothing is ever raised."""
+"""Text in; its syntax tree, its symbols, or the reason why it has none out. Never raises."""
 
 from __future__ import annotations
 
 import ast
+import symtable
 import warnings
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFailure:
-    """Python's own complaint: 1-based line and column, and its message."""
+    """Python's error message, with its 1-based line and column."""
 
     line: int
     column: int
@@ -17,8 +18,8 @@ class SyntaxFailure:
 
 
 def parse(text: str) -> ast.Module | SyntaxFailure:
-    """The tree of a text, or why it has none."""
-    # A pasted "\d" is worth a warning when it runs, not here.
+    """The syntax tree of a text, or why it has none."""
+    # The warning about a pasted "\d" comes when the text runs.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -27,6 +28,16 @@ def parse(text: str) -> ast.Module | SyntaxFailure:
             return _failure(error)
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
             return _unreadable(text, error)
+
+
+def module_symbols(text: str) -> symtable.SymbolTable | None:
+    """The symbol table of a text as a module; None if it does not compile."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return symtable.symtable(text, "<pasted>", "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
 
 
 def compile_failure(text: str) -> SyntaxFailure | None:
@@ -48,7 +59,7 @@ def _failure(error: SyntaxError) -> SyntaxFailure:
 
 
 def _unreadable(text: str, error: Exception) -> SyntaxFailure:
-    """For what is not a SyntaxError: a NUL, half a surrogate pair, nesting without end."""
+    """The failure for other errors than SyntaxError: a NUL, half a surrogate pair, deep nesting."""
     if isinstance(error, (RecursionError, MemoryError, OverflowError)):
         return SyntaxFailure(1, 1, "too deeply nested")
     at = next((i for i, char in enumerate(text) if char == "\0" or "\ud800" <= char <= "\udfff"), 0)

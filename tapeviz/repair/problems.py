@@ -1,4 +1,4 @@
-"""Python's complaint about a text in, one that says in plain words what to do out."""
+"""Python's syntax error in, a problem that says in plain words what to do out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tapeviz.repair.scanning import scan
 from tapeviz.repair.sentences import mistyped_keyword
 from tapeviz.repair.statements import read_statements
 
-# In order: the first that is found in Python's message (3.10 to 3.13) gives the words.
+# (pattern in Python's message (3.10 to 3.13), our words); the first that is found is used.
 _WORDS: tuple[tuple[str, str], ...] = (
     (
         r"'(.)' was never closed",
@@ -83,11 +83,11 @@ _PAIR = dict(zip("([{)]}", ")]}([{", strict=True))
 
 
 def find_problem(page: Page, failure: SyntaxFailure, lines_before: int = 0) -> SyntaxProblem:
-    """The first statement that is wrong by itself and keeps ``page`` from being parsed.
+    """The problem of the first statement that does not parse by itself, else that of ``failure``.
 
-    ``lines_before``: how many lines of the pasted text stand above the first one of ``page``.
+    ``lines_before``: the number of lines of the pasted text above ``page``.
     """
-    # A later quote without end makes Python overlook an earlier slip.
+    # Python reports an unterminated quote even if there is another error above it.
     for statement in read_statements(page.lines):
         if statement.first + 1 >= failure.line:
             break

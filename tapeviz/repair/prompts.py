@@ -1,4 +1,4 @@
-"""A pass for sessions: prompts go, what the interpreter answered becomes a comment."""
+"""A pass for interpreter sessions: prompts are removed, answers become comments."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ _WHAT = "output: kept as a comment"
 
 @dataclass(slots=True)
 class _Session:
-    """Where in a session a line stands."""
+    """The state of a session while its lines are read."""
 
     entered: list[str] = field(default_factory=list)
-    """The statement typed last, without prompts; empty before a prompt and after a blank line."""
+    """The lines of the statement typed last, without prompts; empty before a prompt and after a
+    blank line."""
     answers: bool = False
-    """The lines until the next blank one are an answer for sure (``Out[3]:``)."""
+    """The lines up to the next blank one are certainly an answer (``Out[3]:``)."""
 
     def reset(self) -> None:
         self.entered, self.answers = [], False
 
     def may_answer(self) -> bool:
-        """Whether the statement typed last shows its value, or its output cannot be foreseen."""
+        """Whether the statement typed last may print something."""
         tree = parse("\n".join(self.entered).strip())
         if isinstance(tree, SyntaxFailure) or not tree.body:
             return bool(self.entered)
@@ -40,14 +41,14 @@ class _Session:
 
 
 def drop_prompts(page: Page) -> Iterator[LineEdit]:
-    """``>>>``, ``...``, ``In [3]:``, ``Out[3]:`` and the answers that follow them."""
+    """Remove ``>>>``, ``...``, ``In [3]:`` and ``Out[3]:``, and make comments of the answers."""
     if not any(map(_is_session_line, page.lines)):
         return
     session = _Session()
     in_string = False
     scans = scan_lines(page.lines)
     for index, line in enumerate(page.lines):
-        # A string that a prompt opened goes on behind prompts; in any other, >>> is its text.
+        # A string that began after a prompt continues after prompts; in other strings >>> is text.
         starts_inside = in_string and not session.entered
         in_string = bool(scans[index].after.quote)
         if starts_inside:
@@ -75,7 +76,7 @@ def drop_prompts(page: Page) -> Iterator[LineEdit]:
 
 
 def accidental_prompt(tree: ast.Module) -> int | None:
-    """The line of an ``In [3]: x`` that Python takes for the annotation of an item of ``In``."""
+    """The line of an ``In [3]: x`` that parses as an annotation of ``In[3]``; None without one."""
     for node in tree.body:
         match node:
             case ast.AnnAssign(target=ast.Subscript(value=ast.Name(id="In" | "Out")), value=None):
@@ -98,7 +99,7 @@ def _answered(page: Page, index: int, value: str) -> LineEdit:
 
 
 def _is_answer(session: _Session, line: str) -> bool:
-    """Whether a line behind a typed statement is its output, not code without a prompt."""
+    """Whether a line after a typed statement is its output, not code without a prompt."""
     tree = parse(line.strip())
     if isinstance(tree, SyntaxFailure):
         # `with …:` or the first line of a long call: code, if it looks like it.

@@ -21,7 +21,7 @@ _CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
 
 
 def set_aside_prose(page: Page) -> Iterator[LineEdit]:
-    """Sentences in any script. A line that may be mistyped code is never taken."""
+    """Make comments of sentences in any script, but not of lines that may be mistyped code."""
     statements = read_statements(page.lines)
     if all(statement.tree for statement in statements):
         return
@@ -33,7 +33,7 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
     ]
     found += _paragraphs(page, statements, names)
     if found:
-        # Among sentences, a line of words that happens to parse is one, too.
+        # Among sentences, a line of words that parses is a sentence too.
         found += [
             statement for statement in statements if _reads_as_words(statement, names | _BUILTINS)
         ]
@@ -45,7 +45,7 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
 
 
 def _outside_brackets(statements: Iterable[PastedStatement]) -> Iterator[PastedStatement]:
-    """Statements that do not parse and do not stand in a bracket that such a one left open."""
+    """Statements that do not parse, without those inside a bracket that another left open."""
     left: Open = CLOSED
     next_line = -1
     for statement in statements:
@@ -65,10 +65,8 @@ def _outside_brackets(statements: Iterable[PastedStatement]) -> Iterator[PastedS
 def _paragraphs(
     page: Page, statements: Sequence[PastedStatement], names: frozenset[str]
 ) -> Iterator[PastedStatement]:
-    """Statements between blank lines of which none parses, begins as code or names code's names.
-
-    ``and then``, ``== Example ==``: words between code, unless all there is are such words.
-    """
+    """The statements of paragraphs in which none parses, begins like code or has a name of the code
+    (``and then``, ``== Example ==``); nothing if no statement of the page parses."""
     if not any(statement.tree for statement in statements):
         return
     paragraphs: list[list[PastedStatement]] = []
@@ -99,13 +97,13 @@ def _may_be_code(statement: PastedStatement, names: frozenset[str]) -> bool:
 
 
 def _is_stray_sign(pasted: str) -> bool:
-    """``。`` alone on a line, where the page cut its sentence."""
+    """Whether a line is only a foreign sign, such as ``。``."""
     text = pasted.strip()
     return bool(text) and not text.isascii() and not re.search(r"\w", text)
 
 
 def _reads_as_words(statement: PastedStatement, known: frozenset[str]) -> bool:
-    """Whether a statement does nothing but name things that are not there: ``so``, ``- 用法``."""
+    """Whether a statement that parses only mentions unknown names: ``so``, ``- 用法``."""
     match statement.node:
         case ast.Expr(value=value):
             parts = list(ast.walk(value))
@@ -130,7 +128,7 @@ def _reads_as_words(statement: PastedStatement, known: frozenset[str]) -> bool:
 
 
 def _formulas(page: Page, statements: Sequence[PastedStatement]) -> Iterator[PastedStatement]:
-    """``      = 0.5 * grads`` under the ``=`` that it goes on with: written mathematics."""
+    """Lines such as ``      = 0.5 * grads`` that continue a formula below its ``=``."""
     sign, last = -1, -1
     for statement in statements:
         goes_on = statement.first == last + 1 and statement.indent == sign

@@ -1,4 +1,4 @@
-"""A pass for typographic punctuation: curly quotes and full-width signs become Python's own."""
+"""A pass for typographic punctuation: curly quotes and full-width signs become Python's."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _SIGNS |= {
 }  # fmt: skip
 _ODD = re.compile(f"[{re.escape(_DOUBLE + _SINGLE)}{''.join(map(re.escape, map(chr, _SIGNS)))}]")
 _LONGEST = 2_000
-"""Characters of a string between curly quotes."""
+"""Characters of a string between curly quotes, at most."""
 _STRING = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 _TRIPLE = re.compile(f"[\"{_DOUBLE}]{{3}}|['{_SINGLE}]{{3}}")
 
 
 def plain_punctuation(page: Page) -> Iterator[LineEdit]:
-    """Quotes and signs outside strings; what stands between the quotes stays as it is."""
+    """Replace quotes, and signs outside strings; the text between quotes stays as it is."""
     if not _ODD.search(page.text):
         return
     lines = [_TRIPLE.sub(_straight_triple, line) for line in page.lines]
@@ -48,7 +48,7 @@ def fold_line(line: str, found: Scan) -> str:
 
 
 def fold(code: str) -> str:
-    """A stretch of code that starts outside any string, in Python's punctuation."""
+    """A piece of code that starts outside any string, in Python's punctuation."""
     parts: list[str] = []
     at = 0
     while at < len(code):
@@ -73,7 +73,7 @@ def _read_string(code: str, at: int) -> tuple[str, int]:
     curly = _DOUBLE if is_double else _SINGLE
     straight = '"' if is_double else "'"
     end = _closing(code, at + 1, curly, nests=True)
-    if end is None:  # “so“ is written, too
+    if end is None:  # “…“
         end = _closing(code, at + 1, curly, nests=False)
     if end is None:
         end = _closing(code, at + 1, straight, nests=False)
@@ -113,7 +113,7 @@ def _straight_triple(quotes: re.Match[str]) -> str:
     text = quotes[0]
     if text in ('"""', "'''"):
         return text
-    # Two straight ones and a curly one may be an empty string before a text in quotes: rare.
+    # Two straight quotes and a curly one may be an empty string before a quoted text, but rarely.
     return '"""' if text[0] == '"' or text[0] in _DOUBLE else "'''"
 
 

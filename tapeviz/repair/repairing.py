@@ -1,4 +1,4 @@
-"""Pasted text in, text that Python can read out, line for line: the passes, in their order."""
+"""Pasted text in, text that Python can read out, line for line; the table of passes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tapeviz.repair.prose import set_aside_prose
 from tapeviz.repair.punctuation import plain_punctuation
 from tapeviz.repair.tabs import expand_tabs
 
-# What no Python text holds: it goes from every text that cannot be read as it is.
+# Remove what no Python text has; applied to every text that does not parse.
 CLEANING: tuple[Pass, ...] = (
     drop_invisible,
     plain_spaces,
@@ -50,7 +50,7 @@ CLEANING: tuple[Pass, ...] = (
     strip_after_backslash,
 )
 INDENTING: tuple[Pass, ...] = (expand_tabs, restore_indentation)
-# What takes a guess: each only while the text still cannot be read.
+# Make guesses; each is applied only while the text still does not parse.
 RESTORING: tuple[Pass, ...] = (
     set_aside_prose,
     *INDENTING,
@@ -59,13 +59,12 @@ PASSES = (*CLEANING, *RESTORING)
 
 
 def repair(text: str) -> Repaired:
-    """Mend what a web page, a notebook or a session did to code.
+    """Repair what a web page, a notebook or a session did to code.
 
-    A text that parses comes back as it is (but for ``In [3]:``, which parses by accident). The
-    passes run in order. If the text cannot be read after the last one and is a page with several
-    blocks of code, each block is mended by itself, and those that cannot be read or would fail at
-    once on an undefined name are left out. Else it comes back as it was pasted, with the problem
-    that is left.
+    A text that parses is returned as it is (except for ``In [3]:``, which parses by accident). The
+    passes run in order. If the text does not parse then and has several blocks of code, each block
+    is repaired by itself, and parts that do not parse are left out; so are parts that would raise a
+    NameError. If all that fails, the pasted text is returned with the problem that is left.
     """
     page = Page.of(text)
     failure = _failure(page)
@@ -96,12 +95,12 @@ def repair(text: str) -> Repaired:
 def _after(
     repair_pass: Pass, page: Page, failure: SyntaxFailure | None
 ) -> tuple[Page, SyntaxFailure | None]:
-    """The page after a pass, and why it cannot be read yet."""
+    """The page after a pass, and why it does not parse yet."""
     mended = page.apply(repair_pass(page))
     if mended.lines == page.lines:
         return page, failure
     left = _failure(mended)
-    # What could be read already is not to be spoilt.
+    # A pass must not spoil a text that parses.
     return (page, None) if left and failure is None else (mended, left)
 
 

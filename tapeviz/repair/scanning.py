@@ -1,4 +1,5 @@
-"""Lines in, where their code is out: outside strings and comments, and what stays open."""
+"""Lines in; their stretches of code (outside strings and comments), and what they leave open,
+out."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ class Scan:
 
 
 def scan(line: str, before: Open = CLOSED) -> Scan:
-    """Read one line that starts inside ``before``."""
+    """Scan a line; ``before``: what is open at its start."""
     code: list[Span] = []
     brackets, quote, mismatch = before.brackets, before.quote, before.mismatch
     at = start = 0
@@ -91,7 +92,7 @@ def scan(line: str, before: Open = CLOSED) -> Scan:
 
 
 def scan_lines(lines: Sequence[str]) -> list[Scan]:
-    """Each line's scan. Brackets do not count; a triple quote that never ends opens nothing."""
+    """The scan of each line, ignoring brackets; a triple quote that never ends opens nothing."""
     scans: list[Scan] = []
     last = {quote: _last_line_with(lines, quote) for quote in _END}
     before = CLOSED

@@ -1,4 +1,4 @@
-"""A line that Python cannot read in, whether it is a sentence (and no mistyped code) out."""
+"""A line that does not parse in, whether it is a sentence (and no mistyped code) out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LATEX = re.compile(r"\$|\\[A-Za-z]{2,}")
 _INLINE_CODE = re.compile(r"(?<!`)`[^`]+`(?!`)")
 _SLASHES = re.compile(r"^\s*(?:`|//|/\w|/\*|\*/|<!--|-->|</?[a-z][a-z0-9]*[\s>/])")
 
-# What a line of code starts with, however badly it goes on.
+# The start of a line of code, whatever follows.
 CODE_START = re.compile(
     r"""^\s*(?:
     [A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:\s*,\s*[A-Za-z_][\w.]*)*\s*(?:[-+*/@%&|^]|//|\*\*)?=(?!=)\s*\S
@@ -59,7 +59,7 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 
 
 def is_prose(line: str, names: frozenset[str]) -> bool:
-    """Whether a line that does not parse is a sentence; ``names`` are those of the code."""
+    """Whether a line that does not parse is a sentence; ``names``: the names of the code."""
     if _URL.match(line) or _SLASHES.match(line):
         return True
     bullet = _BULLET.match(line)
@@ -83,7 +83,7 @@ def _first_foreign(bare: str) -> int:
 
 
 def _starts_code(head: str, names: frozenset[str]) -> bool:
-    """Whether what stands before the first foreign letter is code that a remark has run into."""
+    """Whether the text before the first foreign letter is code, with a remark after it."""
     if _ASSIGNS.match(head):
         return True
     if not CODE_START.match(head):
@@ -120,7 +120,7 @@ def _is_english(bare: str, names: frozenset[str], *, is_item: bool) -> bool:
 
 
 def _opens_sentence(bare: str, first: str, names: frozenset[str], pairs: int) -> bool:
-    """Whether the first word is one that begins sentences, and no statement with a slip."""
+    """Whether the first word is one that begins sentences, not mistyped statements."""
     if first in names or not _OPENERS.fullmatch(first.lower()) or _assigns(bare):
         return False
     return pairs > 0 or (len(first) > 1 and bare.strip() != first)
@@ -134,13 +134,14 @@ def _assigns(bare: str) -> bool:
 
 
 def _is_cut_off(bare: str, names: frozenset[str]) -> bool:
-    """``: GradientTape``, the rest of a sentence whose code words the page put on lines apart."""
+    """Whether a line is the rest of a sentence that the page broke: ``: GradientTape``."""
     rest = re.fullmatch(r"\s*[:,;.]+\s*([A-Za-z_][\w.]*)?\s*", bare)
     return rest is not None and not set((rest[1] or "").split(".")) & (names | _KEYWORDS)
 
 
 def _is_labelled(bare: str, names: frozenset[str]) -> bool:
-    """``shape: (3, 2), dtype: float32``, as people print it: no name, no call, no assignment."""
+    """Whether a line is a labelled value without names, calls or assignments:
+    ``shape: (3, 2), dtype: float32``."""
     label = _LABEL.match(bare)
     if label is None or label[1] in _KEYWORDS or mistyped_keyword(label[1]):
         return False
@@ -151,7 +152,7 @@ def _is_labelled(bare: str, names: frozenset[str]) -> bool:
 
 
 def _lacks_code(bare: str, names: frozenset[str]) -> bool:
-    """Whether nothing in several words is a name of the code, a call or an assignment."""
+    """Whether a line of several words has no name of the code, no call and no assignment."""
     words = re.findall(r"[^\W\d]\w*", bare)
     if len(words) < 2 or re.search(r"=|\w\(", bare) or mistyped_keyword(words[0]):
         return False
@@ -159,17 +160,17 @@ def _lacks_code(bare: str, names: frozenset[str]) -> bool:
 
 
 def _names_code(words: Sequence[str], names: frozenset[str]) -> bool:
-    """Whether words in a row may be a statement with a slip: ``prnt loss``."""
+    """Whether words may be a mistyped statement: ``prnt loss``."""
     return words[0] in _TYPED or any(word in names or _is_letter(word) for word in words)
 
 
 def _is_letter(word: str) -> bool:
-    """Whether a word is as short as names are, and words are not."""
+    """Whether a word is a single letter, like a name, other than ``a`` and ``I``."""
     return len(word) == 1 and word not in "aI"
 
 
 def _neighbours(bare: str) -> int:
-    """How often two plain words follow each other with nothing but a space, as in no code."""
+    """How often two plain words are separated only by a space, which code never does."""
     plain = [
         bool(_PLAIN.match(part)) and part.strip(".,:;!?()") not in _KEYWORDS
         for part in bare.split()
@@ -178,7 +179,7 @@ def _neighbours(bare: str) -> int:
 
 
 def mistyped_keyword(word: str) -> str | None:
-    """The keyword (or ``print``) that a word is nearly; None for a keyword itself."""
+    """The keyword (or ``print``) that a word is a misspelling of; None if it is none."""
     if word in _BUILTINS or word in _TYPED:
         return None
     for known in _KEYWORDS:

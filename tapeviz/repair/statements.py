@@ -1,4 +1,4 @@
-"""Lines in, their statements out, each parsed by itself, so that one bad line spoils no other."""
+"""Lines in, their statements out; each is parsed by itself, so that a bad line spoils no other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAB = 8
 
 _HEADER = re.compile(r"(?:async\s+)?(with|for|while|if|def|class|try|match)\b")
 _CLAUSE = re.compile(r"(else|elif|except|finally|case)\b")
-# No line inside brackets starts with one of these: a bracket open before it is a lost one.
+# No line inside brackets starts with these: a bracket that is open before it was never closed.
 _STARTS_STATEMENT = re.compile(
     r"\s*(?:(?:with|while|def|class|import|return|del|assert|raise|try)\b|from\s+[\w.]+\s+import\b|@\w)"
 )
@@ -30,16 +30,15 @@ _FRAMES = {
 _LONGEST = 5_000
 """Lines of one statement: enough for an array written out."""
 _SHORT = 10
-"""Lines that are read ahead all the same when patience is at an end."""
+"""Lines that may be read ahead after the budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastedStatement:
     """A simple statement, or the header of a compound one, from line ``first`` to ``last``.
 
-    ``tree`` is None when it does not parse; a header's holds ``pass`` as its body, a clause's
-    the statement that it goes on with.
-    """
+    ``tree`` is None if it does not parse. The tree of a header has ``pass`` as its body, the tree
+    of a clause the statement that it continues."""
 
     first: int
     last: int
@@ -79,13 +78,13 @@ def statement_starts(lines: tuple[str, ...], wanted: Sequence[int]) -> list[int]
 
 
 def indent_of(line: str) -> int:
-    """The column where the text of a line starts."""
+    """The column (0-based) where the text of a line starts."""
     margin = line[: len(line) - len(line.lstrip(" \t\f"))]
     return len(margin.replace("\f", "").expandtabs(TAB))
 
 
 def _read(lines: Sequence[str]) -> Iterator[PastedStatement]:
-    # Lines read ahead in vain, in all: an open bracket on every line must not cost n² steps.
+    # The budget of lines read ahead in vain: open brackets on every line must not cost n² steps.
     patience = 4 * len(lines) + 1_000
     at = 0
     while at < len(lines):
@@ -104,7 +103,7 @@ def _read(lines: Sequence[str]) -> Iterator[PastedStatement]:
 
 
 def _read_ahead(lines: Sequence[str], first: int, most: int) -> tuple[int, bool]:
-    """The first line not read, and whether all brackets that open at ``first`` are closed there."""
+    """The first line after a statement, and whether its brackets are closed there."""
     before: Open = CLOSED
     index = first
     for index in range(first, min(len(lines), first + most)):
@@ -143,7 +142,7 @@ def _parse_clause(found: PastedStatement, keyword: str) -> PastedStatement:
     body = "\n  pass" if opens else ""
     clause = replace(found, keyword=keyword, opens=opens)
     framed = _framed(clause, found.text + body, _FRAMES[keyword])
-    if framed.tree is None and keyword == "case":  # `case` is a fine name, too
+    if framed.tree is None and keyword == "case":  # `case` may be a name
         return _framed(replace(found, keyword="", opens=False), found.text)
     return framed
 

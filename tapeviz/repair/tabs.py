@@ -12,7 +12,7 @@ _WIDTHS = (4, 8, 2)
 
 
 def expand_tabs(page: Page) -> Iterator[LineEdit]:
-    """Margins of spaces only."""
+    """Replace tabs in margins by spaces."""
     tabbed = [
         index
         for index, found in enumerate(scan_lines(page.lines))

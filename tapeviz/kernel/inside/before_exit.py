@@ -1,8 +1,7 @@
-"""A process about to end in; its last messages delivered before it does.
+"""Deliver the last messages of a process that is about to end.
 
-``os._exit`` and ``os.abort`` end a process at once, and a crash even without a call. The first two
-wait here until the other side has everything; for a crash ``faulthandler`` writes the line into a
-file.
+``os._exit`` and ``os.abort`` would end the process at once; they wait here until the other side has
+every message. For a crash ``faulthandler`` writes the line into a file.
 """
 
 from __future__ import annotations
@@ -25,12 +24,13 @@ def note_crashes(path: str) -> None:
         _crash_notes = open(path, "w", encoding="utf-8")  # noqa: SIM115 (open until the crash)
         _enable_unseen(_crash_notes)
         if sys.platform != "win32":
-            # Written even while C code holds the interpreter; then the signal does its usual work.
+            # Works even while C code holds the interpreter; then the signal has its usual effect.
             faulthandler.register(signal.SIGTERM, file=_crash_notes, all_threads=True, chain=True)
 
 
 def _enable_unseen(file: TextIO) -> None:
-    """Let ``faulthandler`` write into ``file``, while a snippet finds it as Python started it."""
+    """Let ``faulthandler`` write into ``file``; to a snippet it looks disabled, as Python
+    starts."""
     enable, seen = faulthandler.enable, [faulthandler.is_enabled()]
 
     def enabling(*args: Any, **named: Any) -> None:
@@ -49,7 +49,7 @@ def _enable_unseen(file: TextIO) -> None:
 
 
 def deliver_before_ending(deliver: Callable[[], None]) -> None:
-    """Call ``deliver()`` before ``os._exit`` and ``os.abort`` do their work."""
+    """Call ``deliver()`` before ``os._exit`` and ``os.abort`` end the process."""
     pid = os.getpid()
 
     def last(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,7 +69,7 @@ def deliver_before_ending(deliver: Callable[[], None]) -> None:
 
 
 def line_in(filename: str) -> int | None:
-    """The line of ``filename`` that is running, innermost call first."""
+    """The line of the innermost frame of ``filename`` that is running; None without one."""
     frame = sys._getframe()
     while frame is not None:
         if frame.f_code.co_filename == filename:

@@ -1,6 +1,6 @@
-"""Source text that came with a request in; packages importable under private names out.
+"""Source text from a request in, packages that can be imported under private names out.
 
-Executed by itself in a kernel, before anything of ours can be imported there.
+Executed in a kernel by itself, since nothing of ours can be imported there before.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 
 
 class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
-    """Imports modules from their text: ``sys.path`` and the disk stay out of it.
+    """Imports modules from their text, without ``sys.path`` and the disk.
 
-    They have builtins of their own, which a snippet's ``builtins.len = None`` does not change.
-    """
+    They have their own copy of the builtins, which a snippet's ``builtins.len = None`` leaves
+    alone."""
 
     def __init__(self, texts: Mapping[str, str], packages: Sequence[str]) -> None:
         self._texts = texts
@@ -51,7 +51,7 @@ class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
 
 
 def boot(kernel: Any) -> None:
-    """Load the packages of the request ``kernel`` is answering and say hello."""
+    """Load the packages in the request that ``kernel`` is answering, and open the wire."""
     payload = json.loads(bytes(kernel.get_parent()["buffers"][0]))
     sys.meta_path.insert(0, TextImporter(payload["texts"], payload["packages"]))
     wire = importlib.import_module("_tapeviz_inside.wire")

@@ -1,4 +1,4 @@
-"""Text a snippet printed in, the text worth showing out: a head, a tail, and whole short lines."""
+"""The text that a snippet printed in; its head and tail, with long lines cut, out."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ HEAD = 1_000_000
 TAIL = 64_000
 LINE = 10_000
 
-# A progress bar redraws its line with \r or \b: what follows is a new line for the eye.
+# A progress bar redraws its line with \r or \b: the text after these counts as a new line.
 _PIECE = re.compile(r"[^\n\r\b]*[\n\r\b]?")
 _ENDINGS = "\n\r\b"
 
 
 class OutputBudget:
-    """The first ``head`` and the last ``tail`` characters of a stream, lines cut at ``line``.
+    """Lets the first ``head`` and the last ``tail`` characters of a stream pass, and cuts lines
+    after ``line`` characters.
 
-    :meth:`feed` returns what may be shown now, :meth:`close` what was kept back.
+    :meth:`feed` returns the text to show now, :meth:`close` the end that was kept back.
     """
 
     def __init__(self, head: int = HEAD, tail: int = TAIL, line: int = LINE) -> None:
@@ -32,12 +33,12 @@ class OutputBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing more is shown before :meth:`close`."""
+        """Whether :meth:`feed` returns nothing more."""
         return self._head == 0
 
     def feed(self, text: str) -> str:
-        """The part of ``text`` that is shown at once; the rest waits for :meth:`close`."""
-        if self.is_spent:  # lines are cut when it is known which stay: a flood costs little
+        """The part of ``text`` to show now; the rest waits for :meth:`close`."""
+        if self.is_spent:  # lines are cut only in close(), so that a flood costs little
             self._keep(self._end_line(text) if self._hidden and text else text)
             return ""
         text = self._cut_lines(text)
@@ -48,12 +49,12 @@ class OutputBudget:
         return now
 
     def close(self) -> str:
-        """The end of the stream, after a word on what was left out; the budget stays closed."""
+        """The end of the stream, after a note of how much was left out."""
         kept = "".join(self._rest)[-self._tail :]
         left_out = self._rest_seen - len(kept)
         ending = self._hidden_mark()
         self._column = self._hidden = 0
-        # A line that was cut before has a mark behind it.
+        # After a line that was cut there is a mark.
         rest = self._cut_lines(kept) + self._hidden_mark() + ending
         self._rest.clear()
         self._rest_kept = self._rest_seen = 0
@@ -61,7 +62,7 @@ class OutputBudget:
         return (f"\n… {_size(left_out)} left out …\n" if left_out else "") + rest
 
     def _end_line(self, text: str) -> str:
-        """``text`` with the rest of a line that is being cut counted, not shown."""
+        """``text`` without the rest of the line that is being cut, which is only counted."""
         found = _PIECE.match(text)
         line = found.group() if found else ""
         return self._cut_line(line) + text[len(line) :]
@@ -81,7 +82,7 @@ class OutputBudget:
         return "".join(self._cut_line(piece) for piece in _PIECE.findall(text))
 
     def _is_short(self, text: str) -> bool:
-        """Whether no line of it comes to an end beyond the limit."""
+        """Whether no line of ``text`` is longer than the limit."""
         if self._column + len(text) <= self._line:
             return True
         first, *others = text.split("\n")

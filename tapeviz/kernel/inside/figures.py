@@ -1,4 +1,4 @@
-"""Modules that draw in; what they would show in a window of their own, as PNG, out.
+"""Modules that draw in; the pictures that they would show in a window, as PNG, out.
 
 ``plt.show()`` and PIL's ``Image.show()`` hand their pictures over and return at once. Without a
 screen a plain run shows nothing there. Neither library is imported by us.
@@ -21,9 +21,9 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 MOST = 100
-"""Pictures of a run."""
+"""Pictures of a run, at most."""
 LARGEST = 8_000_000
-"""Bytes of a picture that is handed over."""
+"""Bytes of a picture, at most."""
 Publish = Callable[[bytes], None]
 Execute = Callable[[Any], None]
 Around = Callable[[Any, Execute], None]
@@ -83,7 +83,7 @@ class _AroundImport(MetaPathFinder):
 
 
 class _Gallery:
-    """Hands over pictures, in the process that the run began in."""
+    """Hands over pictures, but not from child processes."""
 
     def __init__(self, publish: Publish) -> None:
         self._publish = publish

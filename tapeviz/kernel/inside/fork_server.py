@@ -1,13 +1,11 @@
-"""Orders, a JSON object a line, in; kernels forked from a process that has TensorFlow loaded out.
+"""Orders in, kernels forked from a process with TensorFlow loaded out.
 
-Executed by itself (``python fork_server.py FOLDER…``) in the user's interpreter; it uses the
-standard library only until the imports that the first order asks for. Orders come on standard
-input:
-``{"imports": […], "if_there": […]}`` first, then
+Executed as a script (``python fork_server.py FOLDER…``) in the user's interpreter. Orders are lines
+of JSON on standard input: first ``{"imports": […], "if_there": […]}``, then
 ``{"fork": id, "connection_file": …, "folder": …, "ipython": …}`` and
-``{"signal": id, "number": …}``. Reports go to what was standard output: ``ready``, ``failed``,
-``forked``, ``ended``. When the orders end, every kernel is killed, the folders of the command line
-are removed, and so ends this process; also in the middle of an import.
+``{"signal": id, "number": …}``. Reports are written to the original standard output: ``ready``,
+``failed``, ``forked``, ``ended``. At the end of the input, also in the middle of an import, every
+kernel is killed, the folders of the command line are removed, and this process ends.
 """
 
 from __future__ import annotations
@@ -44,14 +42,14 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Child:
-    """A kernel that was forked: its pid and the reading ends of its output pipes."""
+    """A forked kernel: its pid, and the reading ends of its output pipes."""
 
     def __init__(self, pid: int, pipes: dict[str, int]) -> None:
         self.pid = pid
         self.pipes = pipes
 
     def last_words(self) -> dict[str, str]:
-        """Output that the kernel wrote and could not read any more (a C library's last message)."""
+        """Output in the pipes that the kernel did not read itself (a C library's last message)."""
         words = {}
         for name, descriptor in self.pipes.items():
             os.set_blocking(descriptor, False)
@@ -62,7 +60,7 @@ class Child:
 
 
 class ForkServer:
-    """Forks kernels on order and reports what becomes of them."""
+    """Forks kernels on order, and reports their ends."""
 
     def __init__(self, orders: int, reports: int, folders: list[str]) -> None:
         self._orders = orders
@@ -78,7 +76,8 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
-        """Obey until the orders end; that is also how the death of the other side looks."""
+        """Obey orders until there are no more, which is also the case if the other side has
+        died."""
         try:
             while self._listen():
                 pass
@@ -113,7 +112,7 @@ class ForkServer:
             _signal(self._children[order["signal"]].pid, order["number"])
 
     def _prepare(self, order: dict[str, Any]) -> None:
-        gc.disable()  # an import leaves no garbage to speak of, and looking for it takes a second
+        gc.disable()  # imports leave little garbage, and looking for it takes a second
         try:
             with self._ending_with_the_orders():
                 for name in ("ipykernel.kernelapp", *order["imports"]):
@@ -122,18 +121,18 @@ class ForkServer:
                 for name in (*order["if_there"], *_OF_THE_SHELL):
                     with contextlib.suppress(Exception):
                         importlib.import_module(name)
-                # Nobody attaches a debugger: ipykernel does without the half second of imports.
+                # Without debugpy ipykernel starts half a second faster; nobody attaches a debugger.
                 del sys.modules["debugpy"]
         except BaseException as error:
             self._report(failed=f"{type(error).__name__}: {error}")
             raise SystemExit from None
-        gc.freeze()  # forked children share these pages as long as nobody counts through them
+        gc.freeze()  # children share these pages as long as no collection touches them
         gc.enable()
         self._report(ready=_versions())
 
     @contextlib.contextmanager
     def _ending_with_the_orders(self) -> Iterator[None]:
-        """While this thread imports, another one notices that the other side is gone."""
+        """While this thread imports, let another one notice that the other side has ended."""
         over, ending = os.pipe()
 
         def watch() -> None:
@@ -156,7 +155,7 @@ class ForkServer:
     def _fork(self, order: dict[str, Any]) -> None:
         pipes = {name: os.pipe() for name in ("stdout", "stderr")}
         with warnings.catch_warnings():
-            # Python 3.12 warns of threads: the ones here are a BLAS library's, which mends itself.
+            # Python 3.12 warns of threads; those here are of a BLAS library, which restarts them.
             warnings.simplefilter("ignore", DeprecationWarning)
             parent = os.getpid()
             pid = os.fork()
@@ -168,7 +167,7 @@ class ForkServer:
         self._report(forked=order["fork"], pid=pid)
 
     def _be_born(self, order: dict[str, Any], pipes: dict[str, Any], parent: int) -> NoReturn:
-        """In the child: leave everything of the fork server behind and become a kernel."""
+        """In the child process: close everything of the fork server, and become a kernel."""
         try:
             _die_with(parent)
             os.setsid()
@@ -196,7 +195,7 @@ class ForkServer:
             with contextlib.suppress(ChildProcessError):
                 pid, status = os.waitpid(child.pid, os.WNOHANG)
                 if pid:
-                    _signal_group(pid, signal.SIGKILL)  # what it started goes with it
+                    _signal_group(pid, signal.SIGKILL)  # end the processes that it started, too
                     del self._children[number]
                     self._report(ended=number, **_ending(status), words=child.last_words())
 
@@ -217,7 +216,7 @@ class ForkServer:
 def _be_kernel(order: dict[str, Any], pipes: dict[str, int], parent: int) -> None:
     _reseed()
     os.chdir(order["folder"])
-    # The wire looks here for the reading ends of descriptors 1 and 2.
+    # The wire finds the reading ends of descriptors 1 and 2 here.
     here = types.ModuleType("_tapeviz_fork_server")
     here.pipes = pipes  # type: ignore[attr-defined]
     sys.modules["_tapeviz_fork_server"] = here
@@ -240,9 +239,9 @@ def _be_kernel(order: dict[str, Any], pipes: dict[str, int], parent: int) -> Non
 
 
 def _without_port(kernelapp: Any) -> None:
-    """No TCP port for what children of the kernel print: our own pipes take that.
+    """Let ipykernel bind no TCP port for the output of its child processes: our pipes take it.
 
-    ``IOPubThread._setup_pipe_in`` binds one on 127.0.0.1, ipykernel 6.29 to 7.4.
+    ``IOPubThread._setup_pipe_in`` binds one on 127.0.0.1 (ipykernel 6.29 to 7.4).
     """
     make = kernelapp.IOPubThread
 
@@ -253,7 +252,7 @@ def _without_port(kernelapp: Any) -> None:
 
 
 def _reseed() -> None:
-    """Random numbers as in a fresh process: a fork would repeat the fork server's."""
+    """Seed random numbers as a fresh process does: forks would all have the same."""
     random.seed()
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -269,7 +268,7 @@ def _reset_signals() -> None:
 
 
 def _die_with(parent: int) -> None:
-    """On Linux the kernel ends when its fork server is killed; elsewhere ipykernel polls."""
+    """End this process when its fork server is killed (Linux; elsewhere ipykernel polls)."""
     if sys.platform.startswith("linux"):
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -283,7 +282,8 @@ def _signal_group(pid: int, number: int) -> None:
 
 
 def _signal(pid: int, number: int) -> None:
-    """Signal a kernel and all it started; just forked, it is not a group of its own yet."""
+    """Signal a kernel and the processes that it started, or only the kernel if it has just been
+    forked and has no process group yet."""
     _signal_group(pid, number)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.getpgid(pid) != pid:
@@ -309,7 +309,7 @@ def _versions() -> dict[str, str]:
 
 
 def main() -> None:
-    """Take the two ends of the line for ourselves, so that no import prints into it."""
+    """Serve orders on duplicates of descriptors 0 and 1, so that no import prints into them."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [place for place in sys.path if place and os.path.abspath(place) != here]
     orders, reports = os.dup(0), os.dup(1)

@@ -1,7 +1,7 @@
-"""Modules and builtins as the kernel needs them in; the same again out, whatever a snippet did.
+"""Keep the modules and builtins that the kernel needs, whatever a snippet does to them.
 
-``sys.modules.clear()`` and ``builtins.len = None`` harm a plain Python process little, but a kernel
-has threads that go on importing and calling.
+``sys.modules.clear()`` and ``builtins.len = None`` do little harm to a plain Python process, but a
+kernel has threads that go on importing and calling.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from typing import Any
 class Needed:
     """A snapshot of modules and builtins.
 
-    A finder for ``sys.meta_path``, too: the threads that run already when it is made, other than
-    the one that makes it, import the modules of that time.
-    """
+    It is also a finder for ``sys.meta_path``: threads that ran when it was made, except the one
+    that made it, import the modules of the snapshot."""
 
     def __init__(self) -> None:
         self._modules = dict(sys.modules)
@@ -30,7 +29,7 @@ class Needed:
         self.threads = set(sys._current_frames()) - {threading.get_ident()}
 
     def is_there(self) -> bool:
-        """Whether every builtin can still be called that could be called then."""
+        """Whether all builtins that could be called then can still be called."""
         now = vars(builtins)
         return all(
             now.get(name) is value or not callable(value) or callable(now.get(name))
@@ -38,8 +37,7 @@ class Needed:
         )
 
     def restore(self) -> None:
-        """Give back what is missing or another one now; modules that are new stay, and so does the
-        snippet's own."""
+        """Restore what is missing or replaced; new modules and ``__main__`` stay as they are."""
         now = vars(builtins)
         for name, value in self._names.items():
             if now.get(name) is not value:
@@ -60,7 +58,7 @@ class Needed:
 
 
 class _Loader(importlib.abc.Loader):
-    """Loads a module that is there already."""
+    """Loads a module that exists already."""
 
     def __init__(self, module: ModuleType, spec: Any) -> None:
         self._module = module
@@ -70,12 +68,13 @@ class _Loader(importlib.abc.Loader):
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # the import has put its own there
+        module.__spec__ = self._spec  # the import replaced it
 
 
 @contextlib.contextmanager
 def what_the_kernel_needs() -> Iterator[Needed]:
-    """Inside, the kernel's threads find their modules; afterwards all is there again."""
+    """In the ``with`` the kernel's threads find their modules; at its end everything is
+    restored."""
     needed = Needed()
     finder: Any = needed
     sys.meta_path.insert(0, finder)

@@ -1,7 +1,7 @@
-"""Bytes written to standard output and error in; stream messages, in the order written, out.
+"""Bytes written to standard output and error in, stream messages in the same order out.
 
-Python's ``print``, C code, and subprocesses all end here: the file descriptors 1 and 2 are pipes
-whose reading ends are emptied before each write of Python's own, so both kinds keep their order.
+The output of ``print``, C code and subprocesses ends here: descriptors 1 and 2 are pipes, which are
+emptied before each write by Python, so that all output keeps its order.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _PAUSE = 0.05
 
 
 class Outlet:
-    """Collects both streams and hands them to ``publish``: pairs of stream and text, in order.
+    """Collects both streams and calls ``publish`` with (stream, text) pairs in order.
 
-    ``settle()`` waits until what was published has left this process' Python.
+    ``settle()``: wait until everything published has left Python.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Outlet:
         threading.Thread(target=self._flush_soon, name="tapeviz-output", daemon=True).start()
 
     def open_budgets(self) -> None:
-        """Start counting anew: what follows belongs to a run that begins."""
+        """Begin a run: count its output from zero."""
         decoder = codecs.getincrementaldecoder("utf-8")
         self._budgets = {name: OutputBudget() for name in STREAMS}
         self._decoders = {name: decoder(errors="replace") for name in STREAMS}
         self._allowance = WaitingAllowance()
 
     def capture(self, pipes: Mapping[str, int]) -> None:
-        """Read the descriptors in ``pipes`` (stream name → reading end), too, from now on."""
+        """Read ``pipes`` (stream name → reading end), too, from now on."""
         self._pipes = {descriptor: name for name, descriptor in pipes.items()}
         self._poll = _poll_of(self._pipes)
         for descriptor in self._pipes:
@@ -64,7 +64,7 @@ class Outlet:
 
     @contextlib.contextmanager
     def holding_without(self, condition: Callable[[], bool]) -> Iterator[None]:
-        """Inside, what was written waits for as long as ``condition()`` does not hold."""
+        """In the ``with`` output is held back while ``condition()`` is False."""
         self._may_publish = condition
         try:
             yield
@@ -72,7 +72,7 @@ class Outlet:
             self._may_publish = lambda: True
 
     def write(self, name: str, data: bytes) -> None:
-        """Take ``data`` as written to stream ``name`` now."""
+        """Take ``data``, written to stream ``name`` now."""
         if os.getpid() != self.pid:  # a child the snippet forked: its threads are gone
             os.write(STREAMS[name], data)
             return
@@ -88,11 +88,11 @@ class Outlet:
             self._wake.set()
 
     def is_spent(self, name: str) -> bool:
-        """Whether nothing more of the stream is published before the end."""
+        """Whether the stream's budget is spent, so that nothing is published before the end."""
         return self._budgets[name].is_spent
 
     def flush(self) -> None:
-        """Publish all that was written and wait until it is gone."""
+        """Publish everything written so far, and wait until it has left Python."""
         if not self._may_publish():
             return
         with self._lock:
@@ -102,7 +102,7 @@ class Outlet:
         self._settle()
 
     def close_budgets(self) -> None:
-        """Publish the tails that were kept back."""
+        """End a run: publish the tails that were kept back."""
         _flush_c_library()
         with self._lock:
             if self._poll is not None:
@@ -120,7 +120,7 @@ class Outlet:
             self._pending.append((name, text))
 
     def _drain(self) -> None:
-        # Bounded: a subprocess that never stops writing must not hold the snippet here.
+        # Limited: a subprocess that never stops writing must not block the snippet.
         for _ in range(16):
             ready = self._poll.poll(0)
             if not any(self._read(descriptor) for descriptor, _ in ready):
@@ -160,14 +160,14 @@ class Outlet:
             time.sleep(0.002)  # let a burst gather
 
     def _poll_forever(self) -> None:
-        # An object of its own: poll() refuses to be entered by two threads at once.
+        # A second poll object: two threads cannot use the same one at once.
         _poll_of(self._pipes).poll()
 
 
 class OutletFile(io.RawIOBase):
-    """The raw end of ``sys.stdout`` or ``sys.stderr`` during a run.
+    """The raw file below ``sys.stdout`` or ``sys.stderr`` during a run.
 
-    ``others``: threads whose words are none of the snippet's.
+    ``others``: ids of threads whose output is not the snippet's, and is dropped.
     """
 
     def __init__(self, outlet: Outlet, stream: str, others: Set[int]) -> None:
@@ -190,14 +190,14 @@ class OutletFile(io.RawIOBase):
             return len(written)
         self._outlet.write(self._stream, written)
         if self.text is not None and self._outlet.is_spent(self._stream):
-            # A flood: what is not shown may come in blocks, at a tenth of the cost.
+            # Output that is not shown may come in blocks, which cost a tenth.
             self.text.reconfigure(write_through=False)
             self.text = None
         return len(written)
 
 
 def text_file(outlet: Outlet, stream: str, others: Set[int]) -> io.TextIOWrapper:
-    """A text stream as Python opens it for ``python -u``, ending in ``outlet``."""
+    """A text stream as ``python -u`` opens it, which writes to ``outlet``."""
     errors = getattr(getattr(sys, f"__{stream}__"), "errors", None)  # by the user's locale
     raw: Any = OutletFile(outlet, stream, others)
     text = io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
@@ -207,7 +207,7 @@ def text_file(outlet: Outlet, stream: str, others: Set[int]) -> io.TextIOWrapper
 
 
 def own_pipes() -> dict[str, int]:
-    """Descriptors 1 and 2 moved onto new pipes; their reading ends by stream name."""
+    """Make descriptors 1 and 2 new pipes; returns their reading ends by stream name."""
     pipes = {}
     for name, descriptor in STREAMS.items():
         reading, writing = os.pipe()

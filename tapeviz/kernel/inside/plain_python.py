@@ -1,4 +1,4 @@
-"""A kernel in; for the length of a ``with``, the process that ``python FILE`` is, out."""
+"""Make a kernel look like the process of ``python FILE``, for the length of a ``with``."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _PROMPTS = ("ps1", "ps2", "ps3")
 def plain_python(
     folder: str, outlet: Outlet, ask: Callable[[str, bool], str | None]
 ) -> Iterator[Needed]:
-    """Working directory, ``sys.path``, streams, ``input`` and asyncio as a script has them.
+    """Set working directory, ``sys.path``, streams, ``input`` and asyncio as a script has them.
 
-    ``ask(prompt, is_secret)``: a line that the user typed; None when nobody is there to type.
+    ``ask(prompt, is_secret)`` returns a line that the user types, None at the end of the input.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(_names_of_a_script(ask))
@@ -71,7 +71,7 @@ def restore_environment(environment: Mapping[str, str | None]) -> None:
 
 
 def _set_first_path(folder: str) -> None:
-    # IPython put '' there; a script has its own folder.
+    # IPython puts '' first; a script has its folder there.
     sys.path[:] = [place for place in sys.path if place]
     if not getattr(sys.flags, "safe_path", False):
         sys.path.insert(0, folder)
@@ -97,8 +97,8 @@ def _streams(outlet: Outlet, others: Set[int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
-    """Builtins without those that IPython adds, and with those that it takes away; ``sys`` without
-    the prompts of an interactive session."""
+    """Remove the builtins that IPython adds and the prompts of ``sys``, and put back the builtins
+    that it replaces."""
     space = vars(builtins)
     before = {name: space[name] for name in (*_NOTEBOOK_NAMES, *_SCRIPT_NAMES) if name in space}
     asking = getpass.getpass
@@ -121,7 +121,7 @@ def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]
 
 
 def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Callable[..., str]:
-    """Stand in for ``input()``, ``getpass()``: without a keyboard the error that Python gives."""
+    """A replacement for ``input()`` or ``getpass()``; raises EOFError at the end of the input."""
 
     def read(prompt: object = "", *_: Any, **__: Any) -> str:
         print(prompt, end="", flush=True)
@@ -141,7 +141,7 @@ def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Call
 
 
 class _TypedLines(io.RawIOBase):
-    """The bytes of descriptor 0: each line is asked for when the snippet reads it."""
+    """The raw file below ``sys.stdin``: each line is asked for when the snippet reads it."""
 
     name = "<stdin>"
 
@@ -157,7 +157,7 @@ class _TypedLines(io.RawIOBase):
         return 0
 
     def readinto(self, buffer: Any) -> int:
-        """A line, or what of it there is room for; 0 bytes at the end of what is typed."""
+        """Fill ``buffer`` with a line, or the part that fits; returns 0 at the end of the input."""
         if not self._rest:
             line = self._ask("sys.stdin", False)
             self._rest = b"" if line is None else f"{line}\n".encode("utf-8", "surrogateescape")
@@ -167,7 +167,7 @@ class _TypedLines(io.RawIOBase):
 
 
 def _is_asking(file: Any) -> bool:
-    """Whether reading it asks the user, as it does unless the snippet put another one there."""
+    """Whether a file is our ``sys.stdin``, not one that the snippet put in its place."""
     return isinstance(getattr(getattr(file, "buffer", None), "raw", None), _TypedLines)
 
 
@@ -209,7 +209,7 @@ def _tasks_from_one(others: Set[int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_event_loop() -> Iterator[None]:
-    # The kernel's own loop is running in this thread, so asyncio.run() would refuse.
+    # asyncio.run() refuses while the kernel's own loop runs in this thread.
     loop, policy = asyncio._get_running_loop(), asyncio.get_event_loop_policy()
     hooks = sys.get_asyncgen_hooks()
     asyncio._set_running_loop(None)

@@ -1,8 +1,7 @@
-"""A snippet that came to its end in; what Python does at the end of a script, done, out.
+"""Do what Python does at the end of a script: wait for threads, then run ``atexit`` functions.
 
-First it waits for threads, then the functions given to ``atexit`` run. Those that were given to it
-before the snippet began, by ipykernel or TensorFlow, are none of the snippet's and are forgotten:
-a kernel is killed, they never run.
+Functions that ipykernel or TensorFlow registered before the snippet began are forgotten. They would
+never run anyway, since a kernel is killed.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ _CHECKPOINTS = "tensorflow.python.checkpoint."
 
 
 def forget_exit_functions() -> None:
-    """From here on ``atexit`` knows what a fresh process knows."""
+    """Let ``atexit`` know only the functions that a fresh process has."""
     atexit._clear()
     finalize: Any = weakref.finalize
     with contextlib.suppress(AttributeError):  # private, Python 3.10-3.13
         for info in finalize._registry.values():
             info.atexit = False
         finalize._registered_with_atexit = False  # the snippet's first one registers it again
-    # Modules that register themselves when they are imported, which they have been already.
+    # These modules register a function when they are imported, which has happened already.
     known: list[Any] = list(getattr(logging, "_handlerList", ()))
     atexit.register(_shut_logging, known)
     if "multiprocessing.util" in sys.modules:
@@ -37,7 +36,7 @@ def forget_exit_functions() -> None:
 
 
 def end_script() -> None:
-    """Wait for threads and run what was registered with ``atexit``, as Python does."""
+    """Wait for threads, then run the ``atexit`` functions, as Python does."""
     _wait_for_threads()
     atexit._run_exitfuncs()
     _drop_names()
@@ -49,7 +48,7 @@ def _shut_logging(known: list[Any]) -> None:
 
 
 def _wait_for_threads() -> None:
-    # An executor's threads wait for work until called off: CPython's threading._shutdown().
+    # Threads of an executor wait for work until they are called off, as in threading._shutdown().
     for call_off in reversed(getattr(threading, "_threading_atexits", ())):
         call_off()
     me = threading.current_thread()
@@ -86,7 +85,7 @@ def _is_seen_to_end(value: Any) -> bool:
 
 
 def _allow_more() -> None:
-    """The process lives on for questions: what was shut may be used again."""
+    """Let executors and finalizers be used again: the process lives on to answer questions."""
     finalize: Any = weakref.finalize
     finalize._shutdown = False
     pools: Any = sys.modules.get("concurrent.futures.thread")

@@ -1,4 +1,4 @@
-"""A kernel in; for the length of a ``with``, a process whose only thread is the main one, out."""
+"""Hide the kernel's threads from the snippet, for the length of a ``with``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OURS = "tapeviz-"
 
 @contextlib.contextmanager
 def threads_of_a_script() -> Iterator[None]:
-    """``threading`` neither lists nor counts the kernel's threads; new ones begin at number 1."""
+    """Let ``threading`` list and count only the snippet's threads, and number new ones from 1."""
     everything, count = threading.enumerate, threading.active_count
     kernels = {thread for thread in everything() if thread is not threading.current_thread()}
 
@@ -41,7 +41,7 @@ def threads_of_a_script() -> Iterator[None]:
 
 
 def _count_from_one() -> None:
-    """``Thread-1`` and ``ThreadPoolExecutor-0`` again, as far as the kernel has used them up."""
+    """Let the next names be ``Thread-1`` and ``ThreadPoolExecutor-0``, as in a fresh process."""
     module: Any = threading
     if hasattr(module, "_counter"):  # Python 3.10-3.13
         module._counter = itertools.count(1).__next__

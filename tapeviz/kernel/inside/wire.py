@@ -1,10 +1,10 @@
-"""Requests of the other process in; events, output and answers out, as Jupyter messages.
+"""Requests of tapeviz in, events, output and answers out, all as Jupyter messages.
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
-line. What goes out are ``iopub`` messages: ``tapeviz_output`` (pairs of stream and text, in order),
+line. The answers are ``iopub`` messages: ``tapeviz_output`` ((stream, text) pairs in order),
 ``display_data`` for pictures, ``tapeviz_events`` with two buffers (lines of JSON, raw bytes),
 ``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_asks``, ``tapeviz_exiting``, ``tapeviz_ended``.
-The lines that the user types come as an ``input_reply``.
+A line that the user types comes as an ``input_reply``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _wire: KernelEndpoint | None = None
 
 
 def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
-    """Import what shall be warm and the recorder, then report ready (with versions)."""
+    """Import the libraries to warm up and the recorder, then report ``tapeviz_ready``."""
     global _wire
     restore_environment(payload["environment"])
     for name in payload["imports"]:
@@ -58,7 +58,7 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
 
 
 def limit_memory(gigabytes: float) -> None:
-    """Allocations fail that take this process beyond what it has now and so many GB (Linux)."""
+    """Let allocations fail beyond the present memory of this process plus ``gigabytes`` (Linux)."""
     import resource
 
     with open("/proc/self/status", encoding="ascii") as file:
@@ -68,13 +68,13 @@ def limit_memory(gigabytes: float) -> None:
 
 
 def serve() -> None:
-    """Do what the request that is being answered asks for."""
+    """Do the request that the kernel is answering."""
     assert _wire is not None
     _wire.serve()
 
 
 def versions() -> dict[str, str]:
-    """Versions and place of this interpreter."""
+    """Versions and path of this interpreter."""
     return {
         "python": platform.python_version(),
         "tensorflow": getattr(sys.modules.get("tensorflow"), "__version__", ""),
@@ -84,7 +84,7 @@ def versions() -> dict[str, str]:
 
 
 class KernelEndpoint:
-    """One kernel's end of the line."""
+    """The kernel's end of the connection."""
 
     def __init__(self, kernel: Any, generated_code: str) -> None:
         self._kernel = kernel
@@ -95,15 +95,15 @@ class KernelEndpoint:
         self._filename = ""
         self._allowance = WaitingAllowance()
         self._outlet = Outlet(self._publish_output, self._settle)
-        # Large messages are copied: those that are not have pyzmq register with atexit, which frees
-        # them while they are being sent when the snippet's exit functions run.
+        # Copy large messages: for others pyzmq registers an atexit function, which would free them
+        # while they are sent, when the snippet's exit functions run.
         kernel.session.copy_threshold = sys.maxsize
-        # Beyond 1,000 waiting messages a publisher drops silently; events may not be lost.
+        # Without a limit: by default a publisher drops messages after the first 1,000 that wait.
         thread = kernel.iopub_thread
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
 
     def capture_output(self) -> None:
-        """Read descriptors 1 and 2, and what IPython's streams are given."""
+        """Read descriptors 1 and 2, and the output of IPython's streams."""
         if sys.platform != "win32":
             fork_server = sys.modules.get("_tapeviz_fork_server")
             self._outlet.capture(fork_server.pipes if fork_server else own_pipes())
@@ -117,7 +117,7 @@ class KernelEndpoint:
         self._recorder = importlib.import_module("_tapeviz_recorder")
 
     def serve(self) -> None:
-        """Do what the request that is being answered asks for."""
+        """Do the request that the kernel is answering."""
         self._parent = self._kernel.get_parent()
         request = json.loads(bytes(self._parent["buffers"][0]))
         {"run": self._run, "answer": self._answer}[request["do"]](request)
@@ -140,7 +140,7 @@ class KernelEndpoint:
         self._outlet.open_budgets()
         self._allowance = WaitingAllowance()
         self._filename = request["filename"]
-        # Before a process is known to have begun, its end is not the snippet's.
+        # If the process ends before this message, the snippet has not begun.
         self.publish("tapeviz_began", {})
         self._settle()
         try:
@@ -159,7 +159,7 @@ class KernelEndpoint:
         self.publish("tapeviz_ended", {"failure": failure})
 
     def _revive(self) -> None:
-        """Let the thread that sends go on, if a builtin that was missing ended it."""
+        """Restart the thread that sends, if a builtin that the snippet removed has ended it."""
         sending = self._kernel.iopub_thread
         if not sending.thread.is_alive():
             sending.thread = threading.Thread(target=sending._thread_main, daemon=True)
@@ -188,7 +188,7 @@ class KernelEndpoint:
             self.publish("tapeviz_answer", {"answer": content}, buffers)
 
     def _deliver_last(self) -> None:
-        """Send what there is and wait until the other side says it has it."""
+        """Send everything, and wait until the other side has acknowledged it."""
         line = line_in(self._filename)
         self._outlet.close_budgets()
         self.publish("tapeviz_exiting", {"line": line})
@@ -198,17 +198,17 @@ class KernelEndpoint:
         self._kernel.stdin_socket.poll(round(_ACKNOWLEDGED_WITHIN * 1000), zmq.POLLIN)
 
     def _ask(self, prompt: str, is_secret: bool) -> str | None:
-        """The line that the user types; None at the end of what there is to read."""
+        """The line that the user types; None at the end of the input."""
         if threading.current_thread() is not threading.main_thread():
             return None  # the socket of the answer belongs to the main thread
         socket, session = self._kernel.stdin_socket, self._kernel.session
-        while socket.poll(0, zmq.POLLIN):  # an answer to a question that was interrupted
+        while socket.poll(0, zmq.POLLIN):  # drop the answer to an interrupted question
             socket.recv_multipart()
         self._outlet.flush()
         self.publish("tapeviz_asks", {"prompt": prompt, "is_secret": is_secret})
         self._settle()
         while not socket.poll(200, zmq.POLLIN):
-            pass  # in pieces, between which Python hears an interrupt
+            pass  # in short polls, so that Python handles an interrupt between them
         _, reply = session.recv(socket)
         value = reply["content"]["value"]
         return None if value is None else str(value)
@@ -221,7 +221,7 @@ class KernelEndpoint:
         self.publish("tapeviz_output", {"pieces": pieces})
 
     def _publish_picture(self, png: bytes) -> None:
-        """Send a picture as notebooks do."""
+        """Send a picture as ``display_data``."""
         self._outlet.flush()
         text = base64.b64encode(png).decode()
         self.publish("display_data", {"data": {"image/png": text}, "metadata": {}})
