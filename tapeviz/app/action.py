@@ -16,8 +16,9 @@ EditVerb = Literal["cut", "copy", "paste", "selectAll"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """``menu``: where it stands; a ``/`` leads to a submenu. ``is_on``: makes it checkable;
-    ``is_there``: whether it can be used now. ``shortcuts``: the first is shown."""
+    """``menu``: its menu; a ``/`` leads to a submenu. ``shortcuts``: the first one is shown.
+    ``is_on``: whether it is checked (None: it cannot be); ``is_there``: whether it can be used
+    now; ``follows_line``: a separator comes before it."""
 
     id: str
     menu: str
@@ -29,4 +30,4 @@ class Action:
     is_there: Ask | None = None
     follows_line: bool = False
     is_own_key: bool = False
-    """The widget that has the keyboard hears the shortcut itself: the menu only shows it."""
+    """The widget with the keyboard handles the shortcut itself: the menu only shows it."""

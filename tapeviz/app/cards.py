@@ -1,4 +1,4 @@
-"""A panel in, a rounded card around it out: a dock, or the one in the middle."""
+"""A panel in, a rounded card around it out: a dock, or the card in the middle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEIGHT = 38
 
 
 class CardTitle(QWidget):
-    """The panel's title and, beside it, what the panel puts there."""
+    """The title of a panel, with the panel's header beside it."""
 
     def __init__(self, panel: Panel) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class CardTitle(QWidget):
         return QSize(40, self._height)
 
     def give_header(self, stage: QWidget | None) -> None:
-        """Tabs say the title: what stands beside it goes to ``stage``; None: it comes back."""
+        """Move the panel's header to ``stage``, because tabs show the title; None: take it back."""
         header = self._panel.header
         if stage is None and header.parentWidget() is not self:
             self._row.addWidget(header, 1)
@@ -53,7 +53,7 @@ class CardTitle(QWidget):
 
 
 def paint_card(widget: QWidget, theme: Theme, joins_tabs: bool = False, ground: str = "") -> None:
-    """The ground and the rounded border; under a row of tabs its upper corners are square."""
+    """Paint ground and rounded border; below a row of tabs the upper corners are square."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(colour(theme.border), 1))
@@ -66,7 +66,7 @@ def paint_card(widget: QWidget, theme: Theme, joins_tabs: bool = False, ground: 
 
 
 class MiddleCard(QWidget):
-    """The card of the panel around which the docks stand."""
+    """The card of the panel in the middle, between the docks."""
 
     def __init__(self, panel: Panel, theme: Theme) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class MiddleCard(QWidget):
 
 
 class DockCard(QDockWidget):
-    """A dock drawn as a card. In a row of tabs its own title is left out."""
+    """A dock drawn as a card; in a row of tabs its own title is hidden."""
 
     def __init__(self, panel: Panel, theme: Theme) -> None:
         super().__init__(panel.title)
@@ -115,7 +115,7 @@ class DockCard(QDockWidget):
         return bool(tabs and not self.isFloating() and tabs(self))
 
     def join_tabs(self, stage: QWidget | None) -> None:
-        """Shows its title itself, or lets a row of tabs on ``stage`` do so."""
+        """Let a row of tabs on ``stage`` show the title; None: show it here."""
         self._title.give_header(stage)
         self.update()
 

@@ -1,4 +1,4 @@
-"""The menus in, a list of all that can be done, found by words, out."""
+"""The menus in, a list of all commands that is searched by words out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An action that can be used now. ``words``: where it stands in the menus, and its name."""
+    """An action that can be used now. ``words``: its path in the menus, and its name."""
 
     words: str
     keys: str
@@ -36,7 +36,7 @@ class Command:
 
 
 def commands_in(bar: QMenuBar) -> list[Command]:
-    """All actions of a menu bar in their order; menus that fill when they open are filled."""
+    """All enabled actions of a menu bar, in order; menus that are filled on opening are filled."""
     return [
         command
         for entry in bar.actions()
@@ -63,7 +63,7 @@ def _plain(text: str) -> str:
 
 
 def found(commands: list[Command], sought: str) -> list[Command]:
-    """Return the commands that hold every word sought; names that begin with the first lead."""
+    """The commands with every word sought; those whose name begins with the first come first."""
     words = sought.casefold().split()
     fitting = [c for c in commands if all(word in c.words.casefold() for word in words)]
     first = words[0] if words else ""
@@ -73,12 +73,12 @@ def found(commands: list[Command], sought: str) -> list[Command]:
 
 
 class CommandPalette(QDialog):
-    """Typing narrows the list down, up and down choose, Enter does it."""
+    """A popup: typing narrows the list, arrow keys choose, Enter runs the command."""
 
     def __init__(
         self, bar: QMenuBar, parent: QWidget, named: Callable[[str], Repetition | None]
     ) -> None:
-        """``named``: the round or turn that a text names."""
+        """``named``: the round or turn that a text names, None for none."""
         super().__init__(parent, Qt.WindowType.Popup)
         self._named = named
         self.setObjectName("palette")
@@ -125,7 +125,7 @@ class CommandPalette(QDialog):
             self.list.setCurrentItem(first)
 
     def _do(self, item: QTreeWidgetItem | None) -> None:
-        """Does it once the list is gone, so that a dialog opens over the window."""
+        """Run a command after closing the list, so that a dialog opens over the window."""
         action = item.data(0, Qt.ItemDataRole.UserRole) if item is not None else None
         self.close()
         if isinstance(action, QAction):

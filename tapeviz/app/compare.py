@@ -1,7 +1,5 @@
-"""Compare two runs: both graphs beside each other, or both texts in a window.
-
-In the texts the lines that differ are tinted.
-"""
+"""Compare two runs: both graphs side by side, or both texts in a dialog with differing lines
+tinted."""
 
 from __future__ import annotations
 
@@ -31,10 +29,9 @@ from .storage.files import OPENED, Files, load_kept, read_source
 
 
 class SideBySide(QObject):
-    """The run of the window beside that of a fix, or of a file.
+    """Shows the run of the window beside that of a fix or a file.
 
-    ``parent``: the window that dialogs stand above; ``apply_requested``: the fix compared with
-    shall be taken.
+    ``parent``: the parent of dialogs; ``apply_requested``: the user wants to apply this fix.
     """
 
     apply_requested = Signal(object)
@@ -47,7 +44,7 @@ class SideBySide(QObject):
         self._parent = parent
 
     def show_fix(self, trouble: str, fix: Fix) -> None:
-        """Runs the mended text apart; ``trouble``: the gradient that it mends."""
+        """Run the text of a fix in another process; ``trouble``: the gradient that it mends."""
         self._comparing.compare_text(fix.text, fix.title, fix)
 
     def ask_file(self) -> None:
@@ -59,7 +56,7 @@ class SideBySide(QObject):
             self.show_file(Path(name))
 
     def show_file(self, path: Path) -> None:
-        """A snippet is run, a recording is read; either stands right of what is shown now."""
+        """Run a snippet, or read a recording, and show it beside the run of the window."""
         try:
             if path.suffix == ".tape":
                 self._comparing.compare_trace(lambda: load_kept(path).wait(), path.name)
@@ -69,7 +66,7 @@ class SideBySide(QObject):
             self._document.complain(str(error))
 
     def show_texts(self, theme: Theme) -> None:
-        """Both texts of what is compared; a fix can be taken from there."""
+        """Show both texts that are compared, with a button to apply a fix."""
         both = self._comparing.both
         if both is None:
             return
@@ -84,7 +81,7 @@ class SideBySide(QObject):
 
 
 class CompareDialog(QDialog):
-    """``accepted``: the mended text shall be taken."""
+    """A dialog with two texts; ``accepted``: the user wants to apply the second."""
 
     def __init__(
         self, before: tuple[str, str], after: tuple[str, str], theme: Theme, parent: QWidget

@@ -1,4 +1,4 @@
-"""Files dragged onto the window in, the one to open out."""
+"""Files dropped on the window in, the file to open out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 
 class FileDrops(QObject):
-    """Takes files that are dropped on any of the widgets, before the widget itself sees them.
+    """Takes files that are dropped on any of the widgets, before the widget handles them.
 
     ``dropped``: the path of the first file.
     """

@@ -7,7 +7,7 @@ from .action import Action, EditVerb
 
 
 def _verb(name: str, text: str, keys: str, verb: EditVerb, follows_line: bool = False) -> Action:
-    """Actions that the widget with the keyboard does, and hears the key of, itself."""
+    """An action that the widget with the keyboard performs, also when its key is pressed."""
     return Action(
         name,
         "&Edit",

@@ -1,4 +1,4 @@
-"""A window in, its orderly end out: runs, processes and threads first, then the widgets."""
+"""End a window in order: first runs, processes and threads, then the widgets."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from .window import Window
 
 PATIENCE = 1.5
-"""Seconds that work in the background may still take; it can be asked to stop, but not forced."""
+"""Seconds to wait for background work, which cannot be forced to stop."""
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
 def end_window(window: Window) -> bool:
-    """Ends every process and thread behind the window; False when a thread is still at work."""
+    """End every process and thread of the window; returns False if a thread is still running."""
     window.hide()
     document = window.document
     document.runs.forget()
@@ -35,7 +35,7 @@ def end_window(window: Window) -> bool:
 
 
 def _have_ended(patience: float) -> bool:
-    """Waits for what else of ours still runs, as the last words of a recording."""
+    """Wait for our other threads; returns whether all have ended."""
     until = time.monotonic() + patience
     ours = [thread for thread in threading.enumerate() if thread.name.startswith("tapeviz")]
     for thread in ours:
@@ -44,10 +44,10 @@ def _have_ended(patience: float) -> bool:
 
 
 def leave(window: Window, status: int) -> int:
-    """Takes the window down, widgets before the application; gives ``status``.
+    """Delete the window before the application; returns ``status``.
 
-    A thread that still works would wake up in the midst of the interpreter's end and touch objects
-    of Qt that are gone: then the process ends at once. All that is to be kept was written before.
+    If a thread is still running, the process ends here: the thread could use deleted Qt objects
+    while the interpreter shuts down. Everything to be kept has been written before.
     """
     is_quiet = end_window(window)
     sys.excepthook = sys.__excepthook__
@@ -65,10 +65,10 @@ def end_process(status: int) -> NoReturn:
 
 
 class SignalCloser(QObject):
-    """Closes the window, text kept and processes ended, when the system asks for it.
+    """Closes the window in order on SIGTERM, SIGINT and SIGHUP.
 
-    Python runs its handlers between two of its own instructions, of which there are none while
-    Qt waits: a byte on a socket wakes it.
+    Python runs signal handlers between two bytecode instructions, of which there are none while Qt
+    waits; a byte on a socket wakes it.
     """
 
     def __init__(self, window: QWidget) -> None:
@@ -93,7 +93,7 @@ class SignalCloser(QObject):
         QCoreApplication.exit(0)  # also out of a dialog that waits for an answer
 
     def release(self) -> None:
-        """From now on a signal ends the process as it does any other."""
+        """Restore the default handling of the signals."""
         signal.set_wakeup_fd(-1)
         self._notifier.setEnabled(False)
         for name in _SIGNALS:

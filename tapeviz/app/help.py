@@ -1,4 +1,4 @@
-"""The table of actions in, two small windows of help out."""
+"""The table of actions in, the dialogs with the shortcuts and about tapeviz out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Help(QDialog):
 
 
 def keys_window(parent: QWidget) -> Help:
-    """Every shortcut there is."""
+    """A dialog with all shortcuts."""
     window = Help("Keyboard", parent)
     inside = QWidget()
     inside.setObjectName("scrolled")

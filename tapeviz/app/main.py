@@ -1,4 +1,4 @@
-"""Paths and options of the command line in, a window until it is closed, an exit status out."""
+"""Open the window with paths and options of the command line; the exit status comes out."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def open_window(paths: Sequence[str], options: Any = None) -> int:
-    """Shows the window until the user closes it.
+    """Show the window until the user closes it; returns the exit status.
 
-    ``options``: ``python``, ``kernel``, ``timeout``, ``args`` of the command line.
-    Raises :class:`TapevizError` where no window can be shown.
+    ``options``: ``python``, ``kernel``, ``timeout``, ``args``, ``no_network``, ``memory`` of the
+    command line. Raises :class:`TapevizError` if no window can be shown.
     """
     check_screen()
     pools = make_pools(options)  # before Qt is imported: TensorFlow takes seconds to load there
@@ -42,7 +42,7 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
 
 
 def check_screen() -> None:
-    """Qt aborts the process where it cannot start: say in one line what is missing, before."""
+    """Raise :class:`TapevizError` if Qt cannot start here: it would abort the process."""
     missing = missing_words()
     if missing:
         raise TapevizError(missing)
@@ -58,7 +58,7 @@ def check_screen() -> None:
 
 
 def _answers_x() -> bool:
-    """Whether the X server of DISPLAY lets us in; True where that cannot be asked."""
+    """Whether the X server of DISPLAY accepts connections; True if that cannot be asked."""
     import ctypes
 
     try:
@@ -80,7 +80,7 @@ def make_application() -> QApplication:
     from ..paint.fonts import load_fonts
     from .processes.garbage import GarbageCollector
 
-    # Diagnosis and layout are Python on other threads: the window's gets its turn sooner.
+    # Diagnosis and layout run Python on other threads: switch to the window's thread sooner.
     sys.setswitchinterval(0.001)
     known = QApplication.instance()
     application = known if isinstance(known, QApplication) else QApplication(["tapeviz"])
@@ -95,7 +95,7 @@ def make_application() -> QApplication:
 
 
 def make_pools(options: Any = None) -> Pools:
-    """The processes that snippets will run in; the first begins to get ready."""
+    """The pools of processes for snippets; the first process begins to start."""
     from ..kernel import Confinement
     from .processes.pools import Pools
 
@@ -104,7 +104,7 @@ def make_pools(options: Any = None) -> Pools:
 
 
 def make_window(settings: Any, options: Any = None, pools: Pools | None = None) -> Window:
-    """The window on the real kernels, not yet shown."""
+    """The window with real kernels, not yet shown."""
     pools = pools or make_pools(options)
     from ..bugs import start_log
     from ..document import Document
@@ -139,7 +139,7 @@ def _choice(options: Any) -> KernelChoice:
 
 
 def open_first(window: Window, paths: Sequence[Path]) -> None:
-    """The text that the window begins with: a file named, an unsaved draft, or an example."""
+    """Open the first text of a window: a file of the command line, a draft, or an example."""
     from ..examples import default_example
 
     if paths:

@@ -1,4 +1,4 @@
-"""The table of actions in, the menu bar out, with the menus that grow while the program runs."""
+"""The table of actions in, the menu bar out, with menus that are filled when they open."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Menus:
         self.refresh()
 
     def refresh(self) -> None:
-        """Greys out what cannot be done now, ticks what is on."""
+        """Enable and check the actions as they are now."""
         for row in ACTIONS:
             action = self.actions[row.id]
             if row.is_there is not None:
@@ -125,11 +125,21 @@ class Menus:
             menu.addSeparator()
             menu.addAction("Clear the list", files.forget_recent)
 
-    def _entry(self, menu: QMenu, text: str, act: Callable[[], object], tip: str = "") -> QAction:
+    def _entry(
+        self,
+        menu: QMenu,
+        text: str,
+        act: Callable[[], object],
+        tip: str = "",
+        is_on: bool | None = None,
+    ) -> QAction:
+        """Add an entry; ``is_on``: whether it is checked (None: it cannot be)."""
         action = menu.addAction(text.replace("&", "&&"))
         action.triggered.connect(lambda _=False: act())
         if tip:
             action.setToolTip(plain_tip(tip))
+        action.setCheckable(is_on is not None)
+        action.setChecked(bool(is_on))
         return action
 
     def _choices(
@@ -141,10 +151,7 @@ class Menus:
     ) -> None:
         group = QActionGroup(menu)
         for name, text in names:
-            action = self._entry(menu, text, partial(choose, name))
-            action.setCheckable(True)
-            action.setChecked(name == now)
-            group.addAction(action)
+            group.addAction(self._entry(menu, text, partial(choose, name), is_on=name == now))
 
     def fill_layouts(self, menu: QMenu) -> None:
         document = self._window.document
@@ -154,7 +161,7 @@ class Menus:
         )
 
     def fill_layout_button(self, menu: QMenu) -> None:
-        """Layout, direction and grouping in one, for the bar above the cards."""
+        """Fill the menu of the top bar's layout button: layout, direction and grouping."""
         menu.clear()
         _heading(menu, "Layout")
         self.fill_layouts(menu)
@@ -164,13 +171,12 @@ class Menus:
         self._fill_groupings(menu)
         menu.addSeparator()
         document = self._window.document
-        action = self._entry(
+        self._entry(
             menu,
             "Show all ops",
             lambda: document.change_form(shows_all=not document.view.shows_all),
+            is_on=document.view.shows_all,
         )
-        action.setCheckable(True)
-        action.setChecked(document.view.shows_all)
 
     def _fill_directions(self, menu: QMenu) -> None:
         document = self._window.document
@@ -195,9 +201,8 @@ class Menus:
 
     def _fill_panels(self, menu: QMenu) -> None:
         for number, (name, dock) in enumerate(self._window.stage.docks.items(), start=1):
-            action = self._entry(menu, dock.panel.title, partial(self._window.call_panel, name))
-            action.setCheckable(True)
-            action.setChecked(dock.isVisible())
+            call = partial(self._window.call_panel, name)
+            action = self._entry(menu, dock.panel.title, call, is_on=dock.isVisible())
             action.setToolTip(f"Ctrl+{number}")
 
     def fill_kernels(self, menu: QMenu) -> None:
@@ -210,35 +215,30 @@ class Menus:
                 choice.title,
                 partial(kernels.choose, choice),
                 str(choice.python or choice.spec or ""),
+                kernels.is_chosen(choice),
             )
-            action.setCheckable(True)
-            action.setChecked(kernels.is_chosen(choice))
             group.addAction(action)
         menu.addSeparator()
         self._entry(menu, "Another Python …", kernels.ask)
 
     def fill_limits(self, menu: QMenu) -> None:
-        """The limits for a snippet, for example for a text that somebody else wrote."""
+        """Fill the menu with the limits for snippets, for example for a text by somebody else."""
         menu.clear()
         kernels = self._window.kernels
         limits = kernels.limits
-        network = self._entry(
+        self._entry(
             menu,
             "No network",
             lambda: kernels.limit(replace(limits, no_network=not limits.no_network)),
             "The snippet reaches no address, not even this machine's own (Linux)",
+            limits.no_network,
         )
-        network.setCheckable(True)
-        network.setChecked(limits.no_network)
         _heading(menu, "Memory beside TensorFlow's own")
         group = QActionGroup(menu)
         for memory in sorted({None, *MEMORIES, limits.memory}, key=lambda size: size or 0.0):
             words = f"At most {memory:g} GB" if memory else "No limit"
             act = partial(kernels.limit, replace(limits, memory=memory))
-            action = self._entry(menu, words, act)
-            action.setCheckable(True)
-            action.setChecked(limits.memory == memory)
-            group.addAction(action)
+            group.addAction(self._entry(menu, words, act, is_on=limits.memory == memory))
 
     def fill_examples(self, menu: QMenu) -> None:
         if menu.actions():
@@ -257,7 +257,7 @@ class Menus:
 
 
 def _heading(menu: QMenu, text: str) -> None:
-    """A line of a menu that cannot be chosen; Qt's own sections vanish under a stylesheet."""
+    """Add a heading to a menu; Qt's own section titles are not drawn under a stylesheet."""
     if menu.actions():
         menu.addSeparator()
     action = QWidgetAction(menu)
@@ -273,7 +273,7 @@ _WORDS = {
     "line": "Source line",
     "custom_gradient": "custom_gradient only",
 }
-"""Layouts and groupings whose name alone would not do."""
+"""Words for layouts and groupings whose names are not good enough."""
 
 
 def form_words(name: str) -> str:

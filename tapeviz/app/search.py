@@ -1,4 +1,4 @@
-"""A typed text in, the nodes that match, best first, or the round or turn that it names, out."""
+"""A typed text in, the matching nodes (best first), or the round or turn that it names, out."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ class Repetition:
 
 
 def named_repetition(document: Document, text: str) -> Repetition | None:
-    """``round 137``, ``turn 12``: of the call and the loop that are selected, else the first drawn.
-
-    None where there is no such round or turn.
-    """
+    """The round or turn that a text names (``round 137``, ``turn 12``): of the call shown, or of
+    the selected loop, else the first one drawn. None if there is no such round or turn."""
     named = _REPETITION.fullmatch(text)
     if named is None:
         return None
@@ -42,8 +40,8 @@ def named_repetition(document: Document, text: str) -> Repetition | None:
 
 
 def find_matches(nodes: Mapping[NodeId, Node], text: str) -> list[NodeId]:
-    """``text``: words that must all occur in a node's name, title, op type or line (``line 6``,
-    ``6``). Names that are or begin with the text come first."""
+    """The nodes with all words of ``text`` in their name, title, op type, group or line (``line
+    6``, ``6``). Those whose name is, or begins with, the text come first."""
     words = text.lower().split()
     if not words:
         return []

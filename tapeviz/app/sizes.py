@@ -1,4 +1,4 @@
-"""The size of a window and what its panels show in, the sizes of the docks out."""
+"""The size of a window and of its panels' content in, the sizes of the docks out."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 
 ALIKE = 40
-"""Px by which two windows may differ that count as of one size."""
+"""Px by which the sizes of two windows may differ to count as the same."""
 MOST_KEPT = 20
 ROOMY, WIDE = 800, 1300
-"""Px of height and width from which a window is no small one."""
+"""Px of height and width of a window that is not small."""
 GRAPH = 260
 """Px of width that the graph never falls below."""
 GAPS = 40
 LEAST_SOURCE = 480
 """Px of width for 44 columns of the source between their line numbers and a badge."""
 MOST_PART = 0.4
-"""The part of the width that the source takes at most, but for its 44 columns."""
+"""The part of the width that the source takes at most, except that 44 columns always fit."""
 LEAST_PART = 0.36
 """The part of the width that the graph keeps in a small window, whatever the source needs."""
 MOST_BELOW = 0.405
@@ -37,10 +37,10 @@ class DockSizes:
 
 
 def sizes_by_content(width: int, height: int, source: int, below: int, graph: int = 0) -> DockSizes:
-    """The source has up to 40 % of the window, less where the graph needs more than that leaves: up
-    to half of the window, if 44 columns stay. Six steps below.
+    """The source gets up to 40 % of the width, less if the graph (up to half of the width) needs
+    more, but room for 44 columns.
 
-    ``source``, ``graph``: px of width that text and picture need; ``below``: of height that the
+    ``source``, ``graph``: px of width that text and picture need; ``below``: px of height that the
     steps need.
     """
     diagnosis = round(min(max(0.21 * width, 292), 430))
@@ -58,12 +58,12 @@ def sizes_by_content(width: int, height: int, source: int, below: int, graph: in
 
 
 def is_narrow(width: int) -> bool:
-    """Whether the diagnosis stands below, beside the steps, and the tensor has a tab there."""
+    """Whether the diagnosis is beside the steps, and the tensor has a tab there."""
     return width < NARROW
 
 
 def has_tall_diagnosis(width: int, height: int) -> bool:
-    """Whether the diagnosis stands beside the docks below, too, or only above them."""
+    """Whether the diagnosis has the full height, or ends above the lower docks."""
     return width >= WIDE and height >= ROOMY
 
 
@@ -88,7 +88,7 @@ class SizesByHand:
             del self._by_size[size]
 
     def of(self, width: int, height: int) -> DockSizes | None:
-        """The sizes dragged in a window about as large as this, None where none were."""
+        """The sizes dragged in a window of about this size, None without any."""
         like = self._like(width, height)
         return self._by_size[like] if like is not None else None
 

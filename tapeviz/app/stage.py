@@ -1,4 +1,4 @@
-"""Panels in, their places out: the docks around the graph, with room between the cards."""
+"""Panels in, docks around the graph out, with gaps between the cards."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 VERSION = 3
 CARD_BORDERS, CARD_FOOT = 2, 14
-"""Px of a dock that are not its panel's: at both sides, and under it."""
+"""Px of a dock beside its panel: both borders, and the foot."""
 LOWER = ("backprop", "over_time", "output")
-"""Docks that share a place from the start."""
+"""Docks that share a place as tabs at first."""
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
 class Stage(QMainWindow):
-    """A main window within the window, so that the cards keep a margin all around."""
+    """A main window within the window, so that the cards have a margin around them."""
 
     def __init__(self, middle: Panel, panels: dict[str, Panel], theme: Theme) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Stage(QMainWindow):
         self._tidy.setSingleShot(True)
         self._tidy.timeout.connect(self._fit_tabs)
         self.fits_content = True
-        """Until the user moves a dock, whatever the size of the window."""
+        """Docks are sized by their content: the user has not moved any."""
         self.by_hand = SizesByHand()
         self._dragged_from: DockSizes | None = None
         self._fit = QTimer(self)
@@ -71,7 +71,7 @@ class Stage(QMainWindow):
         self.place_docks()
 
     def place_docks(self) -> None:
-        """Everything where it stands on first sight."""
+        """Put every dock where it is at first."""
         docks = self.docks
         self.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM)
         self.setCorner(Qt.Corner.BottomRightCorner, BOTTOM)
@@ -85,7 +85,8 @@ class Stage(QMainWindow):
         self.share_room()
 
     def _stand_by_width(self, narrow: bool) -> None:
-        """In a narrow window the diagnosis changes places with the tensor, which gets a tab."""
+        """Place the docks; in a narrow window the diagnosis takes the tensor's place below, and the
+        tensor gets a tab."""
         docks = self.docks
         lower = ["backprop", *(("tensor",) if narrow else ()), "over_time", "output"]
         lower += [name for name in docks if name not in {"source", "diagnosis", "tensor", *lower}]
@@ -97,7 +98,7 @@ class Stage(QMainWindow):
             self.tabifyDockWidget(docks[before], docks[name])
 
     def share_room(self) -> None:
-        """Sizes dragged by hand in a window of this size, else those that the panels need."""
+        """Set the sizes dragged by the user at this window size, else those that panels need."""
         if not self.fits_content:
             return
         width, height = self.width(), self.height()
@@ -135,17 +136,17 @@ class Stage(QMainWindow):
         )
 
     def _in_front(self) -> str:
-        """The dock that is seen of those that share the place of the steps."""
+        """The name of the visible dock among those that share a place with the steps."""
         shown = (name for name in LOWER if not self.docks[name].visibleRegion().isEmpty())
         return next(shown, "backprop")
 
     def is_behind(self, widget: QWidget) -> bool:
-        """Whether a widget stands in a dock of which another one covers the place."""
+        """Whether a widget is in a dock that is hidden behind another tab."""
         docks = (dock for dock in self.docks.values() if dock.isAncestorOf(widget))
         return any(dock.visibleRegion().isEmpty() for dock in docks)
 
     def _note_move(self, is_floating: bool) -> None:
-        """A dock was dragged out of its place: from now on the user arranges them."""
+        """Stop sizing docks by content, once the user has dragged one out of its place."""
         if is_floating:
             self.fits_content = False
 
@@ -194,7 +195,7 @@ class Stage(QMainWindow):
             bar.setAccessibleName("Panels")
 
     def _bar_of(self, dock: DockCard, bars: list[QTabBar]) -> QTabBar | None:
-        """The row of tabs that a dock has a tab in."""
+        """The row of tabs with a tab of the dock, None if it has none."""
         if not dock.is_tabbed:
             return None
         for bar in sorted(bars, key=lambda bar: not bar.isVisible()):
@@ -203,9 +204,9 @@ class Stage(QMainWindow):
         return None
 
     def _place_headers(self) -> None:
-        """Right in a row of tabs: what belongs to the panel in front.
+        """Put the header of the panel in front at the right of its row of tabs.
 
-        It lies over the row and is no child of it: Qt deletes such rows as it pleases.
+        It is no child of the row, only drawn over it, since Qt deletes such rows at any time.
         """
         for dock, bar in self._bars.items():
             if bar is None or not isValid(bar):

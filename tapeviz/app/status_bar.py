@@ -1,4 +1,4 @@
-"""The document and the kernel in, one quiet line out, with a bar for what takes its time."""
+"""The document and the kernel in, the status line with its progress bar out."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..report import ending_words
 from ..trace.model import EMPTY_TRACE
 
 PATIENCE = 500
-"""Milliseconds that something may last before the bar says so."""
+"""Milliseconds of work after which the progress bar appears."""
 MOST_FORMER = 32
-"""Characters of the line that names a text."""
+"""Characters of the line in the link to a former text, at most."""
 WORDS = {
     "arrange": "Drawing the graph",
     "compare": "Running it to compare",
@@ -79,7 +79,7 @@ class StatusBar(QWidget):
         self._show()
 
     def offer_former(self, first: str, bring_back: Callable[[], object] | None) -> None:
-        """A link to the text that was replaced, by its first own line; None: nothing was lost."""
+        """Show a link, with the first own line of the text that was replaced; None: hide it."""
         self._bring_back = bring_back
         shown = first if len(first) <= MOST_FORMER else f"{first[: MOST_FORMER - 1]}…"
         self.former.setText(f"Back to “{shown}”".replace("&", "&&"))
@@ -162,7 +162,7 @@ class StatusBar(QWidget):
             widget.show()
 
     def _counts(self, kind: str) -> tuple[int, int]:
-        """How much of how much is done; (0, 0) where nobody counts."""
+        """(done, in all) of a kind of work; (0, 0) if it is not counted."""
         if kind == "fixes":
             return self._document.mending.tried
         return self._document.background.counts.get(kind, (0, 0))
@@ -172,7 +172,7 @@ class StatusBar(QWidget):
             widget.hide()
 
     def cancel(self) -> None:
-        """Ends what lasts: the run, else what is worked out in the background."""
+        """Stop the run, or else the work in the background."""
         document = self._document
         if document.is_running:
             document.stop()

@@ -182,7 +182,7 @@ def stylesheet(theme: Theme) -> str:
 
 
 def palette(theme: Theme) -> QPalette:
-    """For what no stylesheet reaches: dialogs of the system, placeholder texts."""
+    """The palette for what no stylesheet reaches: dialogs of the system, placeholder texts."""
     made = QPalette()
     roles = QPalette.ColorRole
     for role, name in (

@@ -107,14 +107,14 @@ class TopBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Hide widgets that the menus have, too, where there is little room."""
+        """Hide widgets that the menus have too, if there is little room."""
         room = self.width() - self.minimumSizeHint().width() - _extent(self.bridge)
         self.bridge.setVisible(room >= 0)
         is_wide = self.width() >= ROOM_FOR_HINT
         self.hint.setVisible(is_wide and room >= _extent(self.hint))
 
     def minimumSizeHint(self) -> QSize:
-        """Without what gives way: the window may become that narrow at once."""
+        """The size without the widgets that can be hidden."""
         size = super().minimumSizeHint()
         giving_way = (widget for widget in (self.hint, self.bridge) if widget.isVisibleTo(self))
         size.setWidth(size.width() - sum(_extent(widget) for widget in giving_way))
@@ -134,7 +134,7 @@ class TopBar(QWidget):
         self.found.setText("")
 
     def _take(self) -> None:
-        """Enter: the round or turn that is named, else the next match."""
+        """On Enter, show the round or turn that is named, else the next match."""
         named = named_repetition(self._document, self.search.text())
         if named is not None:
             named.go()
@@ -155,7 +155,7 @@ class TopBar(QWidget):
             self.step_found(1)
 
     def step_found(self, by: int) -> None:
-        """Goes to the next match, or the one before."""
+        """Go to the next match (1) or the one before (-1)."""
         if not self._matches:
             return
         self._place = (self._place + by) % len(self._matches)

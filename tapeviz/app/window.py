@@ -1,4 +1,4 @@
-"""The document in, the window out: bars, cards, and what joins them."""
+"""The document in, the window with its bars and panels, connected, out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .processes.live import LivePipeline
 
 MOST_SKIPPED = 200
-"""Widgets in a row behind others, at most."""
+"""Hidden widgets that Tab skips in a row, at most."""
 PanelKind = TypeVar("PanelKind", bound=Panel)
 PANELS: tuple[type[Panel], ...] = (
     SourcePanel,
@@ -66,7 +66,7 @@ PANELS: tuple[type[Panel], ...] = (
 
 
 class Window(QMainWindow):
-    """One document and all its panels."""
+    """The main window of a document, with all its panels."""
 
     document: Document
     stage: Stage
@@ -235,7 +235,7 @@ class Window(QMainWindow):
             self.showFullScreen()
 
     def call_panel(self, name: str) -> None:
-        """Shows a panel if it was closed, brings it to the front, gives it the keyboard."""
+        """Show a panel, bring it to the front, and give it the keyboard."""
         if name == "graph":
             self.graph.focus_target().setFocus()
             return
@@ -245,8 +245,7 @@ class Window(QMainWindow):
         dock.panel.focus_target().setFocus()
 
     def focusNextPrevChild(self, is_forward: bool) -> bool:
-        """Tab goes on to what can be seen: what stands in a dock behind another one is skipped, and
-        from the editor the way leads through graph, cards and steps."""
+        """Let Tab skip widgets in docks that are hidden behind other tabs."""
         for _ in range(MOST_SKIPPED):
             if not super().focusNextPrevChild(is_forward):
                 return False
@@ -256,7 +255,7 @@ class Window(QMainWindow):
         return True
 
     def find_somewhere(self) -> None:
-        """In the text where the editor has the keyboard, else in the graph."""
+        """Find in the text if the editor has the keyboard, else in the graph."""
         if self.source.has_keyboard():
             self.source.find_text()
         else:
@@ -269,7 +268,8 @@ class Window(QMainWindow):
             self.top_bar.step_found(by)
 
     def edit(self, how: EditVerb) -> None:
-        """Cuts, copies, pastes or selects all where the keyboard is, if that widget can do so."""
+        """Cut, copy, paste or select all in the widget with the keyboard, or in the editor if that
+        widget cannot."""
         act = getattr(QApplication.focusWidget() or self.source.editor, how, None)
         (act or getattr(self.source.editor, how))()
 
@@ -285,7 +285,7 @@ class Window(QMainWindow):
     # Runs
 
     def run(self, part: LinePart | None = None) -> None:
-        """Runs the text, or only some of its lines."""
+        """Run the text, or only some of its lines."""
         if self._pipeline is not None:
             path = self.document.text.path
             self._pipeline.directory = path.parent if path else None
@@ -307,14 +307,14 @@ class Window(QMainWindow):
             self.run(part)
 
     def _turn_to_trouble(self) -> None:
-        """A run that raised: its words come to the front."""
+        """After a run, bring the output to the front if it raised, else the steps."""
         if self.document.trace.failure is not None:
             self.stage.docks["output"].raise_()
         elif self.document.trace.ops:
             self.stage.docks["backprop"].raise_()
 
     def _turn_to_question(self) -> None:
-        """``input()`` waits: the line to type in comes to the front."""
+        """Bring the output to the front while ``input()`` waits for a line."""
         if self.document.runs.question is not None:
             self.call_panel("output")
 
@@ -329,7 +329,7 @@ class Window(QMainWindow):
             self.document.show_cause(cause)
 
     def apply_fix(self, fix: Fix) -> None:
-        """Puts the mended text into the editor, in one step that can be undone, and runs it."""
+        """Put the text of a fix into the editor, as one step to undo, and run it."""
         text, part = self.document.fixed_text(fix)
         self.source.edit_text(text)
         self.run(part)
@@ -370,7 +370,7 @@ class Window(QMainWindow):
         self.settings.keep("fixes", mending.tries_fixes)
 
     def _restore_view(self) -> None:
-        """Layout, direction and grouping as they were chosen last, where they still exist."""
+        """Restore layout, direction and grouping of the last session, if they still exist."""
         settings, stages = self.settings, self.document.stages
         wanted = {
             "layout": (settings.text("layout"), stages.layouts),

@@ -1,8 +1,8 @@
-"""Python's cyclic garbage in, collected on the window's thread alone and between two events.
+"""Collect cyclic garbage only on the window's thread, between two events.
 
-Left to itself the collection runs in whichever thread happens to allocate, in the midst of whatever
-is under way there. Widgets that only Python held were then destroyed by a background thread, or
-while Qt walked over a list of all widgets to give them a new style: the process crashed.
+By default a collection runs in whichever thread allocates, at any time. Widgets that only Python
+held were then destroyed by a background thread, or while Qt walked over a list of all widgets to
+give them a new style, and the process crashed.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from PySide6.QtGui import QCursor
 from ...document import Document
 
 EVERY = 50
-"""Milliseconds between two looks at whether there is enough to collect."""
+"""Milliseconds between two checks whether there is enough to collect."""
 LONG = 0.02
-"""Seconds; a collection that takes longer has met a large trace, which is not to be met again."""
+"""Seconds; after a longer collection all objects are frozen, since it has walked a large trace."""
 RUNS, MOST_RUNS = 8, 64
-"""After so many runs the traces of former ones are looked at, too: at rest, or in any case."""
+"""After ``RUNS`` runs frozen objects are collected when the user rests, after ``MOST_RUNS`` at
+once."""
 REST = 3_000
-"""Milliseconds without a run, a movement of the mouse or a change of the text: then a collection of
-a tenth to a fifth of a second is not noticed."""
+"""Milliseconds without a run, a mouse movement or a change of the text, after which a collection of
+0.1 to 0.2 s is not noticed."""
 
 
 class GarbageCollector(QObject):
-    """Takes the collection over from Python, for the rest of the process."""
+    """Replaces Python's automatic collection, for the rest of the process."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -35,7 +36,7 @@ class GarbageCollector(QObject):
         self._seen: object = None
         self._document: Document | None = None
         gc.disable()
-        gc.freeze()  # what was imported stays: it need not be looked at again and again
+        gc.freeze()  # imported modules stay, so they need not be walked again
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.collect)
         self._timer.start(EVERY)
@@ -43,12 +44,12 @@ class GarbageCollector(QObject):
         self._rest.timeout.connect(self._collect_frozen)
 
     def watch(self, document: Document) -> None:
-        """Count the runs of a document, and wait until nobody is at work on it."""
+        """Count the runs of a document, and notice when its user rests."""
         self._document = document
         document.run_ended.connect(self._note_run)
 
     def collect(self) -> None:
-        """The oldest generation that is due, by Python's own counts and thresholds."""
+        """Collect the oldest generation that is due by Python's counts and thresholds."""
         counts, limits = gc.get_count(), gc.get_threshold()
         if counts[0] <= limits[0]:
             return
@@ -66,7 +67,7 @@ class GarbageCollector(QObject):
         if self._runs >= MOST_RUNS:
             self._collect_frozen()
         elif self._runs >= RUNS:
-            self._rest.start()  # anew: what the run printed may still be on its way
+            self._rest.start()  # again: output of the run may still arrive
 
     def _collect_frozen(self) -> None:
         document = self._document

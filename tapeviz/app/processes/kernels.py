@@ -1,4 +1,4 @@
-"""The interpreters of this machine in, the one that runs snippets out."""
+"""The interpreters of this machine in, the one chosen for snippets out."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ def limit_words(limits: Confinement) -> str:
 class Kernels(QObject):
     """Chooses interpreter and limits, and shows them in the top bar and the status bar.
 
-    ``parent``: the window that the file dialog stands above; ``reported``: the pool's status, sent
-    over to the window's thread.
+    ``parent``: the parent of dialogs; ``reported``: emitted with the pool's status from any thread.
     """
 
     reported = Signal(object)
@@ -72,7 +71,7 @@ class Kernels(QObject):
         self.reported.connect(self._show)
 
     def choices(self) -> tuple[KernelChoice, ...]:
-        """Our own interpreter, Jupyter's kernels, and those that the user picked before."""
+        """Our own interpreter, Jupyter's kernels, and the one in use."""
         if not self._found:
             try:
                 self._found = find_kernels()
@@ -101,11 +100,11 @@ class Kernels(QObject):
 
     @property
     def limits(self) -> Confinement:
-        """Limit snippets until the window is closed."""
+        """The limits for snippets, kept until the window is closed."""
         return self._pools.confinement if self._pools is not None else Confinement()
 
     def limit(self, limits: Confinement) -> None:
-        """Runs have these limits from now on; one that is under way ends."""
+        """Set the limits for further runs, and stop the present one."""
         if self._pools is None or limits == self.limits:
             return
         self._document.stop()
@@ -113,7 +112,7 @@ class Kernels(QObject):
         self.show_limits()
 
     def show_limits(self) -> None:
-        """Say beside Run what is limited."""
+        """Show the limits beside the Run button."""
         button = self._top_bar.limits_button
         button.setText(limit_words(self.limits) or "Limits")
 

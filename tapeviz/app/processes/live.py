@@ -1,4 +1,4 @@
-"""Pools of processes in; the pipeline and the stages that the window really uses out."""
+"""Pools of processes in, the pipeline and the stages of the window out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .pools import Pools
 
 
 class LivePipeline:
-    """Records in the processes of some pools; the rest of the options are the user's."""
+    """Records snippets in the processes of pools, with the user's directory, arguments and
+    limit."""
 
     def __init__(self, pools: Pools) -> None:
         self.pools = pools
@@ -76,7 +77,7 @@ class LivePipeline:
         )
 
     def close(self) -> None:
-        """Ends every process; waits for their end."""
+        """End every process, and wait for that."""
         self._last = None
         self.pools.close()
 

@@ -1,6 +1,6 @@
-"""An interpreter in, processes of it that are ready to run snippets out.
+"""An interpreter in, processes that are ready to run snippets out.
 
-Little is imported here: the first process begins to load TensorFlow before the window is made.
+This module imports little, so that the first process loads TensorFlow before the window is made.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _CHOICE = "interpreter.json"
 
 
 def _ignore(status: PoolStatus) -> None:
-    """Before a window listens."""
+    """Do nothing: no window listens yet."""
 
 
 class Pools:
-    """The pool of the interpreter chosen; another choice closes the former in the background."""
+    """The pool of the chosen interpreter; another choice closes the old pool in the background."""
 
     def __init__(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
         self.choice = choice
@@ -46,7 +46,7 @@ class Pools:
         return KernelPool(self.choice, confinement=self.confinement, on_status=self._tell)
 
     def report_to(self, report: Callable[[PoolStatus], None]) -> None:
-        """Sends the pool's status, now and at each change, to ``report``, on any thread."""
+        """Call ``report`` with the pool's status, now and at each change, on any thread."""
         self._report = report
         report(self.pool.status)
 
@@ -55,7 +55,7 @@ class Pools:
             self._report(status)
 
     def choose(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
-        """Runs go to another interpreter from now on, or have other limits."""
+        """Choose another interpreter, or other limits, for further runs."""
         former, self.choice = self.pool, choice
         self.confinement = confinement or self.confinement
         self.pool = self._make()
@@ -65,7 +65,7 @@ class Pools:
         closing.start()
 
     def close(self) -> None:
-        """Ends every process; waits for their end."""
+        """End every process, and wait for that."""
         self._report = _ignore
         self.pool.close()
         for closing in self._closing:
@@ -73,7 +73,7 @@ class Pools:
 
 
 def remember_choice(choice: KernelChoice) -> None:
-    """Let the next start begin with this interpreter. Not among the settings: those need Qt."""
+    """Keep the interpreter for the next start, in a file of its own: the settings need Qt."""
     kept = {"python": str(choice.python or ""), "kernel": choice.spec or ""}
     file = config_folder() / _CHOICE
     with contextlib.suppress(OSError, TapevizError):

@@ -1,4 +1,4 @@
-"""An exception nobody caught in, a line in the log and one in the window out."""
+"""An uncaught exception in, a traceback in the log and a line in the window out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def note(where: str, error: BaseException) -> None:
 
 
 def catch_all(tell: Callable[[str], None]) -> None:
-    """Sends what escapes from a slot to the log, and one line of it to ``tell``."""
+    """Log exceptions that escape from slots, and call ``tell`` with a line about each."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""The text as it is typed in, a copy on disk out, so that no crash and no closing loses it."""
+"""The text as it is typed in, a copy on disk out, so that neither crash nor closing loses it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...errors import TapevizError
 from ...whole_files import write_whole
 
 EVERY = 200
-"""Milliseconds from an edit to the copy; the time that the disk takes comes on top."""
+"""Milliseconds from an edit until the copy is written."""
 MOST_ASIDE = 50
 _COPY, _ASIDE, _LOCK = ".json", ".aside.json", ".lock"
 
@@ -39,12 +39,12 @@ class Draft:
 
     @property
     def is_aside(self) -> bool:
-        """Another text took its place: it comes back when it is asked for."""
+        """Whether another text replaced it: it is offered under Open recent."""
         return self.file.name.endswith(_ASIDE)
 
     @property
     def words(self) -> str:
-        """For a menu: the first own line, and when it was typed."""
+        """The text of its menu entry: the first own line, and when it was typed."""
         first = self.first_line
         time = QDateTime.fromSecsSinceEpoch(int(self.written.timestamp()))
         when = QLocale().toString(time, QLocale.FormatType.ShortFormat)
@@ -52,10 +52,10 @@ class Draft:
 
 
 class DraftKeeper(QObject):
-    """Keeps the text of one window in a file of its own.
+    """Keeps the text of a window in a file, with a lock file beside it.
 
-    Beside it the window holds a lock, which the system releases whatever becomes of the process: a
-    copy without a window is known by its lock being free.
+    The system releases the lock when the process ends, in whatever way: a draft whose lock is free
+    was left by a window.
     """
 
     _failed = Signal(str)
@@ -80,7 +80,7 @@ class DraftKeeper(QObject):
             self._timer.start()
 
     def _keep_meanwhile(self) -> None:
-        """Writes on another thread: a slow disk does not stop the window."""
+        """Write the draft on another thread, so that a slow disk does not block the window."""
         if self._writing.locked():
             self._timer.start()
             return
@@ -93,7 +93,7 @@ class DraftKeeper(QObject):
         ).start()
 
     def _contents(self, was_closed: bool = False) -> dict[str, Any] | None:
-        """The draft to keep; None when the user's file has it already, or there is nothing."""
+        """The draft to keep; None if the text is saved or empty."""
         text = self._document.text
         self._newest = None
         if not text.is_modified or not text.source.strip():
@@ -128,7 +128,8 @@ class DraftKeeper(QObject):
         return True
 
     def keep(self, was_closed: bool = False) -> bool:
-        """Writes the text unless the user's file has it already; True if it did. Never raises."""
+        """Write the draft, or remove it if the text is saved; returns whether it was written. Never
+        raises."""
         contents = self._contents(was_closed)
         if contents is not None:
             return self._write_or_tell(contents)
@@ -137,7 +138,7 @@ class DraftKeeper(QObject):
         return False
 
     def close(self) -> None:
-        """The last copy; what earlier windows left is older now, and only comes when asked for."""
+        """Write the last draft, and move those of earlier windows to Open recent."""
         self._timer.stop()
         self.keep(was_closed=True)
         self.set_left_aside()
@@ -147,7 +148,8 @@ class DraftKeeper(QObject):
             self._file.with_suffix(_LOCK).unlink(missing_ok=True)
 
     def turn_over(self) -> Draft | None:
-        """Another text comes: an unsaved one is set aside and returned; the oldest of these go."""
+        """Before another text is opened: move an unsaved text to Open recent and return its draft;
+        only the newest 50 are kept there."""
         if not self.keep():
             return None
         aside = self._folder / f"{secrets.token_hex(8)}{_ASIDE}"
@@ -159,11 +161,11 @@ class DraftKeeper(QObject):
         return next((draft for draft in drafts if draft.file == aside), None)
 
     def set_aside(self) -> list[Draft]:
-        """Unsaved texts that come back when they are asked for, the last first."""
+        """The drafts under Open recent, the newest first."""
         return [draft for draft in self._drafts() if draft.is_aside]
 
     def take_left(self) -> Draft | None:
-        """The newest text that a window left when it went away; the others are set aside."""
+        """The newest draft that a window left; older ones move to Open recent."""
         left = [draft for draft in self._drafts() if not draft.is_aside]
         for draft in left[1:]:
             _set_aside(draft.file)
@@ -180,12 +182,12 @@ class DraftKeeper(QObject):
         return newest is not None
 
     def adopt(self, draft: Draft) -> None:
-        """The text of ``draft`` is in this window now: once it is safe, the old copy goes."""
+        """Remove the file of ``draft``, whose text is in this window now, once it is kept again."""
         if self.keep():
             draft.file.unlink(missing_ok=True)
 
     def _drafts(self) -> list[Draft]:
-        """All that no window holds, the newest first."""
+        """All drafts that no window holds, the newest first."""
         files = [file for file in self._folder.glob(f"*{_COPY}") if file != self._file]
         found = [
             draft
@@ -197,7 +199,7 @@ class DraftKeeper(QObject):
 
 
 def _read(file: Path) -> Iterator[Draft]:
-    """The draft in a file, if it is one."""
+    """Yield the draft in a file, unless it is damaged."""
     try:
         written = datetime.fromtimestamp(file.stat().st_mtime)
         about = json.loads(file.read_text(encoding="utf-8"))
@@ -210,7 +212,7 @@ def _read(file: Path) -> Iterator[Draft]:
 
 
 def first_own_line(text: str, opened: str) -> str:
-    """The first line of ``text`` that is not in what was opened; of code, if there is some."""
+    """The first line of ``text`` that is not in ``opened``; preferably code that is no import."""
     before = {line.strip() for line in opened.splitlines()}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line not in before] or lines
@@ -237,7 +239,8 @@ def _is_held(lock: Path) -> bool:
 
 
 def hold(path: Path) -> IO[bytes]:
-    """An open file with a lock on it, which ends with the process. ``OSError``: another has it."""
+    """Open and lock a file; the lock ends with the process. Raises ``OSError`` if another has
+    it."""
     file = path.open("ab")
     try:
         if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""Paths in, texts and recordings in the document out, and back again."""
+"""Open files into the document, and save texts and recordings."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ if TYPE_CHECKING:
     from ...kept_recording import KeptRecording
 
 AT_ONCE = 50_000
-"""Bytes of a recording that is read while the window waits; a longer one in the background."""
+"""Bytes; larger recordings are read in the background."""
 OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
 
 
 class Files(QObject):
-    """Opens and saves files. Trouble becomes a line in the status bar.
+    """Opens and saves files; errors become a line in the status bar.
 
-    ``parent``: the window that dialogs stand above.
-    ``set_aside``: the first line of an unsaved text that gave way to another, and a function that
-    brings it back; an empty line and None where there was none. ``began_anew``: the text is empty.
-    ``run_requested``: the text that was opened shall run.
+    ``parent``: the parent of dialogs. ``set_aside``: emitted with the first line of an unsaved text
+    that was replaced, and a function that brings it back (empty and None without one).
+    ``began_anew``: the text is empty now. ``run_requested``: the opened text should run.
     """
 
     set_aside = Signal(str, object)
@@ -57,20 +56,20 @@ class Files(QObject):
         self._settings.forget_recent()
 
     def _begin(self) -> None:
-        """Before another text takes the place of this one: unsaved, it is set aside, and a link
-        in the status line brings it back."""
+        """Before another text is opened: move an unsaved one to Open recent, and offer it in the
+        status line."""
         self._document.background.drop("open")
         draft = self._drafts.turn_over()
         back = partial(self.open_draft, draft) if draft is not None else None
         self.set_aside.emit(draft.first_line if draft is not None else "", back)
 
     def open_draft(self, draft: Draft) -> None:
-        """Brings back a text that was set aside."""
+        """Open a draft of Open recent."""
         self._begin()
         self._take_draft(draft)
 
     def restore_draft(self) -> Draft | None:
-        """Brings back a text that was not saved when a window went away."""
+        """Open the newest draft that a window left; returns it, None without one."""
         draft = self._drafts.take_left()
         if draft is None:
             return None
@@ -81,7 +80,7 @@ class Files(QObject):
         return draft
 
     def _take_draft(self, draft: Draft) -> None:
-        """Shows a text that was kept, unsaved as it is."""
+        """Show the text of a draft, as unsaved."""
         self._document.open_source("")
         self._document.text.restore(draft.text, draft.path)
         self._drafts.adopt(draft)
@@ -95,7 +94,7 @@ class Files(QObject):
         self.open_text(example.text, f"{example.name}.py")
 
     def open_text(self, text: str, name: str) -> None:
-        """Shows a text that is in no file, and runs it."""
+        """Open a text that is in no file, and run it."""
         self._begin()
         self._document.open_source(text, name=name)
         self.run_requested.emit()
@@ -106,7 +105,7 @@ class Files(QObject):
             self.open(Path(name))
 
     def open(self, path: Path) -> bool:
-        """Opens a text, a notebook or a recording by its suffix; False and a word if it fails."""
+        """Open a text, a notebook or a recording, by suffix; returns False if that fails."""
         try:
             is_long = path.suffix == ".tape" and path.stat().st_size > AT_ONCE
             if is_long:
@@ -124,7 +123,7 @@ class Files(QObject):
         return True
 
     def keep_folder(self, path: Path) -> None:
-        """The next dialog begins where this file is."""
+        """Let the next dialog begin in the folder of this file."""
         self._settings.keep("folder", str(path.resolve().parent))
 
     def _read(self, path: Path) -> None:
@@ -135,11 +134,11 @@ class Files(QObject):
             self._document.open_source(read_source(path), name=name)
         else:
             is_ours = path.resolve().is_relative_to(resource().resolve())
-            # What comes with tapeviz is opened like an example: saving it asks for another place.
+            # Our own resources are opened without a path, so that saving asks for another place.
             self._document.open_source(read_text(path), None if is_ours else path, path.name)
 
     def _take_kept(self, path: Path, kept: KeptRecording) -> None:
-        """A long recording was read while the window went on."""
+        """Show a recording that was read in the background."""
         self._begin()
         self._show_kept(path, kept)
 
@@ -153,7 +152,7 @@ class Files(QObject):
 
     @property
     def folder(self) -> Path:
-        """Where dialogs begin: the folder used last, else that of the user's documents."""
+        """The folder in which dialogs begin: the last one used, else the user's documents."""
         documents = QStandardPaths.StandardLocation.DocumentsLocation
         last = Path(self._settings.text("folder") or QStandardPaths.writableLocation(documents))
         is_fit = last.is_dir() and not last.resolve().is_relative_to(resource().resolve())

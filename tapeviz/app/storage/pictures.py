@@ -1,4 +1,4 @@
-"""The drawing in sight in, a file or the clipboard out."""
+"""The drawing in the window in, a file or the clipboard out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCALE = 2.0
 
 
 class Pictures:
-    """Writes and copies pictures; ``parent``: the window that dialogs stand above."""
+    """Writes and copies pictures; ``parent``: the parent of dialogs."""
 
     def __init__(
         self, document: Document, settings: Settings, files: Files, parent: QWidget
@@ -45,9 +45,9 @@ class Pictures:
         self._parent = parent
 
     def drawing(self) -> Callable[[], Drawing]:
-        """The drawing in the graph panel as it is now, without the selection: of a run or of two.
+        """A function that makes the drawing of the graph panel as it is now, without the selection.
 
-        What comes back makes it; a large one takes long, on any thread.
+        It may be called on any thread; a large drawing takes long.
         """
         document, theme, both = self._document, self.theme, self._document.comparing.both
         if both is not None:
@@ -68,7 +68,7 @@ class Pictures:
 
     @property
     def theme(self) -> Theme:
-        """Light, unless dark pictures were asked for."""
+        """The theme of pictures: light, unless the user chose dark ones."""
         return THEMES["dark" if self.is_dark else "light"]
 
     @property
@@ -82,19 +82,25 @@ class Pictures:
         return replace(self._document.view.overlay, selected_nodes=frozenset())
 
     def ask(self, suffix: str) -> None:
+        path = self._ask_path(f"Export {suffix.upper()}", suffix)
+        if path is not None:
+            self.write(path)
+
+    def _ask_path(self, title: str, suffix: str) -> Path | None:
         start = self._files.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
             self._parent,
-            f"Export {suffix.upper()}",
+            title,
             str(start.with_suffix(f".{suffix}")),
             f"{suffix.upper()} (*.{suffix})",
         )
-        if name:
-            path = Path(name)
-            self.write(path if path.suffix else path.with_suffix(f".{suffix}"))
+        if not name:
+            return None
+        path = Path(name)
+        return path if path.suffix else path.with_suffix(f".{suffix}")
 
     def write(self, path: Path) -> None:
-        """In the background. A GIF is a film of the steps, where there are some."""
+        """Write the picture in the background; a GIF shows the steps, HTML the whole call."""
         self._files.keep_folder(path)
         if path.suffix == ".gif" and self._document.steps and not self._document.comparing.both:
             self._film(path)
@@ -104,14 +110,21 @@ class Pictures:
             return
         scale = SCALE if path.suffix == ".png" else 1.0
         draw = self.drawing()
+        self._export(path, lambda: write_picture(draw(), path, scale=scale))
+
+    def _export(self, path: Path, work: Callable[[], None]) -> None:
+        """Do ``work`` in the background, then say that the file at ``path`` was written."""
         self._document.background.submit(
-            "export",
-            lambda: write_picture(draw(), path, scale=scale),
-            lambda _: self._document.say(f"Exported {path.name}"),
+            "export", work, lambda _: self._document.say(f"Exported {path.name}")
         )
 
+    def _report(self, done: int, known: int) -> None:
+        """Show the progress of an export; raises :class:`TapevizError` if it was cancelled."""
+        if not self._document.background.report("export", done, known):
+            raise TapevizError("the export was cancelled")
+
     def _share(self, path: Path) -> None:
-        """A page about the gradient call in sight, with its rounds and steps."""
+        """Write a page about the gradient call shown, with its rounds and steps."""
         document, theme = self._document, self.theme
         current, repairs = document.current_call, document.text.repairs
         call = current.call.id if current is not None else None
@@ -123,7 +136,7 @@ class Pictures:
             page = make_page(trace, diagnosis, view, skipped, blocks)
             write_shared_page(page, path, theme)
 
-        document.background.submit("export", share, lambda _: document.say(f"Exported {path.name}"))
+        self._export(path, share)
 
     def _film(self, path: Path) -> None:
         document = self._document
@@ -131,45 +144,34 @@ class Pictures:
         compose = partial(document.stages.compose, arranged, document.trace, document.current_call)
         steps = steps_filmed(len(document.steps))
 
-        def report(done: int, known: int) -> None:
-            if not document.background.report("export", done, known):
-                raise TapevizError("the export was cancelled")
-
         def film() -> None:
             scenes = [compose(replace(overlay, step=step)) for step in steps]
             drawings = [Drawing(arranged.graph, arranged.layout, scene, theme) for scene in scenes]
-            write_animation(drawings, path, report=report)
+            write_animation(drawings, path, report=self._report)
 
-        document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))
+        self._export(path, film)
 
     def film_rounds(self) -> None:
-        """Asks for a file, and writes the rounds of the call site that is drawn as a film."""
+        """Ask for a file, and write a GIF with the rounds of the call site that is drawn."""
         document, theme = self._document, self.theme
         site = document.site
         if site is None:
             return
-        start = self._files.folder / document.text.filename
-        name, _ = QFileDialog.getSaveFileName(
-            self._parent, "Export the rounds", str(start.with_suffix(".gif")), "GIF (*.gif)"
-        )
-        if not name:
+        chosen = self._ask_path("Export the rounds", "gif")
+        if chosen is None:
             return
-        path = Path(name).with_suffix(".gif")
+        path = chosen.with_suffix(".gif")
         self._files.keep_folder(path)
         trace, view, diagnosis = document.trace, document.view, document.diagnosis
 
-        def report(done: int, known: int) -> None:
-            if not document.background.report("export", done, known):
-                raise TapevizError("the export was cancelled")
-
         def film() -> None:
             frames = draw_rounds(trace, diagnosis, view, site, theme)
-            write_animation(frames, path, report=report, seconds=ROUND_SECONDS)
+            write_animation(frames, path, report=self._report, seconds=ROUND_SECONDS)
 
-        document.background.submit("export", film, lambda _: document.say(f"Exported {path.name}"))
+        self._export(path, film)
 
     def copy(self) -> None:
-        """As pixels and as SVG, so that each program takes what suits it."""
+        """Copy the picture as PNG and as SVG."""
         draw = self.drawing()
 
         def paint() -> tuple[bytes, bytes]:
@@ -179,7 +181,7 @@ class Pictures:
         self._document.background.submit("export", paint, self._put_on_clipboard)
 
     def copy_answer(self) -> None:
-        """As Markdown and as rich text with the picture, which is there by itself, too."""
+        """Copy an answer as Markdown, as HTML with the picture, and the picture alone."""
         document, draw = self._document, self.drawing()
         trace, diagnosis, call = document.trace, document.diagnosis, document.current_call
         self._document.background.submit(

@@ -1,4 +1,4 @@
-"""Nothing in; the folders that settings and drafts are kept in, out. Qt is not needed."""
+"""The folders for settings and drafts, found without Qt."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from platformdirs import user_config_path, user_state_path
 
 
 def config_folder() -> Path:
-    """For what the user chose; ``TAPEVIZ_HOME`` puts it elsewhere."""
+    """The folder of the settings; ``TAPEVIZ_HOME`` replaces it."""
     home = os.environ.get("TAPEVIZ_HOME")
     return Path(home) if home else user_config_path("tapeviz", appauthor=False)
 
 
 def state_folder() -> Path:
-    """For drafts and the log; ``TAPEVIZ_HOME`` puts it elsewhere."""
+    """The folder of drafts and log; ``TAPEVIZ_HOME`` replaces it."""
     home = os.environ.get("TAPEVIZ_HOME")
     return Path(home) if home else user_state_path("tapeviz", appauthor=False)

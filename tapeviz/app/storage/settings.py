@@ -14,7 +14,7 @@ MOST_RECENT = 12
 
 
 class Settings:
-    """Typed access to one settings file. ``TAPEVIZ_HOME`` puts it and the state elsewhere."""
+    """Typed access to the settings file; ``state``: the folder of drafts and log."""
 
     def __init__(self) -> None:
         self.state = state_folder()
