@@ -84,6 +84,22 @@ def test_enter_goes_on_shift_enter_back_and_escape_closes(qtbot: QtBot, panel: S
     assert panel.editor.extraSelections() == []
 
 
+def test_tab_leads_from_what_is_sought_to_what_replaces_it(
+    qtbot: QtBot, panel: SourcePanel
+) -> None:
+    put(panel, "loss = 1\n")
+    bar = opened(panel, with_replace=True)
+    qtbot.keyClicks(bar.words, "loss")
+    qtbot.keyClick(bar.words, Qt.Key.Key_Tab)
+    assert bar.instead.hasFocus()
+    qtbot.keyClick(bar.instead, Qt.Key.Key_Tab)
+    assert bar.pattern.hasFocus()
+    bar.leave()
+    opened(panel)  # without the second row
+    qtbot.keyClick(bar.words, Qt.Key.Key_Tab)
+    assert bar.pattern.hasFocus()
+
+
 def test_patterns_and_their_groups_replace_in_one_step(qtbot: QtBot, panel: SourcePanel) -> None:
     text = "tape.gradient(y, x)\ntape.gradient(z, x)\n"
     put(panel, text)

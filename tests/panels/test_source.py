@@ -264,3 +264,10 @@ def test_after_a_run_the_line_of_the_cut_is_in_sight(qtbot: QtBot, panel: Source
     editor.verticalScrollBar().setValue(60)
     document.run()
     qtbot.waitUntil(lambda: editor.firstVisibleBlock().blockNumber() < 5)
+
+
+def test_larger_letters_ask_for_more_room(qtbot: QtBot, panel: SourcePanel) -> None:
+    needed = panel.wanted_room().width()
+    with qtbot.waitSignal(panel.room_changed):
+        panel.editor.zoom(4)
+    assert panel.wanted_room().width() > needed

@@ -47,6 +47,8 @@ class Editor(QPlainTextEdit):
     name_hovered = Signal(str)
     """The name under the pointer, empty where there is none."""
     pasted = Signal()
+    zoomed = Signal()
+    """The user chose another size of the text."""
     menu_requested = Signal(object)
     """The context menu (a QMenu), before it is shown: more can be put into it."""
 
@@ -108,6 +110,7 @@ class Editor(QPlainTextEdit):
 
     def zoom(self, steps: int) -> None:
         self.set_size(self._size + steps)
+        self.zoomed.emit()
 
     def set_marks(self, marks: Sequence[LineMark], are_outdated: bool = False) -> None:
         if marks != self.marks or are_outdated != self.are_outdated:

@@ -85,6 +85,8 @@ class FindBar(EditorBar):
         grid.addWidget(self.instead, 1, 0)
         grid.addWidget(self._second, 1, 1)
         grid.setColumnStretch(0, 1)
+        QWidget.setTabOrder(self.words, self.instead)  # as one types: what, then with what
+        QWidget.setTabOrder(self.instead, self.pattern)
         self.count.setMinimumWidth(64)
 
     def _connect(self) -> None:
