@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..trace.model import Call, Operand
 from .call_facts import CallFacts
-from .causes.deciding import explain_cut_branch, explain_none, explain_zero
+from .causes.deciding import CutPaths, explain_zero
 from .causes.left_tensorflow import LeftTensorFlow
 from .causes.not_connected import NotConnected
 from .causes.not_watched import NotWatched
@@ -23,7 +23,7 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
     if facts.call.method == "jvp":
         return _forward(facts, source) if status == "none" else ()
     if status == "none" or (status == "zero" and is_unconnected(facts.trace, facts.call, index)):
-        return explain_none(facts, source)
+        return CutPaths(facts, source).explain_none()
     if status == "zero" and (causes := _cut_inside(facts, source) or _cut_jacobian(facts, source)):
         return causes
     if status == "zero":
@@ -48,21 +48,27 @@ def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     entered = (trace.ops.get(step.op) for step in facts.call.steps if step.op is not None)
     if not any(op is not None and has_inside(op) for op in entered):
         return ()
-    causes = explain_none(facts, source)
-    if causes and isinstance(causes[0].evidence, (NotWatched, OutsideTape)):
+    paths = CutPaths(facts, source)
+    causes = paths.explain_none()
+    if _is_about_recording(causes):
         spoiler = spoiling_op(facts, source)
         is_inside = spoiler is not None and has_inside(spoiler)
-        return explain_cut_branch(facts, source) if is_inside else ()
+        return paths.explain_cut_branch() if is_inside else ()
     return causes
+
+
+def _is_about_recording(causes: tuple[Cause, ...]) -> bool:
+    """Whether the deciding cause is that a tape did not watch or record, which gives None, no
+    zeros."""
+    return bool(causes) and isinstance(causes[0].evidence, (NotWatched, OutsideTape))
 
 
 def _cut_jacobian(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     """``batch_jacobian`` gives zeros where ``gradient`` gives None (backprop.py, 2.15-2.21)."""
     if facts.call.method != "batch_jacobian":
         return ()
-    causes = explain_none(facts, source)
-    is_cut = causes and not isinstance(causes[0].evidence, (NotWatched, OutsideTape))
-    return causes if is_cut else ()
+    causes = CutPaths(facts, source).explain_none()
+    return () if _is_about_recording(causes) else causes
 
 
 def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
@@ -73,7 +79,7 @@ def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
     causes: tuple[Cause, ...] = ()
     for primal in facts.call.targets:
         turned = replace(facts.call, targets=(asked,), sources=(primal,))
-        causes = explain_none(replace(facts, call=turned), primal)
+        causes = CutPaths(replace(facts, call=turned), primal).explain_none()
         if causes and not isinstance(causes[0].evidence, NotConnected):
             break
     return causes
@@ -92,7 +98,7 @@ def _inside_python(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
         within = replace(facts, call=inner)
         for operand, result in zip(inner.sources, inner.results, strict=False):
             if result is None:
-                return _as_tuple(_left_inside(within)) or explain_none(within, operand)
+                return _as_tuple(_left_inside(within)) or CutPaths(within, operand).explain_none()
     return ()
 
 

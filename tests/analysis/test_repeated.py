@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tapeviz.analysis import judge
 from tapeviz.analysis.call_facts import CallFacts
+from tapeviz.analysis.causes.deciding import CutPaths
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.flow.dataflow import DataFlow
 from tapeviz.analysis.python.outside import follow
@@ -47,13 +48,13 @@ def test_each_round_has_the_causes_of_its_own_ops(
     live.release()
     assert trace.failure is None, trace.failure
     asked: list[str] = []
-    explain = judge.explain_none
+    explain = CutPaths.explain_none
 
-    def counting(*args: object) -> object:
+    def counting(paths: CutPaths) -> object:
         asked.append("")
-        return explain(*args)  # type: ignore[arg-type]
+        return explain(paths)
 
-    monkeypatch.setattr(judge, "explain_none", counting)
+    monkeypatch.setattr(CutPaths, "explain_none", counting)
     found = diagnose(trace)
     assert len(found.calls) == 20
     assert len(asked) <= 16, "of 40 findings"

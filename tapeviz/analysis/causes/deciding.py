@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from ...trace.model import Operand
 from ...trace.op_kinds import ops_with
@@ -27,45 +27,113 @@ _MOST_TRIED = 40
 _BRANCHES = ops_with("branch")
 
 
-def explain_none(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    """Why no gradient came back to this source: the deciding cause first, the others after it."""
-    tensor = source.tensor
-    if tensor is None:
-        return (unconnected(facts, source),)
-    targets, starts = facts.paths.targets, facts.paths.starts(tensor)
-    ancestry = facts.paths.ancestry_from(starts)
-    edges = _edges_of_values(facts, ancestry.edges_from(starts), targets, starts)
-    if not any(target in edges for target in targets):
-        asked = Unlinked(facts, source, tensor, frozenset(ancestry.into))
-        cause = first_cause(CAUSES.unlinked, asked)
-        return () if cause is None else (cause,)
-    causes = _barriers(facts, edges)
-    if not _stops(edges, causes, targets, starts):
-        cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
-        return (*(() if cause is None else (cause,)), *_others(causes))
-    first, *others = _decide(edges, _latest_first(facts, causes), targets, starts)
-    return (with_computed_again(facts, tensor, first), *others)
+class CutPaths:
+    """The data-flow edges from a source to the targets of a call, and the cuts among them."""
 
+    def __init__(self, facts: CallFacts, source: Operand) -> None:
+        self._facts = facts
+        self._source = source
+        self._targets = facts.paths.targets
+        self._starts = () if source.tensor is None else facts.paths.starts(source.tensor)
 
-def explain_cut_branch(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    """Why a compiled loop gave zeros, where a branch that some of its turns took holds a cut.
+    @cached_property
+    def _ancestry(self) -> Ancestry:
+        return self._facts.paths.ancestry_from(self._starts)
 
-    A loop is read as one turn, with both branches of a conditional where its turns took both. What
-    one turn cuts off is lost for all turns before it, though the other branch stands open.
-    """
-    if source.tensor is None:
-        return ()
-    targets, starts = facts.paths.targets, facts.paths.starts(source.tensor)
-    ancestry = facts.paths.ancestry_from(starts)
-    edges = _edges_of_values(facts, ancestry.edges_from(starts), targets, starts)
-    causes = _barriers(facts, edges)
-    passable = _without(edges, causes.__contains__)
-    reached = Ancestry(passable).edges_from(starts).keys() | set(starts)
-    beside = {edge for into in edges.values() for edge in _beside_a_cut(facts, into, reached)}
-    taken = _without(edges, beside.__contains__)
-    if not causes or not _stops(taken, causes, targets, starts):
-        return ()
-    return _decide(taken, _latest_first(facts, causes), targets, starts)
+    @cached_property
+    def _edges(self) -> EdgesInto:
+        edges = self._ancestry.edges_from(self._starts)
+        return _edges_of_values(self._facts, edges, self._targets, self._starts)
+
+    @cached_property
+    def _causes(self) -> dict[DataEdge, Cause]:
+        """The causes of the edges that a gradient cannot pass."""
+        found: dict[DataEdge, Cause] = {}
+        for into in self._edges.values():
+            for edge in into:
+                cause = barrier(EdgeUnderTest(edge, self._facts))
+                if cause is not None:
+                    found[edge] = cause
+        return found
+
+    def explain_none(self) -> tuple[Cause, ...]:
+        """Why no gradient came back to the source: the deciding cause first, the others after
+        it."""
+        facts, source, tensor = self._facts, self._source, self._source.tensor
+        if tensor is None:
+            return (unconnected(facts, source),)
+        if not any(target in self._edges for target in self._targets):
+            asked = Unlinked(facts, source, tensor, frozenset(self._ancestry.into))
+            cause = first_cause(CAUSES.unlinked, asked)
+            return () if cause is None else (cause,)
+        if not self._stops(self._edges, self._causes):
+            cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
+            return (*(() if cause is None else (cause,)), *_others(self._causes))
+        first, *others = self._decide(self._edges)
+        return (with_computed_again(facts, tensor, first), *others)
+
+    def explain_cut_branch(self) -> tuple[Cause, ...]:
+        """Why a compiled loop gave zeros, if a branch that some of its turns took holds a cut.
+
+        A loop is read as one turn, with both branches of a conditional if its turns took both. A
+        cut in one turn loses the gradients of all turns before it, though the other branch has
+        none."""
+        if self._source.tensor is None:
+            return ()
+        passable = _without(self._edges, self._causes.__contains__)
+        reached = Ancestry(passable).edges_from(self._starts).keys() | set(self._starts)
+        beside = {
+            edge
+            for into in self._edges.values()
+            for edge in _beside_a_cut(self._facts, into, reached)
+        }
+        taken = _without(self._edges, beside.__contains__)
+        if not self._causes or not self._stops(taken, self._causes):
+            return ()
+        return self._decide(taken)
+
+    def _decide(self, edges: EdgesInto) -> tuple[Cause, ...]:
+        """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
+        causes = _latest_first(self._facts, self._causes)
+        distance = _distances(edges, self._targets)
+        groups: dict[tuple[str, int], list[DataEdge]] = {}
+        for edge, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
+            groups.setdefault((cause.kind, cause.line), []).append(edge)
+        ordered = list(groups.items())
+        deciding = next(
+            (key for key, closed in ordered[:_MOST_TRIED] if self._stops(edges, closed)), None
+        )
+        is_alone = deciding is not None
+        if deciding is None:
+            deciding = self._deciding_kind(edges, ordered) or ordered[0][0]
+        merged = {key: _merge([causes[edge] for edge in closed]) for key, closed in ordered}
+        first = _first_outside(merged, deciding)
+        if not is_alone:
+            first = replace(first, is_alone=False)
+        return (first, *(cause for key, cause in merged.items() if key != (first.kind, first.line)))
+
+    def _deciding_kind(
+        self, edges: EdgesInto, ordered: list[tuple[tuple[str, int], list[DataEdge]]]
+    ) -> tuple[str, int] | None:
+        """The first kind whose cuts together are enough (two variables assigned, on two lines)."""
+        for kind in dict.fromkeys(key[0] for key, _ in ordered):
+            closed = [edge for key, group in ordered if key[0] == kind for edge in group]
+            if self._stops(edges, closed):
+                return next(key for key, _ in ordered if key[0] == kind)
+        return None
+
+    def _stops(self, edges: EdgesInto, closed: Collection[DataEdge]) -> bool:
+        """Whether closing these edges separates every target from the source."""
+        shut = set(closed)
+        seen: set[Position] = set()
+        waiting = list(self._targets)
+        while waiting:
+            position = waiting.pop()
+            if position in seen:
+                continue
+            seen.add(position)
+            waiting.extend(edge.start for edge in edges.get(position, ()) if edge not in shut)
+        return not any(start in seen for start in self._starts)
 
 
 def _beside_a_cut(
@@ -100,7 +168,7 @@ def barrier(asked: EdgeUnderTest) -> Cause | None:
 def _edges_of_values(
     facts: CallFacts, edges: EdgesInto, targets: Collection[Position], starts: Collection[Position]
 ) -> EdgesInto:
-    """Leave out edges on which only a tensor's shape went, if the others lead there as well."""
+    """Leave out edges that carry only a tensor's shape, if the others lead to a target too."""
     kept = _without(edges, partial(_takes_form, facts))
     connected = Ancestry(kept).edges_from(starts)
     if any(target in connected for target in targets):
@@ -130,18 +198,8 @@ def _is_shaped_like(facts: CallFacts, edge: DataEdge) -> bool:
     return op.call is not None or op.type in ("ZerosLike", "OnesLike")
 
 
-def _barriers(facts: CallFacts, edges: EdgesInto) -> dict[DataEdge, Cause]:
-    found: dict[DataEdge, Cause] = {}
-    for into in edges.values():
-        for edge in into:
-            cause = barrier(EdgeUnderTest(edge, facts))
-            if cause is not None:
-                found[edge] = cause
-    return found
-
-
 def _latest_first(facts: CallFacts, causes: Mapping[DataEdge, Cause]) -> dict[DataEdge, Cause]:
-    """Sort the edges, latest first: the order in which they come differs between processes."""
+    """The edges sorted by time, latest first: their own order differs between processes."""
 
     def moment(edge: DataEdge) -> tuple[int, int]:
         op = facts.op(edge)
@@ -157,32 +215,6 @@ def _others(causes: Mapping[DataEdge, Cause]) -> tuple[Cause, ...]:
     for cause in causes.values():
         groups.setdefault((cause.kind, cause.line), []).append(cause)
     return tuple(_merge(group) for group in groups.values())
-
-
-def _decide(
-    edges: EdgesInto,
-    causes: dict[DataEdge, Cause],
-    targets: Collection[Position],
-    starts: Collection[Position],
-) -> tuple[Cause, ...]:
-    """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
-    distance = _distances(edges, targets)
-    groups: dict[tuple[str, int], list[DataEdge]] = {}
-    for edge, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
-        groups.setdefault((cause.kind, cause.line), []).append(edge)
-    ordered = list(groups.items())
-    deciding = next(
-        (key for key, closed in ordered[:_MOST_TRIED] if _stops(edges, closed, targets, starts)),
-        None,
-    )
-    is_alone = deciding is not None
-    if deciding is None:
-        deciding = _deciding_kind(edges, ordered, targets, starts) or ordered[0][0]
-    merged = {key: _merge([causes[edge] for edge in closed]) for key, closed in ordered}
-    first = _first_outside(merged, deciding)
-    if not is_alone:
-        first = replace(first, is_alone=False)
-    return (first, *(cause for key, cause in merged.items() if key != (first.kind, first.line)))
 
 
 def _first_outside(merged: dict[tuple[str, int], Cause], deciding: tuple[str, int]) -> Cause:
@@ -202,20 +234,6 @@ def _first_op(cause: Cause) -> int:
     return min((op for _, op in cause.links), default=cause.op_id or 0)
 
 
-def _deciding_kind(
-    edges: EdgesInto,
-    ordered: list[tuple[tuple[str, int], list[DataEdge]]],
-    targets: Collection[Position],
-    starts: Collection[Position],
-) -> tuple[str, int] | None:
-    """The first kind whose cuts together are enough (two variables assigned, on two lines)."""
-    for kind in dict.fromkeys(key[0] for key, _ in ordered):
-        closed = [edge for key, group in ordered if key[0] == kind for edge in group]
-        if _stops(edges, closed, targets, starts):
-            return next(key for key, _ in ordered if key[0] == kind)
-    return None
-
-
 def _distances(edges: EdgesInto, targets: Collection[Position]) -> dict[Position, int]:
     distance: dict[Position, int] = dict.fromkeys(targets, 0)
     border = list(targets)
@@ -228,25 +246,6 @@ def _distances(edges: EdgesInto, targets: Collection[Position]) -> dict[Position
                     following.append(edge.start)
         border = following
     return distance
-
-
-def _stops(
-    edges: EdgesInto,
-    closed: Collection[DataEdge],
-    targets: Collection[Position],
-    starts: Collection[Position],
-) -> bool:
-    """Whether closing these edges alone parts every target from every start."""
-    shut = set(closed)
-    seen: set[Position] = set()
-    waiting = list(targets)
-    while waiting:
-        position = waiting.pop()
-        if position in seen:
-            continue
-        seen.add(position)
-        waiting.extend(edge.start for edge in edges.get(position, ()) if edge not in shut)
-    return not any(start in seen for start in starts)
 
 
 def _merge(causes: list[Cause]) -> Cause:
