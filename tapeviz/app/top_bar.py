@@ -125,6 +125,8 @@ class TopBar(QWidget):
 
     def _show_running(self) -> None:
         is_running = self._document.is_running
+        if self.stop_button.hasFocus() and not is_running:
+            self.run_button.setFocus()  # a disabled button would pass it on to the next one
         self.stop_button.setEnabled(is_running)
 
     # Search

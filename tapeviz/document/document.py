@@ -34,7 +34,7 @@ from .comparing import Comparing
 from .folding import Folding
 from .insides import Insides, Opened
 from .mending import Mending, with_fixes_of
-from .parts import LinePart, lines_alone, merge_fix
+from .parts import LinePart, fix_of_page, lines_alone, merge_fix
 from .picturing import Picturing
 from .pipeline import ArrangedGraph, Opener, Pipeline, Repairs, Stages
 from .runs import Runs
@@ -207,8 +207,20 @@ class Document(QObject):
     def fixed_text(self, fix: Fix) -> tuple[str, LinePart | None]:
         """The text after a fix of what ran last, and the part of it that is to run again."""
         if self.part is None:
-            return fix.text, None
+            return self._fixed_page(fix), None
         return merge_fix(self.text.ran, self.part, fix.text)
+
+    def _fixed_page(self, fix: Fix) -> str:
+        """The fix of a whole text. Prose of a page stays as it was if the page then runs as the
+        fix did."""
+        page, repairs = self.text.ran, self.text.repairs
+        if repairs is None or self.is_outdated:
+            return fix.text
+        prose = {*repairs.prose}
+        for first, last, _ in repairs.skipped:
+            prose.update(range(first, last + 1))
+        text = fix_of_page(page, self.trace.source, fix.text, prose)
+        return text if self.stages.repair(text).text == fix.text else fix.text
 
     def _turn_over(self) -> None:
         self.trouble, self.is_troubled = "", False

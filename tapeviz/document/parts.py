@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Collection
 from difflib import SequenceMatcher
 
 LinePart = tuple[int, int]
@@ -20,6 +21,21 @@ def cell_at(source: str, line: int) -> LinePart | None:
     first = max((mark for mark in marks if mark <= line), default=1)
     last = min((mark - 1 for mark in marks if mark > line), default=len(lines))
     return first, max(first, last)
+
+
+def fix_of_page(page: str, ran: str, fixed: str, prose: Collection[int]) -> str:
+    """A fixed text with the page's own lines in place of the comments that its ``prose`` (line
+    numbers) ran as.
+
+    ``ran``: the page as it ran, with a line for each of its lines.
+    """
+    own, lines, result = page.split("\n"), ran.split("\n"), fixed.split("\n")
+    changes = SequenceMatcher(None, lines, result, autojunk=False).get_opcodes()
+    for tag, begin, end, at, _ in changes:
+        for index in range(begin, min(end, len(own))) if tag == "equal" else ():
+            if index + 1 in prose:
+                result[at + index - begin] = own[index]
+    return "\n".join(result)
 
 
 def lines_alone(source: str, part: LinePart) -> str:

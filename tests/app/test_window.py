@@ -92,8 +92,10 @@ def test_the_button_runs_too_and_stop_appears(
     assert stop.geometry() == place
     assert window.status.state.text() == "running"
     qtbot.waitUntil(window.status.bar.isVisible, timeout=2000)
+    stop.setFocus()
     qtbot.mouseClick(window.top_bar.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    assert window.top_bar.run_button.hasFocus()
     assert not window.status.bar.isVisible()
     assert "stopped" in window.status.facts.text()
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Fix
 from tapeviz.document import Document
-from tapeviz.document.parts import LinePart, cell_at, lines_alone, merge_fix
-from tests.document.sample import SOURCE, SamplePipeline, make_stages
+from tapeviz.document.parts import LinePart, cell_at, fix_of_page, lines_alone, merge_fix
+from tapeviz.document.pipeline import Repairs
+from tests.document.sample import SOURCE, SamplePipeline, make_stages, make_trace
 
 CELLS = "import a\n# %% one\nb = 1\n\n    #%% two\nc = 2"
 
@@ -50,6 +53,37 @@ def test_lines_keep_their_numbers_and_columns(text: str, part: LinePart, alone: 
 )
 def test_a_fix_of_a_part_leaves_the_rest(fixed: str, whole: str, part: LinePart) -> None:
     assert merge_fix("a\n\nb\nc\nd\ne", (3, 4), fixed) == (whole, part)
+
+
+PAGE = "Why is it None?\nx = 1\ny = f(x)\nThanks\nz = 2\n"
+RAN = "#¶ Why is it None?\nx = 1\ny = f(x)\n#¶ Thanks\nz = 2\n"
+
+
+def test_the_fix_of_a_page_leaves_its_prose_as_it_was() -> None:
+    fixed = RAN.replace("y = f(x)", "w = x\ny = f(w)")
+    kept = PAGE.replace("y = f(x)", "w = x\ny = f(w)")
+    assert fix_of_page(PAGE, RAN, fixed, (1, 4)) == kept
+    assert fix_of_page(PAGE, RAN, "import a\n" + RAN, (1, 4)) == "import a\n" + PAGE
+    assert fix_of_page(PAGE, RAN, RAN, (1,)) == RAN.replace("#¶ Why", "Why")
+
+
+def test_a_fixed_page_that_would_run_otherwise_is_taken_as_it_was_tried(qtbot: QtBot) -> None:
+    def mend(text: str) -> Repairs:
+        return Repairs(RAN if text == PAGE else text, prose=(1, 4))
+
+    def mend_anew(text: str) -> Repairs:
+        made = text.replace("Why", "#¶ Why").replace("Thanks", "#¶ Thanks")
+        return Repairs(made.replace("#¶ #¶", "#¶"), prose=(1, 4))
+
+    fixed = RAN.replace("z = 2", "z = 3")
+    for mended, wanted in ((mend, fixed), (mend_anew, PAGE.replace("z = 2", "z = 3"))):
+        document = Document(SamplePipeline(), replace(make_stages(), repair=mended))
+        document.open_source(PAGE, name="page.txt")
+        document.run()
+        qtbot.waitUntil(lambda known=document: known.text.repairs is not None)  # type: ignore[misc]
+        qtbot.waitUntil(lambda known=document: not known.is_running)  # type: ignore[misc]
+        document.trace = make_trace(RAN)
+        assert document.fixed_text(Fix("three", "", fixed)) == (wanted, None)
 
 
 def test_a_part_runs_alone_and_its_fix_goes_into_the_whole_text(qtbot: QtBot) -> None:

@@ -13,7 +13,7 @@ from tapeviz.app.processes.live import mend
 from tapeviz.document import Document
 from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
-from tapeviz.panels.source.line_marks import marks_of
+from tapeviz.panels.source.line_marks import LineMark, marks_of
 from tapeviz.panels.source.panel import SourcePanel
 from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
@@ -271,3 +271,12 @@ def test_larger_letters_ask_for_more_room(qtbot: QtBot, panel: SourcePanel) -> N
     with qtbot.waitSignal(panel.room_changed):
         panel.editor.zoom(4)
     assert panel.wanted_room().width() > needed
+
+
+def test_long_badges_ask_for_more_room(qtbot: QtBot, panel: SourcePanel) -> None:
+    needed = panel.wanted_room().width()
+    with qtbot.waitSignal(panel.room_changed):
+        panel.editor.set_marks([LineMark(1, badge="of 20,000 rounds 19,999 flow")])
+    assert panel.wanted_room().width() > needed
+    with qtbot.assertNotEmitted(panel.room_changed):
+        panel.editor.set_marks([])

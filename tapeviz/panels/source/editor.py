@@ -47,8 +47,8 @@ class Editor(QPlainTextEdit):
     name_hovered = Signal(str)
     """The name under the pointer, empty where there is none."""
     pasted = Signal()
-    zoomed = Signal()
-    """The user chose another size of the text."""
+    width_changed = Signal()
+    """The text in another size, or longer badges beside it, want another width."""
     menu_requested = Signal(object)
     """The context menu (a QMenu), before it is shown: more can be put into it."""
 
@@ -110,16 +110,19 @@ class Editor(QPlainTextEdit):
 
     def zoom(self, steps: int) -> None:
         self.set_size(self._size + steps)
-        self.zoomed.emit()
+        self.width_changed.emit()
 
     def set_marks(self, marks: Sequence[LineMark], are_outdated: bool = False) -> None:
         if marks != self.marks or are_outdated != self.are_outdated:
+            wanted = max(self.badges.wanted_width(), BADGE_WIDTH)
             self.marks, self.are_outdated = marks, are_outdated
             self._by_line = defaultdict(list)
             for mark in marks:
                 self._by_line[mark.line].append(mark)
             self._fit_gutters()
             self._repaint()
+            if self.badges.wanted_width() > wanted:
+                self.width_changed.emit()
 
     def set_left_out(self, parts: Sequence[LeftOut]) -> None:
         """Parts of a page that do not run (first line, last line): they are greyed."""

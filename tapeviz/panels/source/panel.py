@@ -62,7 +62,7 @@ class SourcePanel(Panel):
         document.diagnosis_changed.connect(self._show_story)
         document.line_requested.connect(self.editor.go_to)
         document.run_started.connect(self.room_changed)
-        self.editor.zoomed.connect(self.room_changed)
+        self.editor.width_changed.connect(self.room_changed)
         self._show_text()
 
     def set_theme(self, theme: Theme) -> None:
