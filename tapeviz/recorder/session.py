@@ -31,6 +31,7 @@ from .hooks import (
     ops,
     tapes,
     traced_names,
+    tracing,
     variables,
 )
 from .hooks.kept_calls import KeptCalls
@@ -206,6 +207,7 @@ class Session:
             lambda: seeding.sow(self._seed, installed),
             lambda: self._install_ending(installed),
             lambda: _quieten_collector(self._source, installed),
+            lambda: tracing.install(self._source, self._filename, installed),
             lambda: self._follow_numpy(installed),
         )
         for install in families:

@@ -136,6 +136,37 @@ print(__import__("__main__").x)
 import sys
 print(sys.orig_argv[1:], sys.argv, len(sys.orig_argv))
 """,
+    "traced": """
+import contextlib, sys, threading, trace
+def decorated(f): return f
+@decorated
+def work(a,
+         b=2):
+    "docstring"
+    c = [a, b]
+    for d in c: e = d
+    with contextlib.suppress(ValueError) as f:
+        g = (lambda h: h + 1)(e)
+    return g
+def short(x): return x
+def tracer(frame, event, argument):
+    if frame.f_code.co_filename == __file__ or frame.f_code.co_filename.endswith("contextlib.py"):
+        told.append((event, frame.f_code.co_name, frame.f_lineno))
+    else:
+        others.add(frame.f_code.co_filename)
+    return tracer
+told, others = [], set()
+sys.settrace(tracer); print(sys.gettrace() is tracer); work(1); short(2); sys.settrace(None)
+print(told, others, sys.gettrace())
+told.clear(); threading.settrace(tracer)
+t = threading.Thread(target=work, args=(1,)); t.start(); t.join(); threading.settrace(None)
+print([event for event in told if event[1] == "work"])
+counted = trace.Trace(count=1, trace=0); counted.runfunc(work, 3)
+print(sorted((line, n) for (file, line), n in counted.results().counts.items() if file == __file__))
+def once(frame, event, argument):
+    print("once", event, frame.f_code.co_name)
+sys.settrace(once); short(1); sys.settrace(None)
+""",
     "builtins": """
 print(exit, quit, type(exit), input.__name__)
 for name in ("get_ipython", "display", "In", "__IPYTHON__", "execfile"): print(name in globals() or name in dir(__builtins__))
@@ -187,6 +218,21 @@ import os
 print("python first")
 os.write(1, b"raw second\\n")
 print("python third")
+""",
+    "redirected": """
+import contextlib, os, sys, tempfile
+@contextlib.contextmanager
+def captured(descriptor):
+    sys.stdout.flush(); saved = os.dup(descriptor)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), descriptor)
+        try: yield lambda: (sys.stdout.flush(), file.seek(0), file.read())[-1]
+        finally: os.dup2(saved, descriptor); os.close(saved)
+with captured(1) as text:
+    print("from Python"); os.write(1, b"raw\\n"); os.system("echo from a shell"); print("err", file=sys.stderr)
+    said = text()
+print("back", said)
+sys.stdout.flush(); saved = os.dup(1); os.dup2(2, 1); print("on stderr", flush=True); os.dup2(saved, 1); print("on stdout")
 """,
     "encoding": """
 import sys, locale, os
@@ -454,6 +500,7 @@ ON_STDERR_TOO = {
     "threadhook",
     "stack",
     "order",
+    "redirected",
 }
 
 LIFETIMES = """

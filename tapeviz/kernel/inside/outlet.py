@@ -42,6 +42,7 @@ class Outlet:
         self._pending: list[tuple[str, str]] = []
         self._wake = threading.Event()
         self._pipes: dict[int, str] = {}
+        self._places: dict[str, tuple[int, int]] = {}
         self._poll: Any = None
         self._may_publish: Callable[[], bool] = lambda: True
         self.open_budgets()
@@ -57,6 +58,7 @@ class Outlet:
     def capture(self, pipes: Mapping[str, int]) -> None:
         """Read ``pipes`` (stream name → reading end), too, from now on."""
         self._pipes = {descriptor: name for name, descriptor in pipes.items()}
+        self._places = {name: _place_of(STREAMS[name]) for name in pipes}
         self._poll = _poll_of(self._pipes)
         for descriptor in self._pipes:
             os.set_blocking(descriptor, False)
@@ -73,7 +75,8 @@ class Outlet:
 
     def write(self, name: str, data: bytes) -> None:
         """Take ``data``, written to stream ``name`` now."""
-        if os.getpid() != self.pid:  # a child the snippet forked: its threads are gone
+        # A child that the snippet forked has none of our threads.
+        if os.getpid() != self.pid or self._is_moved(name):
             os.write(STREAMS[name], data)
             return
         with self._lock:
@@ -86,6 +89,15 @@ class Outlet:
             self._allowance.spend(self.flush)
         else:
             self._wake.set()
+
+    def _is_moved(self, name: str) -> bool:
+        """Whether the snippet made the descriptor lead elsewhere (``os.dup2``), or closed it."""
+        if name not in self._places:
+            return False
+        try:
+            return _place_of(STREAMS[name]) != self._places[name]
+        except OSError:
+            return True
 
     def is_spent(self, name: str) -> bool:
         """Whether the stream's budget is spent, so that nothing is published before the end."""
@@ -215,6 +227,12 @@ def own_pipes() -> dict[str, int]:
         os.close(writing)
         pipes[name] = reading
     return pipes
+
+
+def _place_of(descriptor: int) -> tuple[int, int]:
+    """The device and inode of what a descriptor leads to."""
+    about = os.fstat(descriptor)
+    return about.st_dev, about.st_ino
 
 
 def _poll_of(descriptors: Mapping[int, str]) -> Any:

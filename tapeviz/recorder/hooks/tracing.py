@@ -1,0 +1,89 @@
+"""A trace function of the snippet's own in; one that is told what a plain run tells it out.
+
+It hears neither of our frames, and of what they call in Python's library, nor of the lines of
+parameters, which we report before a function's first statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+from ..installed import Installed, is_ours
+
+TraceFunction = Callable[[FrameType, str, Any], Any]
+_TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
+
+
+def install(source: str, filename: str, installed: Installed) -> None:
+    """Let ``sys.settrace`` (and ``threading.settrace``, which calls it) filter what is told."""
+
+    def wrap_set(settrace: Callable[..., None]) -> Callable[..., None]:
+        def setting(function: TraceFunction | None, /) -> None:
+            firsts = _first_lines(source) if function is not None else {}
+            settrace(None if function is None else _Filtered(function, filename, firsts))
+
+        return setting
+
+    def wrap_get(gettrace: Callable[[], Any]) -> Callable[[], Any]:
+        def getting() -> Any:
+            function = gettrace()
+            return function.told if type(function) is _Filtered else function
+
+        return getting
+
+    installed.replace(sys, "settrace", wrap_set)
+    installed.replace(sys, "gettrace", wrap_get)
+
+
+class _Filtered:
+    """Called by Python in the place of ``told``, for all events or for those of one frame."""
+
+    def __init__(
+        self, told: TraceFunction, filename: str, firsts: Mapping[tuple[str, int], int]
+    ) -> None:
+        self.told = told
+        self._filename = filename
+        self._firsts = firsts
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "call" and _is_hidden(frame):
+            return None
+        if event == "line" and self._is_at_parameters(frame):
+            return self
+        local = self.told(frame, event, argument)
+        if local is None or local is self.told:
+            return self if local is not None else None
+        return _Filtered(local, self._filename, self._firsts)
+
+    def _is_at_parameters(self, frame: FrameType) -> bool:
+        code = frame.f_code
+        first = self._firsts.get((code.co_name, code.co_firstlineno), 0)
+        return frame.f_lineno < first and code.co_filename == self._filename
+
+
+def _is_hidden(frame: FrameType | None) -> bool:
+    """Whether it is a frame of ours, or of a library that we called rather than TensorFlow."""
+    while frame is not None and not is_ours(str(frame.f_globals.get("__package__"))):
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _TRACED:
+            return False
+        frame = frame.f_back
+    return frame is not None
+
+
+def _first_lines(source: str) -> dict[tuple[str, int], int]:
+    """The line of each function's first statement, by its name and its code's first line."""
+    lines = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            has_more = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
+            lines[node.name, _begin(node)] = _begin(node.body[1 if has_more else 0])
+    return lines
+
+
+def _begin(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
