@@ -13,6 +13,9 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from ..errors import TapevizError
 
+_PAUSES = 3
+"""So many times as long as optional work took passes before the next of its kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Task:
@@ -40,6 +43,8 @@ class Background(QObject):
         self._waiting: dict[str, _Task] = {}
         self.counts: dict[str, tuple[int, int]] = {}
         """How much of how much is done, of those tasks that report it."""
+        self._took: dict[str, tuple[float, float]] = {}
+        """When the last task of a kind ended, and the seconds that it took."""
         self._threads: list[threading.Thread] = []
         self._is_closed = False
         self._answered.connect(self._take_answer, Qt.ConnectionType.QueuedConnection)
@@ -49,6 +54,16 @@ class Background(QObject):
         """The kinds whose answer is still awaited."""
         current = {kind for kind, task in self._running.items() if self._is_current(task)}
         return frozenset(current | self._waiting.keys())
+
+    def is_due(self, kind: str) -> bool:
+        """Whether work that may as well be left out, or come later, is to be done now: none of its
+        kind is under way, and it gets a quarter of the time at most."""
+        ended, seconds = self._took.get(kind, (0.0, 0.0))
+        return kind not in self.busy and time.monotonic() > ended + _PAUSES * seconds
+
+    def forget_times(self) -> None:
+        """All work is due: what is done from now on has nothing to do with what was done before."""
+        self._took.clear()
 
     def submit(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
         number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
@@ -98,10 +113,13 @@ class Background(QObject):
     def _work(self, task: _Task) -> None:
         answer: Any = None
         error: BaseException | None = None
+        began = time.monotonic()
         try:
             answer = task.work()
         except BaseException as caught:  # a bug must reach the log, whatever it is
             error = caught
+        now = time.monotonic()
+        self._took[task.kind] = (now, now - began)
         try:
             self._answered.emit(task, answer, error)
         except RuntimeError:

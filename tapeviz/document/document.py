@@ -225,6 +225,7 @@ class Document(QObject):
     def _turn_over(self) -> None:
         self.trouble, self.is_troubled = "", False
         self._has_news = self.is_loaded = False
+        self.background.forget_times()
         self.mending.forget()
         self.insides.forget()
 
@@ -297,7 +298,7 @@ class Document(QObject):
         self.step_changed.emit()
 
     def _diagnose(self, trace: Trace) -> None:
-        if not (self.is_running and "diagnose" in self.background.busy):  # as with pictures below
+        if not self.is_running or self.background.is_due("diagnose"):  # as with pictures
             work = partial(self._diagnosed, trace, self.view.overlay.call)
             self.background.submit("diagnose", work, self._take_diagnosis)
 

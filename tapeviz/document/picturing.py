@@ -68,7 +68,7 @@ class Picturing:
         if document.trace is EMPTY_TRACE or are_same(wanted, self._arranged_from):
             return
         is_growing = document.is_running and self._arranged_from[1:] == wanted[1:]
-        if is_growing and "arrange" in document.background.busy:
+        if is_growing and not document.background.is_due("arrange"):
             return  # the picture of a moment ago is worth more than none: this one comes after it
         before = self.arranged if self._stays_alike() else None
         self._arranged_from = wanted

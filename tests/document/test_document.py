@@ -220,6 +220,30 @@ def test_a_scene_with_much_inside_is_composed_in_the_background(
     assert "compose" in document.background.busy
 
 
+def test_optional_work_gets_a_quarter_of_the_time(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    background = Background()
+    now = [100.0]
+    monkeypatch.setattr("tapeviz.document.background.time.monotonic", lambda: now[0])
+
+    def work() -> None:
+        now[0] += 2.0
+
+    assert background.is_due("arrange")
+    background.submit("arrange", work, lambda _: None)
+    assert not background.is_due("arrange")
+    qtbot.waitUntil(lambda: not background.busy)
+    now[0] = 102.0 + 6.0
+    assert not background.is_due("arrange")
+    assert background.is_due("diagnose")
+    now[0] += 0.1
+    assert background.is_due("arrange")
+    now[0] = 103.0
+    background.forget_times()
+    assert background.is_due("arrange")
+
+
 def test_the_backward_pass_is_worked_out_in_the_background(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
