@@ -17,7 +17,7 @@ from .graph.alike import counterparts
 from .graph.build import build
 from .graph.chips import chip
 from .graph.groups.fold import fold
-from .graph.groups.opening import MOST_BOXES, choose_open
+from .graph.groups.opening import MOST_BOXES, OpenGroups, choose_open
 from .graph.groups.tree import Tree, grow
 from .graph.model import Frame, NodeId
 from .graph.nodes import op_id
@@ -98,8 +98,13 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
     has_choice = view.layout == "layered" and not view.grouping
     has_choice = has_choice and any(group.kind != "entry" for group in tree.groups.values())
     best, largest, sizes = Arranged(), -1.0, set[int]()
+    seen: list[OpenGroups] = []
     for most in _BUDGETS if has_choice else (0 if view.grouping else MOST_BOXES,):
-        sized = _sized(built, tree, trace, view, most)
+        opening = _opening(built, tree, trace, view, most)
+        if opening in seen:
+            continue
+        seen.append(opening)
+        sized = _folded(built, tree, trace, view, opening)
         if len(sized) in sizes:
             continue
         sizes.add(len(sized))
@@ -159,16 +164,25 @@ def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDi
 
 
 def _sized(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> nx.MultiDiGraph:
-    unfolded = view.unfolded | _around_what_raised(tree, trace)
-    opening = choose_open(
+    return _folded(built, tree, trace, view, _opening(built, tree, trace, view, most))
+
+
+def _opening(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> OpenGroups:
+    return choose_open(
         built,
         tree,
         () if view.grouping else built.pinned,
         folded=view.folded,
-        unfolded=unfolded,
+        unfolded=view.unfolded | _around_what_raised(tree, trace),
         turns=dict(view.turns),
         most=most,
     )
+
+
+def _folded(
+    built: OpGraph, tree: Tree, trace: Trace, view: View, opening: OpenGroups
+) -> nx.MultiDiGraph:
+    unfolded = view.unfolded | _around_what_raised(tree, trace)
     return _weighed(with_sizes(chip(fold(built, tree, opening, unfolded)), trace))
 
 

@@ -59,6 +59,7 @@ class _Folding:
             for path, group in tree.groups.items()
             if path not in opening.closed and (group.count or path in framed)
         }
+        self._frame_of = {"": "", **{path: path for path in self._framed}}
         self._hidden: dict[str, tuple[str, str]] = {"": ("", "")}
         self._matches: dict[str, dict[NodeId, NodeId | None]] = {}
         self._shown: dict[NodeId, NodeId | None] = {}
@@ -90,7 +91,7 @@ class _Folding:
                 others = tuple(n for n in names if n != shown)
                 around = tree.groups[home].parent if self._is_turn(home) else home
                 node = replace(node, group=around, members=others) if home or others else node
-            frame = next((path for path in upwards(home) if path in self._framed), "")
+            frame = self._frame_around(home)
             result.add_node(shown, node=node, frame=frame)
         self._carry_edges(result)
         result.graph["frames"] = tuple(self._frames(result))
@@ -108,8 +109,10 @@ class _Folding:
 
     def _in_turn(self, node: Node, home: str) -> Node:
         """The node, with its value in the turns shown of the compiled loops around it."""
+        if not self._opening.numbers or node.tensor is None or node.role != "op":
+            return node
         loops = [path for path in upwards(home) if path in self._opening.numbers]
-        if not loops or node.tensor is None or node.op is None or node.role != "op":
+        if not loops or node.op is None:
             return node
         loop, key = self._turn_of(loops)
         if key is None:
@@ -126,16 +129,27 @@ class _Folding:
             return loop, None
         return loop, tuple(numbers[path] - 1 for path in reversed(loops))
 
+    def _frame_around(self, path: str) -> str:
+        """The path of the innermost group with a frame at or around this one; empty if none."""
+        unknown: list[str] = []
+        while path not in self._frame_of:
+            unknown.append(path)
+            path = self._tree.groups[path].parent
+        found = self._frame_of[path]
+        self._frame_of.update(dict.fromkeys(unknown, found))
+        return found
+
     def _is_inside(self, name: NodeId, path: str) -> bool:
         return f"{self._tree.home.get(name, '')}/".startswith(f"{path}/")
 
     def _frames(self, result: nx.MultiDiGraph) -> list[Frame]:
-        used = {above for _, path in result.nodes(data="frame") for above in upwards(path)}
+        frames = {path for _, path in result.nodes(data="frame")}
+        used = {above for path in frames for above in upwards(path)}
         found = []
         for path, group in self._tree.groups.items():
             if path not in self._framed or path not in used:
                 continue
-            parent = next((path for path in upwards(group.parent) if path in self._framed), "")
+            parent = self._frame_around(group.parent)
             frame = Frame(path, group.title, group.line, parent, entry=group.entry)
             if group.turns:
                 turn = group.turns.index(self._opening.turns[path]) + 1
