@@ -1,6 +1,6 @@
-"""Words on the command line in, an exit status out. One file for each verb.
+"""The command line in, an exit status out; a module for each verb.
 
-Nothing heavy is imported here: ``tapeviz --help`` answers before NumPy or Qt would be loaded.
+Nothing heavy is imported here, so ``tapeviz --help`` loads neither NumPy nor Qt.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ COMMANDS = {
     "examples": "list the examples, or print one",
     "open": "open the window (also: tapeviz [FILE])",
 }
-"""Verb → what it does; each is a module of this package with ``add_arguments`` and ``run``."""
+"""Verb → its help; each verb is a module of this package with ``add_arguments`` and ``run``."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors of usage in one line, with tapeviz's own exit status."""
+    """Reports a usage error in one line, with tapeviz's exit status 3."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(TapevizError.exit_status, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -51,13 +51,14 @@ def _parser() -> _Parser:
 
 
 def _late_verb(options: argparse.Namespace) -> str:
-    """The verb that stands where ``tapeviz [FILE]`` has a file: ``--python P explain f.py``."""
+    """The verb in the place of FILE, after options: ``--python P explain f.py``; empty for a
+    file."""
     files = options.files if options.verb == "open" else ()
     return next((file for file in files if file in COMMANDS and not os.path.exists(file)), "")
 
 
 def _end_in_order() -> None:
-    """Asked to end by the system, this process leaves as it does after Ctrl+C: kernels first."""
+    """Let SIGTERM and SIGHUP end this process like Ctrl+C, which ends its kernels first."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
@@ -65,10 +66,10 @@ def _end_in_order() -> None:
 
 
 def collect_seldom() -> None:
-    """Python looks for cyclic garbage seldom: of a large trace nearly all objects stay.
+    """Let Python collect cyclic garbage rarely.
 
-    Its own thresholds (700, 10, 10) make it walk over them again and again, a third of the time
-    of reading and diagnosing, and more the larger the trace is.
+    With its default thresholds (700, 10, 10) it walks over the objects of a large trace, nearly all
+    of which stay, again and again: a third of the time of reading and diagnosing, or more.
     """
     gc.set_threshold(50_000, 20, 5)
 
@@ -79,7 +80,7 @@ def _exit(number: int, frame: object) -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``tapeviz`` with these arguments (default: of the process); gives the exit status."""
+    """Run ``tapeviz`` with these arguments (default: of the process); returns the exit status."""
     if arguments is None:
         _end_in_order()
         collect_seldom()

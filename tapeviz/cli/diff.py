@@ -1,4 +1,4 @@
-"""``tapeviz diff``: two snippets in, what differs between their gradients and ops out."""
+"""``tapeviz diff``: two snippets in, the differences of their gradients and ops out."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 the same gradients, 1 they differ, 2 a snippet raised; else the error's status."""
+    """Exit status: 0 same gradients, 1 they differ, 2 a snippet raised, 3 other errors."""
     from ..analysis.comparing import compare
     from ..drawing_of_both import only_drawn
     from ..report import ended_well

@@ -1,4 +1,4 @@
-"""A comparison in, the lines that a person reads, or the JSON object, out."""
+"""A comparison in, lines for a terminal or a JSON object out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_ELEMENTS = 10_000
 
 
 def as_text(before: Named, after: Named, comparison: Comparison) -> str:
-    """Each gradient of both, then the ops that only one of them ran."""
+    """Each gradient of both runs, then the ops that only one of them ran."""
     blocks = [f"--- {before[0]}\n+++ {after[0]}"]
     for _, explained in (before, after):
         blocks += _ending(explained)

@@ -1,4 +1,4 @@
-"""``tapeviz explain``: snippets in, what happened to each gradient out, as text or JSON."""
+"""``tapeviz explain``: snippets in, the outcome of each gradient out, as text or JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 every gradient flows, 1 one is None, zero or not finite, 2 a snippet raised, 3 trouble."""
+    """Exit status: 0 all gradients flow, 1 one is None, zero or not finite, 2 a snippet raised, 3
+    other errors."""
     from .inputs import inputs
 
     statuses = []
@@ -64,7 +65,7 @@ def _explained(opened: Inputs, name: str, options: argparse.Namespace) -> Explai
 
 
 def tell_progress(done: int, known: int) -> None:
-    """On a terminal a line that is wiped when all is done; nothing in a pipe."""
+    """Show the progress on a terminal, as a line that is wiped at the end; nothing in a pipe."""
     if sys.stderr.isatty():
         end = "\r\033[K" if done >= known else f"\rtried {done} of {known} fixes"
         sys.stderr.write(end)

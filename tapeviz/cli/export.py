@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """As ``explain``; the picture is written whatever it shows."""
+    """Exit status as of ``explain``; the picture is written in any case."""
     from ..export import check_suffix, write_picture
 
     output = Path(options.output)
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Names that are not there are reported before the snippet is run."""
+    """Raise for options that cannot be met, before the snippet is run."""
     from ..graph.groups.tree import GROUPINGS
     from ..layout import LAYOUTS
 
@@ -107,7 +107,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _tell_trouble(explained: Explained) -> None:
-    """Why the picture shows less than the snippet would: it raised, left early, or ran no op."""
+    """Print why the picture may lack something: the snippet raised, left early, or ran no op."""
     from ..report import ended_well, plain_message
 
     trace, error = explained.trace, explained.diagnosis.error
@@ -126,7 +126,7 @@ def _tell_trouble(explained: Explained) -> None:
 def _write_page(
     explained: Explained, view: View, output: Path, options: argparse.Namespace
 ) -> None:
-    """All about a gradient call, with every step and round."""
+    """Write a page about a gradient call, with every step and round."""
     from ..export import write_shared_page
     from ..scene.theme import THEMES
     from ..sharing.page import make_page
@@ -144,7 +144,7 @@ def _write_page(
 def _write_steps(
     explained: Explained, view: View, output: Path, options: argparse.Namespace
 ) -> None:
-    """The backward pass as a film, a frame a step."""
+    """Write the backward pass as a GIF, a frame for each step."""
     from ..drawing import shown_call
     from ..export import steps_filmed, write_animation
 
@@ -157,7 +157,7 @@ def _write_steps(
 def _write_rounds(
     explained: Explained, view: View, output: Path, options: argparse.Namespace
 ) -> None:
-    """The rounds of a call site as a film; what is alike in all of them stands still."""
+    """Write the rounds of a call site as a GIF; what is the same in all of them does not move."""
     from ..drawing import shown_call
     from ..export import write_animation
     from ..films import ROUND_SECONDS, draw_rounds
@@ -175,7 +175,7 @@ def _write_rounds(
 def _pictures(
     explained: Explained, view: View, theme: str, steps: Sequence[int | None]
 ) -> list[Drawing]:
-    """The drawing after each of these numbers of steps, all in one layout."""
+    """The drawing after each of these numbers of steps, all with one layout."""
     from ..drawing import arrange, shown_call
     from ..films import draw_call
     from ..scene.theme import THEMES
@@ -225,7 +225,7 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
 
 
 def _round(diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
-    """The call that is this round (from 1) of the call site that is drawn."""
+    """The call of this round (from 1) of the call site that is drawn."""
     check_round(diagnosis, number)
     shown = diagnosis.call(call)
     if shown is not None and shown.call.traced and number <= shown.call.ran:
@@ -240,7 +240,8 @@ def _round(diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
 
 
 def _turns(wanted: Sequence[str], explained: Explained, view: View) -> tuple[tuple[str, int], ...]:
-    """Which turn of which repeat to show; without a path the repeat with the most ops."""
+    """(path of a repeat, turn to show) for each ``--turn``; without a path, the repeat with the
+    most ops."""
     from ..drawing import repeats
 
     if not wanted:
@@ -262,7 +263,7 @@ def _turns(wanted: Sequence[str], explained: Explained, view: View) -> tuple[tup
 
 
 def _check_groups(explained: Explained, view: View) -> None:
-    """A group to fold or unfold that is not there is an error that names those that are."""
+    """Raise for a group to fold or unfold that does not exist, with the names of those that do."""
     from ..drawing import group_paths
 
     named = view.folded | view.unfolded

@@ -37,20 +37,20 @@ class TimedOut(TapevizError):
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A recording with what follows from it."""
+    """A recording with its trace and diagnosis."""
 
     recording: Recording
     trace: Trace
     diagnosis: Diagnosis
     snippet: Snippet | None = None
-    """The snippet that was run; None for a recording that was kept."""
+    """The snippet that was run; None for a recording from a file."""
     shares: Mapping[CallId, ShareTable] = field(default_factory=dict)
 
 
 class _Passing(Silent):
-    """Passes the snippet's output on; under ``--json`` all of it to standard error.
+    """Passes the snippet's output on, with ``--json`` all of it to standard error.
 
-    When it cannot (its reader has gone, the disk is full) the run is stopped.
+    If that fails (a closed pipe, a full disk) the run is stopped.
     """
 
     def __init__(self, only_stderr: bool) -> None:
@@ -75,20 +75,20 @@ class _Passing(Silent):
             self._unfinished[name] = not text.endswith("\n")
 
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
-        """A line of our own standard input, as a plain run would read it."""
+        """Answer ``input()`` with a line of our standard input, as in a plain run."""
         # A thread of its own: the kernel's has to go on while the user thinks.
         threading.Thread(
             target=lambda: reply(_read_line()), name="tapeviz-input", daemon=True
         ).start()
 
     def stop_in_trouble(self, stop: Callable[[], None]) -> None:
-        """Call ``stop`` when output cannot be passed on, also if that was so already."""
+        """Call ``stop`` if output cannot be passed on, now or later."""
         self._stop = stop
         if self._trouble is not None:
             stop()
 
     def conclude(self) -> None:
-        """Raise what went wrong; end a line that the snippet left open, so that ours begins one."""
+        """Raise an error of passing output on; end a line that the snippet left open."""
         self._stop = None
         if self._trouble is not None:
             raise self._trouble
@@ -106,7 +106,7 @@ def _read_line() -> str | None:
 
 
 class Inputs:
-    """Records what is named; the kernel is started when the first snippet needs it."""
+    """Records or loads the inputs; the kernel is started for the first snippet."""
 
     def __init__(self, options: argparse.Namespace, *, only_stderr: bool, files: int = 1) -> None:
         self._options = options
@@ -133,7 +133,7 @@ class Inputs:
     def try_fixes(
         self, explained: Explained, on_progress: Callable[[int, int], None] | None = None
     ) -> Explained:
-        """With the fixes that mend it. What a recording holds is never run again."""
+        """Add fixes that were tried. A recording from a file is never run again."""
         from ..fixes import try_fixes
 
         like = explained.snippet
@@ -149,7 +149,7 @@ class Inputs:
         return replace(explained, diagnosis=mended)
 
     def cross(self, explained: Explained) -> Explained:
-        """With the gradients across NumPy code, which takes one more run where there is some."""
+        """Add the gradients across NumPy code, which needs another run if there is any."""
         from ..fixes import Outcome, cross_cuts
 
         like = explained.snippet
@@ -205,7 +205,7 @@ class Inputs:
 def inputs(
     options: argparse.Namespace, *, only_stderr: bool = False, files: Sequence[str] = ()
 ) -> Iterator[Inputs]:
-    """Kernels for as long as the block lasts."""
+    """The inputs, whose kernels end with the ``with`` block."""
     opened = Inputs(options, only_stderr=only_stderr, files=len(files) or 1)
     try:
         yield opened

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """As ``explain``; the recording is kept whatever happened in it."""
+    """Exit status as of ``explain``; the recording is written in any case."""
     output = Path(options.output)
     if output.suffix.lower() != ".tape":
         raise TapevizError(f"a recording is a .tape file: -o {output.with_suffix('.tape')}")

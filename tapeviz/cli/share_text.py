@@ -1,4 +1,4 @@
-"""A table of shares in, the lines that show it in a terminal out."""
+"""A table of shares in, lines for a terminal out."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _RULE = "─"
 
 
 def share_lines(table: ShareTable) -> Iterator[str]:
-    """Targets down, sources across, and below what TensorFlow returned: the sum of each column.
+    """A row for each target, a column for each source, and below the sums, which TensorFlow
+    returned.
 
-    Then what each target with elements gives one by one. Nothing of a table that is too large, or
-    in which every share is None.
+    Then a table of the elements of each target that has some. Nothing for a table that is too
+    large, or in which every share is None.
     """
     if all(cell is None for row in table.lines for cell in row.cells):
         return

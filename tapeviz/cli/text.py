@@ -1,4 +1,4 @@
-"""A trace and its diagnosis in, the lines a person reads in a terminal out."""
+"""A trace and its diagnosis in, lines for a terminal out."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _place(trace: Trace, diagnosed: CallDiagnosis) -> str:
 
 
 def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
-    """Say what the findings of a group share, in the words for the first; then their numbers."""
+    """The words that the findings of a group share, then the numbers of each."""
     finding = group[0]
     yield _wrapped(finding.message)
     cause = finding.cause
@@ -192,7 +192,7 @@ def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
 
 
 def _bridge(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
-    """The gradient across the cut, and how far it can be trusted; else why there is none."""
+    """The gradient across the cut and how far to trust it, or else why there is none."""
     finding = group[0]
     if finding.bridged_value is None and finding.bridged is None:
         if finding.no_bridge:
@@ -223,7 +223,7 @@ def _numbers(
     values: Sequence[TensorId | Array | None],
     most: int | None = None,
 ) -> Iterator[str]:
-    """The number of a single finding; of several a line for each, at most ``most``."""
+    """The number of a single finding, or a line for each of several, at most ``most``."""
     if len(group) == 1:
         value = values[0]
         if value is not None:
@@ -262,7 +262,8 @@ def _number(trace: Trace, number: TensorId | Array) -> str:
 
 
 def _printed(value: Array) -> str:
-    """Whole up to 50 elements in 10 lines; of a larger one the first and last of each dimension."""
+    """All elements if they are at most 50 in 10 lines, else the first and last of each
+    dimension."""
     text = np.array2string(value, threshold=50, edgeitems=3)
     is_long = text.count("\n") >= _MOST_LINES
     return np.array2string(value, threshold=0, edgeitems=3) if is_long else text

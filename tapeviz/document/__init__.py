@@ -1,4 +1,4 @@
-"""The one observable object, and what it is made of: Qt's signals, but no widget."""
+"""The observable document and its parts, with Qt's signals but without widgets."""
 
 from .document import Document
 

@@ -1,4 +1,4 @@
-"""Slow functions in, their answers on the window's thread out; only the newest of a kind counts."""
+"""Slow functions in, their results on the window's thread out; only the newest of a kind counts."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class _Task:
 
 
 class Background(QObject):
-    """Runs one task of each kind at a time, on threads that never keep the program alive.
+    """Runs a task of each kind at a time, on daemon threads.
 
-    A task asked for while another of its kind runs waits, and replaces one that waits already;
-    the answer of the one that ran is then dropped. ``done`` is called on the thread of this object.
+    A task submitted while another of its kind runs waits, and replaces one that waits already; the
+    result of the running one is dropped then. ``done`` is called on the thread of this object.
     """
 
     failed = Signal(str, object)
@@ -42,7 +42,7 @@ class Background(QObject):
         self._running: dict[str, _Task] = {}
         self._waiting: dict[str, _Task] = {}
         self.counts: dict[str, tuple[int, int]] = {}
-        """How much of how much is done, of those tasks that report it."""
+        """Kind → (done, in all), for tasks that report it."""
         self._took: dict[str, tuple[float, float]] = {}
         """When the last task of a kind ended, and the seconds that it took."""
         self._threads: list[threading.Thread] = []
@@ -51,7 +51,7 @@ class Background(QObject):
 
     @property
     def busy(self) -> frozenset[str]:
-        """The kinds whose answer is still awaited."""
+        """The kinds whose result is still awaited."""
         current = {kind for kind, task in self._running.items() if self._is_current(task)}
         return frozenset(current | self._waiting.keys())
 
@@ -77,7 +77,8 @@ class Background(QObject):
         self.busy_changed.emit()
 
     def report(self, kind: str, done: int, known: int) -> bool:
-        """Called by a task, on its own thread; False: its answer is not wanted any more."""
+        """Report progress, called by a task on its thread; returns whether its result is still
+        wanted."""
         self.counts[kind] = (done, known)
         with suppress(RuntimeError):  # the window was closed meanwhile
             self.busy_changed.emit()
@@ -85,7 +86,7 @@ class Background(QObject):
         return task is not None and self._is_current(task)
 
     def drop(self, *kinds: str) -> None:
-        """Forgets what of these kinds runs or waits: its answer will not be delivered."""
+        """Drop the tasks of these kinds: their results are not delivered."""
         for kind in kinds:
             self._numbers[kind] = self._numbers.get(kind, 0) + 1
             self._waiting.pop(kind, None)
@@ -99,8 +100,8 @@ class Background(QObject):
         thread.start()
 
     def close(self, patience: float) -> bool:
-        """Starts nothing more and drops all answers; waits for the threads at most ``patience``
-        seconds. False: one is still at work, and must not outlive the objects of Qt."""
+        """Drop all tasks, and wait for the threads at most ``patience`` seconds; returns False if
+        one still runs, which must not outlive the objects of Qt."""
         self._is_closed = True
         self._waiting.clear()
         for kind in self._running:
@@ -145,12 +146,12 @@ class Background(QObject):
 
 
 def are_same(inputs: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Whether a task's inputs are, one by one, the very objects that they were."""
+    """Whether two tuples hold the same objects."""
     return len(inputs) == len(other) and all(a is b for a, b in zip(inputs, other, strict=True))
 
 
 def failure_words(kind: str, error: BaseException) -> str:
-    """The words for a task that failed: the user's trouble, or a bug of ours."""
+    """The line for a task that failed, by a TapevizError or a bug."""
     if isinstance(error, TapevizError):
         return str(error)
     return f"Something went wrong in tapeviz ({kind}): {type(error).__name__}: {error}"

@@ -1,7 +1,7 @@
-"""Two runs in; both side by side, the same ops in the same place, out: beside the picture of one.
+"""Two runs in, a picture of both side by side, with the same ops in the same places, out.
 
-The first run is the document's own. The second is recorded apart, or comes from a file; neither
-changes what the document shows otherwise.
+The first run is the document's own. The second is recorded in another process, or comes from a
+file; it does not change the rest of the document.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ BEFORE, AFTER = "before:", "after:"
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """Two runs, what differs, and their picture. ``fix``: the second one is the text of it."""
+    """Two runs, their differences, and their picture. ``fix``: the fix whose text is the second
+    run."""
 
     before: Shown
     after: Shown
@@ -42,7 +43,7 @@ class Both:
 
 
 class Comparing(QObject):
-    """``both``: what is shown in place of the document's own picture, if anything is."""
+    """``both``: the comparison shown in place of the document's own picture, None for none."""
 
     changed = Signal()
 
@@ -51,7 +52,7 @@ class Comparing(QObject):
         self._document = document
         self.both: Both | None = None
         self.awaited = ""
-        """The name of the run that the comparison waits for."""
+        """The name of the run that the comparison waits for; empty for none."""
         self._number = 0
         self._form = DEFAULT_VIEW
         self._picked: NodeId = ""
@@ -64,7 +65,7 @@ class Comparing(QObject):
             signal.connect(self.leave)
 
     def compare_text(self, source: str, name: str, fix: Fix | None = None) -> None:
-        """Runs a text apart, and shows it beside the run that the document has."""
+        """Run a text in another process, and show it beside the document's run."""
         number = self._begin(name)
         record = self._document.runs.pipeline.record_apart
         filename = self._document.text.filename
@@ -72,12 +73,12 @@ class Comparing(QObject):
         self._compare(work, name, fix)
 
     def compare_trace(self, load: Callable[[], Trace], name: str) -> None:
-        """Shows a recording beside the run; ``load`` is called in the background."""
+        """Show a recording beside the document's run; ``load`` is called in the background."""
         self._begin(name)
         self._compare(load, name, None)
 
     def leave(self) -> None:
-        """Back to the picture of the document's own run."""
+        """Show the document's own picture again."""
         self._number += 1
         self._document.background.drop("compare")
         was_there = self.both is not None or self.awaited
@@ -119,7 +120,7 @@ class Comparing(QObject):
     # View and selection
 
     def _view(self) -> View:
-        """The form of the document's view; of what lies over it the switch across the cut."""
+        """The document's view, without selection, step and folds."""
         view = self._document.view
         overlay = replace(DEFAULT_VIEW.overlay, show_bridge=view.overlay.show_bridge)
         # Groups that were opened or closed by hand are those of one graph.
@@ -137,7 +138,7 @@ class Comparing(QObject):
             self.leave()
 
     def pick(self, node: NodeId) -> None:
-        """A node of the picture of both was clicked: the document selects its own twin of it."""
+        """Select a node of the picture of both, in the document its counterpart."""
         self._picked = node
         twin = node if node.startswith(BEFORE) else self._partners.get(node, "")
         own = twin.removeprefix(BEFORE)
@@ -149,7 +150,8 @@ class Comparing(QObject):
 
     @property
     def selected(self) -> frozenset[NodeId]:
-        """In the picture of both: what the document has selected, what was clicked, the twins."""
+        """The selected nodes of the picture of both: those of the document, those clicked, and
+        their counterparts."""
         own = {BEFORE + node for node in self._document.selection.nodes}
         chosen = own | {self._picked} if self._picked else own
         return frozenset(

@@ -1,8 +1,8 @@
-"""The one observable object: source, trace and view go in, all that follows from them comes out.
+"""The observable document: source, trace and view in, diagnosis, graph and scene out.
 
-Panels and canvas read its attributes when a signal says that one is another object now; they know
-neither each other nor the pipeline. A stage runs again only when one of its inputs is another
-object. All work of some length is done in the background and numbered by kind.
+Panels and canvas read its attributes when a signal says that they changed; they know neither each
+other nor the pipeline. A stage runs again only if one of its inputs is another object. Long work is
+done in the background, where only the newest task of each kind counts.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from .text import UNNAMED, Text
 from .values import Values
 
 LONGEST_PAGE = 300_000
-"""Characters of a text that may be a pasted page: Python reads longer ones without letting go of
-its lock, which would freeze the window."""
+"""Characters of a text that is repaired, at most: Python parses without releasing its lock, so a
+longer text would freeze the window."""
 
 
 class Document(QObject):
@@ -64,15 +64,15 @@ class Document(QObject):
     picture_added = Signal(bytes)
     """A figure that the snippet showed (PNG)."""
     question_changed = Signal()
-    """``input()`` waits for a line, or no longer: :attr:`Runs.question`."""
+    """``input()`` begins or ends to wait for a line: :attr:`Runs.question`."""
     progress_changed = Signal()
     status_changed = Signal()
     reveal_requested = Signal(object)
-    """Nodes (a frozenset) that the graph should bring into sight."""
+    """Nodes (a frozenset) to bring into sight in the graph."""
     call_reveal_requested = Signal(int)
-    """A gradient call whose card should come into sight."""
+    """A gradient call whose card to bring into sight."""
     line_requested = Signal(int)
-    """A line of the text of now to go to."""
+    """A line of the present text to go to."""
     failed = Signal(str, object)
     """A bug in the background: where, and the exception. The window logs it."""
 
@@ -106,7 +106,7 @@ class Document(QObject):
         self._picturing = Picturing(self)
         self.comparing = Comparing(self)
         self.hovered: frozenset[NodeId] = frozenset()
-        """The nodes of what the pointer is over, in whatever panel."""
+        """The nodes of what the pointer is over, in any panel."""
         self.insides = Insides(self)
         self.values = Values(self)
         self.folding = Folding(self)
@@ -119,7 +119,7 @@ class Document(QObject):
 
     @property
     def is_stale(self) -> bool:
-        """The text was edited since it ran."""
+        """Whether the text was edited since it ran."""
         return self.trace is not EMPTY_TRACE and self.text.source != self.text.ran
 
     @property
@@ -130,7 +130,7 @@ class Document(QObject):
         )
 
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
-        """Takes a text that replaces the former one; what followed from that is forgotten."""
+        """Replace the text, and forget the run of the old one."""
         self.runs.forget()
         self.part = None
         self.background.drop("repair", "look")
@@ -139,14 +139,14 @@ class Document(QObject):
         self.text.open(source, path, name)
 
     def open_trace(self, trace: Trace, kept: Opener | None = None) -> None:
-        """Takes a recording that was kept, and the text that it recorded."""
+        """Replace the text and the run by those of a recording."""
         self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
         self.text.ran, self.is_loaded = trace.source, True
         self.insides.kept = kept
         self.take_trace(trace)
 
     def repair_text(self) -> None:
-        """Repairs what was pasted, in the background; :attr:`Text.repairs_changed` is emitted."""
+        """Repair a pasted text in the background; :attr:`Text.repairs_changed` is emitted then."""
         source = self.text.source
         if len(source) > LONGEST_PAGE:
             return
@@ -162,7 +162,7 @@ class Document(QObject):
             self.run(self.part)
 
     def _look_for_left_out(self) -> None:
-        """A page that was opened or typed is mended as it runs: only say what is left out."""
+        """Find the parts of a page that was opened or typed that will be left out when it runs."""
         source = self.text.source
 
         def take(found: Repairs) -> None:
@@ -174,7 +174,7 @@ class Document(QObject):
         self.background.submit("look", partial(self.stages.repair, source), take)
 
     def go_to_line(self, line: int) -> None:
-        """Selects a line of the text that ran, and asks the editor to go there."""
+        """Select a line of the text that ran, and let the editor go there."""
         now = self.text.line_now(line)
         if now:
             self.select_line(now)
@@ -187,9 +187,9 @@ class Document(QObject):
         return self.runs.is_running
 
     def run(self, part: LinePart | None = None) -> None:
-        """Runs the text as it stands, once it is repaired; a run under way is stopped.
+        """Run the text, once it is repaired; the present run is stopped.
 
-        ``part``: only these lines, alone, at the line numbers that they have in the text.
+        ``part``: run only these lines, at the line numbers that they have in the text.
         """
         self.part = part
         self._runs_once_repaired = "repair" in self.background.busy
@@ -205,7 +205,7 @@ class Document(QObject):
             self.say(f"Lines {part[0]}–{part[1]} run alone")
 
     def fixed_text(self, fix: Fix) -> tuple[str, LinePart | None]:
-        """The text after a fix of what ran last, and the part of it that is to run again."""
+        """The whole text after a fix of the last run, and the part of it to run again."""
         if self.part is None:
             return self._fixed_page(fix), None
         return merge_fix(self.text.ran, self.part, fix.text)
@@ -230,13 +230,13 @@ class Document(QObject):
         self.insides.forget()
 
     def stop(self) -> None:
-        """Ends the run under way. What was recorded until then stays."""
+        """Stop the run; what was recorded until then stays."""
         self.runs.stop()
 
     # What follows from a trace
 
     def take_trace(self, trace: Trace) -> None:
-        """Takes a recording, just made or loaded; diagnosis, layout and scene follow."""
+        """Show a trace; diagnosis, layout and scene follow."""
         self.trace = trace
         if not self._has_news:
             self._has_news = True
@@ -252,18 +252,18 @@ class Document(QObject):
         self.status_changed.emit()
 
     def _forget_diagnosis(self) -> None:
-        """The cards, marks and steps of the run before go at once; its graph stays, faded."""
+        """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""
         self.background.drop("diagnose")
         self._set_overlay(replace(self.view.overlay, step=None))
         self.diagnosis = EMPTY_DIAGNOSIS
         self._picturing.relink()
-        self.hover(frozenset())  # a card that goes tells nobody that the pointer left it
+        self.hover(frozenset())  # a card that is deleted does not report that the pointer left it
         self.diagnosis_changed.emit()
         self.step_changed.emit()
 
     def take_opened(self, opened: Opened, unfolded: frozenset[str]) -> None:
-        """Takes the same recording with another call of a compiled function opened. What is alike
-        stays where it is. ``unfolded``: paths of groups that are to stand open now."""
+        """Show the trace of the same run with another call of a compiled function opened; nodes
+        that are alike stay in place. ``unfolded``: paths of groups to open."""
         self.trace = opened.trace
         self.diagnosis = with_fixes_of(self.diagnosis, opened.diagnosis)
         self.background.drop("diagnose")
@@ -328,8 +328,8 @@ class Document(QObject):
         self._picturing.compose()
 
     def follow(self, successors: Mapping[NodeId, NodeId]) -> None:
-        """Keep the selection when another call's graph takes the place of this one; drop it if it
-        is nowhere in there."""
+        """Keep the selection when the graph of another call replaces this one; drop it if that has
+        no counterpart. ``successors``: node of the old graph → node of the new one."""
         nodes = frozenset(successors[node] for node in self.selection.nodes if node in successors)
         if nodes:
             tensor = self.links.tensor_of(nodes)
@@ -364,15 +364,15 @@ class Document(QObject):
 
     @property
     def site(self) -> CallSite | None:
-        """The call site of the call that is shown, where that has several rounds."""
+        """The call site of the call shown; None if it has only one round."""
         current = self.current_call
         site = self.diagnosis.rounds.site_of(current.call.id) if current is not None else None
         return site if site is not None and len(site) > 1 else None
 
     @property
     def round(self) -> int:
-        """The round (from 1) that is shown, of a gradient call in a compiled function the call of
-        that; 0 where there are none."""
+        """The number (from 1) of the round shown, or of the call of the compiled function shown; 0
+        if there are none."""
         site, current = self.site, self.current_call
         if site is None:
             return self.insides.number
@@ -380,13 +380,13 @@ class Document(QObject):
 
     @property
     def rounds(self) -> int:
-        """How many rounds or calls :meth:`select_round` may choose from; 0 where there are none."""
+        """The number of rounds or calls for :meth:`select_round`; 0 if there are none."""
         run = self.insides.shown
         return len(self.site) if self.site is not None else run.count if run is not None else 0
 
     def select_round(self, number: int) -> None:
-        """Shows another round (from 1) of the call site that is shown, or another call of the
-        compiled function that it is in."""
+        """Show another round (from 1) of the call site shown, or another call of the compiled
+        function."""
         site = self.site
         if site is None:
             self.insides.select(number)
@@ -396,7 +396,7 @@ class Document(QObject):
             self._show_call(shown.call.id, step)
 
     def change_form(self, **changes: Any) -> None:
-        """Changes where things stand: layout, direction, grouping, folds, shows_all."""
+        """Change what the layout depends on: layout, direction, grouping, folds, shows_all."""
         self._set_view(replace(self.view, **changes))
         form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
         if form != self._picturing.form:
@@ -407,7 +407,7 @@ class Document(QObject):
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
 
     def pin_call(self) -> None:
-        """Keep the call that is drawn, whichever a later diagnosis would show first."""
+        """Keep the call that is drawn, even if a later diagnosis would show another one first."""
         current, overlay = self.current_call, self.view.overlay
         if overlay.call is None and current is not None:
             self._set_view(replace(self.view, overlay=replace(overlay, call=current.call.id)))
@@ -419,7 +419,7 @@ class Document(QObject):
             self.call_reveal_requested.emit(-1 if call is None else int(call))
 
     def _show_call(self, call: CallId | None, step: int | None) -> None:
-        """The scene is composed once its graph stands, so that the eye sees one change."""
+        """Show a call; its scene is composed after its graph is laid out, as a single change."""
         self._set_view(replace(self.view, overlay=replace(self.view.overlay, call=call, step=step)))
         self._picturing.relink()
         self._picturing.arrange()
@@ -447,13 +447,13 @@ class Document(QObject):
         self._select(Selection(nodes, self.links.line_of(nodes), tensor, self.selection.side))
 
     def hover(self, nodes: frozenset[NodeId]) -> None:
-        """The pointer came to what these nodes stand for, or left it (no nodes)."""
+        """Note that the pointer is over something that these nodes stand for (empty: nothing)."""
         if nodes != self.hovered:
             self.hovered = nodes
             self.hover_changed.emit()
 
     def select_line(self, line: int) -> None:
-        """The cursor came to a line of the text of now: its nodes light up."""
+        """Select the nodes of a line of the present text."""
         then = self.text.line_then(line)
         nodes = self.links.nodes_on(then)
         tensor = self.links.tensor_of(nodes) if nodes else self.selection.tensor
@@ -468,7 +468,7 @@ class Document(QObject):
         self._select(replace(self.selection, side=side))
 
     def show_cause(self, cause: Cause) -> None:
-        """Selects what stands at a cut and brings it into sight."""
+        """Select the nodes at a cut and bring them into sight."""
         nodes = self.links.nodes_of_cause(cause)
         if nodes:
             self.select_nodes(nodes)
@@ -491,7 +491,7 @@ class Document(QObject):
 
     @property
     def step(self) -> int | None:
-        """How many steps were walked; None: the whole flow is shown."""
+        """The number of steps walked; None: the whole flow is shown."""
         step = self.view.overlay.step
         return None if step is None or not self.steps else min(step, len(self.steps))
 
@@ -517,7 +517,8 @@ class Document(QObject):
         self.set_step(len(self.steps))
 
     def run_to_selection(self) -> bool:
-        """Walks on to the next step at the selection (from its end: to the first); False: none."""
+        """Go to the next step at the selection, after the last to the first; returns False without
+        one."""
         numbers = self.links.steps_of(self.selection.nodes)
         if not numbers:
             return False
@@ -526,7 +527,7 @@ class Document(QObject):
         return True
 
     def give_up(self) -> None:
-        """Ends what is worked out in the background; a later change of the view tries again."""
+        """Cancel all background work; a later change of the view starts it again."""
         self.mending.forget()
         self.comparing.leave()
         self.insides.give_up()
@@ -541,10 +542,10 @@ class Document(QObject):
             self.failed.emit(kind, error)
 
     def say(self, words: str, is_trouble: bool = False) -> None:
-        """One line for the user, kept until the next run."""
+        """Show a line in the status bar until the next run."""
         self.trouble, self.is_troubled = words, is_trouble
         self.status_changed.emit()
 
     def complain(self, words: str) -> None:
-        """One line about something that did not work."""
+        """Show a line about something that failed."""
         self.say(words, is_trouble=True)

@@ -1,4 +1,4 @@
-"""Groups that the user opens, closes and turns over in; another form of the picture out."""
+"""Groups that the user opens, closes and turns in, another view out."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Folding:
         self._document = document
 
     def unfold(self, node: NodeId) -> bool:
-        """Open a folded group; False when the node is none. The inside of a compiled call is asked
-        for first, where it is not known yet."""
+        """Open a folded group; returns False if the node is none. For a compiled call whose inside
+        is not known yet, ask for that first."""
         links, view = self._document.links, self._document.view
         path = links.closed_path(node)
         call = links.unknown_call(node)
@@ -30,7 +30,7 @@ class Folding:
         return bool(path)
 
     def fold(self, node: NodeId) -> bool:
-        """Close the group that a node stands in; False when it stands in none."""
+        """Close the group that a node is in; returns False if it is in none."""
         path = self._document.links.open_path(node)
         if path:
             self.fold_group(path)

@@ -11,23 +11,23 @@ from ..recording import Reply
 from ..trace.model import Trace
 
 OUTLIVES = 10_000
-"""Milliseconds from the end of a run to that of its inbox."""
+"""Milliseconds that the inbox outlives its run."""
 MOST_WAITING = 4_000_000
-"""Characters of output that wait for the window, more than the kernel sends of both streams; what
-comes above is counted and not kept."""
+"""Characters of output that may wait for the window, more than a kernel sends; more are only
+counted."""
 
 
 MOST_PIECES = 400
-"""Pieces of output in one batch: the streams in turns, line by line, come in very many."""
+"""Pieces of output in a batch, at most: alternating streams come in very many."""
 LONGEST_PIECE = 50_000
-"""Characters up to which what one stream wrote several times in a row is one piece."""
+"""Characters up to which consecutive writes to a stream are joined to a piece."""
 PAUSE = 5
-"""Milliseconds between a batch that had no room for all that waits and the next."""
+"""Milliseconds between two batches if more is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A line that ``input()`` waits for; ``reply`` takes it."""
+    """A line that ``input()`` waits for; call ``reply`` with it."""
 
     prompt: str
     is_secret: bool
@@ -36,7 +36,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """All that was reported since the last batch; ``trace`` is the newest; ``pictures``: PNG."""
+    """The reports since the last batch; ``trace``: the newest one; ``pictures``: PNG."""
 
     number: int
     ops: int = 0
@@ -49,7 +49,7 @@ class Batch:
 
 
 class Inbox(QObject):
-    """Listens to one run. However much is reported, one signal waits in the event loop."""
+    """Listens to a run. However much is reported, only one signal waits in the event loop."""
 
     arrived = Signal()
 
@@ -70,8 +70,8 @@ class Inbox(QObject):
         self._is_announced = False
 
     def retire(self) -> None:
-        """The run reported its end. The thread that did so may still be on its way out of the
-        signal, and other threads may be in it: an object of Qt must outlive them."""
+        """Delete this object some time after the end of the run: threads of the run may still be
+        emitting its signals."""
         QTimer.singleShot(OUTLIVES, self, self.deleteLater)
 
     def connect_to(self, receiver: QObject) -> None:
@@ -119,8 +119,8 @@ class Inbox(QObject):
         self._announce()
 
     def take(self) -> Batch:
-        """All that waits, or so much of the output that the window goes on meanwhile; then
-        the rest, and what came with it, is announced again."""
+        """Take everything that waits, or as much output as the window can show at once; the rest is
+        announced again."""
         with self._lock:
             pieces, self._printed = self._printed[:MOST_PIECES], self._printed[MOST_PIECES:]
             printed = tuple((stream, "".join(texts)) for stream, texts in pieces)
