@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..layout.model import Point, Rect
 
 ENOUGH = 0.95
@@ -16,6 +19,11 @@ COMFORT = 1.0
 """The largest scale of a fit: a small graph keeps its natural size."""
 EDGE = 8.0
 """Px that a first view leaves around the story."""
+MOST_MOVED = 64.0
+"""Px that a first view is moved at most so that its edges cut no boxes."""
+BESIDE = 5.0
+"""Px between an edge of the view and the box beside it."""
+NO_BOXES: NDArray[np.float64] = np.zeros((0, 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +92,39 @@ class Camera:
         y = _within(point[1], bounds.top, bounds.bottom, (self.height / 2 - margin) / scale)
         return replace(self, x=x, y=y, scale=scale)
 
-    def beginning_at(self, story: Sequence[Rect], least: float, bounds: Rect) -> Camera:
+    def beginning_at(
+        self,
+        story: Sequence[Rect],
+        least: float,
+        bounds: Rect,
+        boxes: NDArray[np.float64] = NO_BOXES,
+    ) -> Camera:
         """The first view: all of ``bounds``, or, if that needs a scale below ``least``, the first
-        rectangle of the ``story`` with as many of the others as fit, at ``least``."""
+        rectangle of the ``story`` with as many of the others as fit, at ``least``.
+
+        ``boxes``: (left, top, right, bottom) of what the edges of the view should not cut."""
         camera = self.fitted(bounds)
         if not story or camera.scale >= ENOUGH * least:
             return camera
         room = (self.width - 2 * EDGE) / least, (self.height - 2 * EDGE) / least
-        return camera.looking_at(_middle(story, room), least, bounds, margin=EDGE)
+        hull = _hull(story, room)
+        camera = camera.looking_at((hull.x, hull.y), least, bounds, margin=EDGE)
+        return camera.clear_of(boxes, hull) if len(boxes) else camera
+
+    def clear_of(self, boxes: NDArray[np.float64], kept: Rect) -> Camera:
+        """Moved by at most ``MOST_MOVED`` px so that its edges cut fewer boxes, if ``kept`` stays
+        in sight."""
+        sight = self.sight
+        across = _clear(
+            boxes[:, [0, 2]], (sight.left, sight.right), (kept.left, kept.right), self.scale
+        )
+        moved = replace(self, x=self.x + across)
+        left, right = moved.sight.left, moved.sight.right
+        seen = boxes[(boxes[:, 0] < right) & (boxes[:, 2] > left)]
+        down = _clear(
+            seen[:, [1, 3]], (sight.top, sight.bottom), (kept.top, kept.bottom), self.scale
+        )
+        return replace(moved, y=self.y + down)
 
     def between(self, other: Camera, share: float) -> Camera:
         """The camera after ``share`` (0…1) of a move to ``other``; the scale changes by equal
@@ -117,12 +150,34 @@ def _within(middle: float, low: float, high: float, half: float) -> float:
     return min(max(middle, low + half), high - half)
 
 
-def _middle(story: Sequence[Rect], room: tuple[float, float]) -> Point:
-    """The middle of the first rectangle and the later ones that fit into ``room`` with it."""
+def _hull(story: Sequence[Rect], room: tuple[float, float]) -> Rect:
+    """The first rectangle and the later ones that fit into ``room`` with it, as one."""
     hull = story[0]
     for rect in story[1:]:
         left, right = min(hull.left, rect.left), max(hull.right, rect.right)
         top, bottom = min(hull.top, rect.top), max(hull.bottom, rect.bottom)
         if right - left <= room[0] and bottom - top <= room[1]:
             hull = Rect.from_sides(left, top, right, bottom)
-    return hull.x, hull.y
+    return hull
+
+
+def _clear(
+    spans: NDArray[np.float64],
+    sight: tuple[float, float],
+    kept: tuple[float, float],
+    scale: float,
+) -> float:
+    """The least move of ``sight`` along one axis after which its ends cut the fewest ``spans``."""
+    gap, most = BESIDE / scale, MOST_MOVED / scale
+    nearest = np.minimum(np.abs(spans - sight[0]), np.abs(spans - sight[1])).min(axis=1)
+    spans = spans[nearest <= most + gap]
+    edges = np.concatenate((spans[:, 0] - gap, spans[:, 1] + gap))
+    moves = np.concatenate((edges - sight[0], edges - sight[1]))
+    moves = moves[np.abs(moves) <= most]
+    is_kept = (sight[0] + moves <= kept[0]) & (sight[1] + moves >= kept[1])
+    found = np.concatenate(([0.0], np.unique(moves[is_kept])))
+    low, high = sight[0] + found[:, None], sight[1] + found[:, None]
+    begins, ends = spans[:, 0], spans[:, 1]
+    cut = ((begins < low) & (low < ends)) | ((begins < high) & (high < ends))
+    counts = cut.sum(axis=1)
+    return float(found[np.lexsort((np.abs(found), counts))[0]])

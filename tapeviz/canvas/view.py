@@ -180,7 +180,8 @@ class GraphView(QGraphicsView):
     def _begin(self, glides: bool) -> None:
         self.follows_fit = True
         bounds = self.prepared.scene.bounds
-        camera = self.camera.beginning_at(self._story, self._least, bounds)
+        boxes = self.prepared.rects
+        camera = self.camera.beginning_at(self._story, self._least, bounds, boxes)
         if glides:
             self.glide_to(camera)
         else:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,3 +66,28 @@ def test_a_look_at_a_point_keeps_to_the_graph() -> None:
     assert closer.x == 1000  # it fits in this direction: the middle of all
     assert closer.y == 10_000 - (150 - 50)
     assert camera.looking_at((1000, 4_000), 1.0, wide).y == 4_000
+
+
+def test_a_first_view_of_a_part_begins_and_ends_at_whole_boxes() -> None:
+    boxes = [Rect(200, 20 + 70 * k, 160, 46) for k in range(12)]
+    bounds = Rect(200, 405, 160, 816)
+    sides = np.array([box.sides for box in boxes])
+    target, camera = boxes[-1], Camera(width=400, height=300)
+
+    def cut(seen: Camera) -> int:
+        sight = seen.sight
+        return sum(
+            box.top < edge < box.bottom for box in boxes for edge in (sight.top, sight.bottom)
+        )
+
+    plain = camera.beginning_at([target], 0.75, bounds)
+    clear = camera.beginning_at([target], 0.75, bounds, sides)
+    assert cut(plain) == 1
+    assert cut(clear) == 0
+    assert clear.scale == plain.scale
+    assert 0 < abs(clear.y - plain.y) * clear.scale <= 64
+    assert clear.sight.top <= target.top < target.bottom <= clear.sight.bottom
+    tall = Rect(200, 400, 160, 800)  # what cannot be in sight as a whole is not moved away from
+    assert camera.beginning_at([tall], 0.75, bounds, sides) == camera.beginning_at(
+        [tall], 0.75, bounds
+    )
