@@ -438,6 +438,12 @@ print("end")
 """
 import doctest; print(doctest.testmod())
 ''',
+    "pdb": """
+import pdb, threading
+print(pdb.Pdb, pdb.Pdb.__mro__, pdb.set_trace.__module__, threading.Thread.run.__qualname__)
+try: breakpoint()
+except BaseException as error: print(type(error))
+""",
     "argparse": """
 import argparse
 p = argparse.ArgumentParser(); p.add_argument("--lr", type=float, default=0.1); print(p.parse_args())

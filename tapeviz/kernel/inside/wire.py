@@ -27,6 +27,7 @@ import zmq
 
 from .before_exit import deliver_before_ending, line_in, note_crashes
 from .figures import draw_without_windows
+from .ipykernel_marks import remove_ipykernel_marks
 from .outlet import STREAMS, Outlet, own_pipes
 from .plain_python import plain_python, restore_environment
 from .script_end import end_script
@@ -41,6 +42,7 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     """Import the libraries to warm up and the recorder, then report ``tapeviz_ready``."""
     global _wire
     restore_environment(payload["environment"])
+    remove_ipykernel_marks()
     for name in payload["imports"]:
         importlib.import_module(name)
     for name in payload["if_there"]:
