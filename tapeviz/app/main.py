@@ -79,6 +79,7 @@ def make_application() -> QApplication:
 
     from ..paint.fonts import load_fonts
     from .processes.garbage import GarbageCollector
+    from .processes.heap import return_large_blocks
 
     # Diagnosis and layout run Python on other threads: switch to the window's thread sooner.
     sys.setswitchinterval(0.001)
@@ -86,6 +87,7 @@ def make_application() -> QApplication:
     application = known if isinstance(known, QApplication) else QApplication(["tapeviz"])
     if application.findChild(GarbageCollector) is None:
         GarbageCollector(application)
+        return_large_blocks()
     application.setApplicationName("tapeviz")
     application.setApplicationDisplayName("tapeviz")
     application.setDesktopFileName("tapeviz")

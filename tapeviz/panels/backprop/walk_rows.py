@@ -74,16 +74,17 @@ class WalkRows:
         rows: list[Row] = []
         lists_all = stretch.start in self._listed or stretch.count <= SHOWN_TURNS + 2
         left_out = range(0) if lists_all else range(stretch.count - SHOWN_TURNS, 1, -1)
-        for turn in range(stretch.count, 0, -1):
-            steps = stretch.rows_of(turn)
-            is_open = (stretch.start, turn) in self._open
-            if turn in left_out and not is_open:
-                is_next = rows and rows[-1].turns is stretch and not rows[-1].turn
-                if is_next and not rows[-1].is_open:
-                    rows[-1] = Row(rows[-1].first, steps[-1], stretch)
-                else:
-                    rows.append(Row(steps[0], steps[-1], stretch))
-                continue
+        opened = {turn for start, turn in self._open if start == stretch.start}
+        listed = {*range(stretch.count, 0, -1)}.difference(left_out) | opened
+        after = stretch.count + 1
+        for turn in (*sorted(listed, reverse=True), 0):
+            if turn < after - 1:  # those between this turn and the one listed before
+                first, last = stretch.rows_of(after - 1), stretch.rows_of(turn + 1)
+                rows.append(Row(first[0], last[-1], stretch))
+            after = turn
+            if not turn:
+                break
+            steps, is_open = stretch.rows_of(turn), turn in opened
             rows.append(Row(steps[0], steps[-1], stretch, turn, is_open))
             if is_open:
                 rows.extend(Row(step, step) for step in steps)
