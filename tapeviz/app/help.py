@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
@@ -43,8 +45,8 @@ class Help(QDialog):
         self.column.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
 
 
-def keys_window(parent: QWidget) -> Help:
-    """A dialog with all shortcuts."""
+def keys_window(parent: QWidget, panel_keys: Sequence[str]) -> Help:
+    """A dialog with all shortcuts; ``panel_keys``: those of the panels, in order."""
     window = Help("Keyboard", parent)
     inside = QWidget()
     inside.setObjectName("scrolled")
@@ -56,7 +58,7 @@ def keys_window(parent: QWidget) -> Help:
         for action in ACTIONS
         if action.shortcuts
     ]
-    panels = [("Ctrl+1 … Ctrl+6", "Go to a panel")]
+    panels = [(f"{panel_keys[0]} … {panel_keys[-1]}", "Go to a panel")]
     for heading, entries in (
         ("Everywhere", rows + panels),
         ("In the graph", list(ON_THE_GRAPH)),

@@ -200,10 +200,10 @@ class Menus:
         )
 
     def _fill_panels(self, menu: QMenu) -> None:
-        for number, (name, dock) in enumerate(self._window.stage.docks.items(), start=1):
+        for name, dock in self._window.stage.docks.items():
             call = partial(self._window.call_panel, name)
             action = self._entry(menu, dock.panel.title, call, is_on=dock.isVisible())
-            action.setToolTip(f"Ctrl+{number}")
+            action.setToolTip(self._window.panel_keys[name])
 
     def fill_kernels(self, menu: QMenu) -> None:
         menu.clear()

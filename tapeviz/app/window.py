@@ -117,6 +117,8 @@ class Window(QMainWindow):
         self.graph = GraphPanel(self.document, self.theme)
         made = {kind.name: kind(self.document, self.theme) for kind in PANELS}
         self.panels: dict[str, Panel] = made
+        names = ["source", "graph", *(name for name in made if name != "source")]
+        self.panel_keys = {name: f"Ctrl+{number}" for number, name in enumerate(names, start=1)}
         self.source = _one(made, SourcePanel)
         self.diagnosis = _one(made, DiagnosisPanel)
         self.backprop = _one(made, BackpropPanel)
@@ -184,10 +186,9 @@ class Window(QMainWindow):
         drops.dropped.connect(self.files.open)
 
     def _add_panel_keys(self) -> None:
-        names = ["source", "graph", *(name for name in self.panels if name != "source")]
-        for number, name in enumerate(names, start=1):
-            keys = QShortcut(QKeySequence(f"Ctrl+{number}"), self)
-            keys.activated.connect(partial(self.call_panel, name))
+        for name, keys in self.panel_keys.items():
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.activated.connect(partial(self.call_panel, name))
 
     # Looks
 
@@ -339,7 +340,7 @@ class Window(QMainWindow):
         CommandPalette(self.menuBar(), self, named).show()
 
     def show_keys(self) -> None:
-        window = keys_window(self)
+        window = keys_window(self, tuple(self.panel_keys.values()))
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.open()
 

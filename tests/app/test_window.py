@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QMouseEvent, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
@@ -407,9 +407,24 @@ def test_it_fits_small_and_large_screens(qtbot: QtBot, ran: Window, size: tuple[
 
 
 def test_no_label_interprets_markup(qtbot: QtBot, ran: Window) -> None:
-    for window in (ran, keys_window(ran), about_window(ran, "2.21")):
+    keys = keys_window(ran, tuple(ran.panel_keys.values()))
+    for window in (ran, keys, about_window(ran, "2.21")):
         formats = {label.textFormat() for label in window.findChildren(QLabel)}
         assert formats == {Qt.TextFormat.PlainText}
+
+
+def test_the_tip_of_a_panel_in_the_menu_is_the_key_that_leads_there(
+    qtbot: QtBot, ran: Window
+) -> None:
+    shortcuts = {found.key().toString(): found for found in ran.findChildren(QShortcut)}
+    menu = QMenu(ran)
+    ran.menus.fill("panels", menu)
+    assert len(menu.actions()) == len(ran.panels)
+    for action, (name, panel) in zip(menu.actions(), ran.panels.items(), strict=True):
+        assert action.text() == panel.title
+        ran.stage.docks[name].hide()
+        shortcuts[action.toolTip()].activated.emit()
+        assert ran.stage.docks[name].isVisible()
 
 
 def test_edits_after_the_run_are_told(qtbot: QtBot, ran: Window) -> None:
