@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, QRect, Qt
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Passage, WalkStep
 from tapeviz.document import Document
+from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, OP, OUT
 from tapeviz.panels.look import Theme
@@ -226,3 +227,25 @@ def test_the_row_of_the_cut_is_always_in_sight(qtbot: QtBot, panel: BackpropPane
     qtbot.mouseClick(panel.cuts.viewport(), LEFT, pos=rect.center())
     assert panel.document.step == 5
     qtbot.waitUntil(lambda: not panel.cuts.isVisible())
+
+
+def test_of_many_cuts_only_those_that_are_shown_are_looked_at(
+    qtbot: QtBot, panel: BackpropPanel, ran: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = ran.diagnosis.calls[0]
+    stop = next(step for step in call.steps if step.kind == "stop")
+    stops = tuple(replace(stop, index=index, line=index) for index in range(3_000))
+    changed = replace(ran.diagnosis, calls=(with_steps(call, stops),))
+    monkeypatch.setattr(ran, "diagnosis", changed)
+    ran.diagnosis_changed.emit()
+    looked: list[int] = []
+    rect = panel.table.visualRect
+
+    def noted(index: QModelIndex) -> QRect:
+        looked.append(index.row())
+        return rect(index)
+
+    monkeypatch.setattr(panel.table, "visualRect", noted)
+    panel.cuts.refresh()
+    assert len(panel.cuts.model().rows) == MOST
+    assert len(looked) < 100

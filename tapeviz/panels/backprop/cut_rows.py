@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import (
@@ -91,11 +92,12 @@ class CutRows(QTableView):
     def refresh(self) -> None:
         """Shows the first cuts of those that are not wholly in sight."""
         room = self._table.viewport().rect()
-        rows = [
+        hidden = (
             row
-            for row in self._walk.cut_rows
+            for row in self._walk.cut_rows()
             if not room.contains(self._table.visualRect(self._walk.index(row, 0)))
-        ][:MOST]
+        )
+        rows = list(islice(hidden, MOST))
         if rows != self._cuts.rows:
             self._cuts.show_rows(rows)
             for column in range(self._cuts.columnCount()):

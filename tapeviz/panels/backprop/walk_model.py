@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -62,10 +62,9 @@ class WalkModel(QAbstractTableModel):
         """The row that a step (from 1) is in."""
         return self._folded.row_of(step)
 
-    @property
-    def cut_rows(self) -> list[int]:
-        """The rows in which the backward pass ends at a cut."""
-        return [self._folded.row_of(step) for step in self._cuts]
+    def cut_rows(self) -> Iterator[int]:
+        """Yield the rows in which the backward pass ends at a cut."""
+        return map(self._folded.row_of, self._cuts)
 
     def step_of(self, row: int) -> int:
         """The last step (from 1) that a row stands for."""
