@@ -15,7 +15,7 @@ from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, OP, OUT
 from tapeviz.panels.look import Theme
 from tapeviz.shares import ShareRow, ShareTable
-from tapeviz.trace.model import CallId
+from tapeviz.trace.model import CallId, Site, SiteId
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -185,6 +185,22 @@ def test_with_little_room_the_steps_stay(qtbot: QtBot, panel: BackpropPanel) -> 
     assert not panel.speed.isVisibleTo(header)
     assert panel.buttons["play"].text() == ""
     assert all(panel.buttons[name].isVisibleTo(header) for name in ("first", "back", "forward"))
+
+
+def test_with_little_room_the_call_that_is_picked_can_be_read(
+    qtbot: QtBot, panel: BackpropPanel
+) -> None:
+    header, call = panel.header, panel.document.diagnosis.calls[0]
+    other = replace(call, call=replace(call.call, id=CallId(2), site=Site(SiteId(99), ())))
+    panel.document._take_diagnosis(Diagnosis((call, other)))
+    header.resize(215, 30)
+    qtbot.wait(20)
+    assert panel.calls.isVisibleTo(header)
+    assert panel.calls.width() >= 90
+    shown = [name for name, button in panel.buttons.items() if button.isVisibleTo(header)]
+    assert shown == ["back", "forward", "play"]
+    header.resize(400, 30)
+    assert panel.buttons["first"].isVisibleTo(header)
 
 
 def test_turns_of_a_loop_are_a_row_each_and_open_on_demand(

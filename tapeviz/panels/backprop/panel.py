@@ -28,7 +28,7 @@ from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
 
 MOST_CALL = 34
 """Characters of a gradient call in the picker; the tooltip has them all."""
-ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION = 330, 230, 190
+ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION, ROOM_FOR_ENDS = 330, 230, 190, 130
 """Px of the header, beside the picker of calls, from which these are shown."""
 ROWS = 6
 """Steps that have room without scrolling."""
@@ -161,6 +161,8 @@ class BackpropPanel(Panel):
         room = self.header.width() - (150 if self.calls.isVisibleTo(self.header) else 0)
         self.speed.setVisible(room >= ROOM_FOR_SPEED)
         self.buttons["selection"].setVisible(room >= ROOM_FOR_SELECTION)
+        for end in ("first", "last"):
+            self.buttons[end].setVisible(room >= ROOM_FOR_ENDS)
         self._has_play_word = room >= ROOM_FOR_PLAY
         self._show_play()
 
