@@ -12,18 +12,18 @@ from tapeviz.kernel import RunEnd
 from .conftest import PATIENCE
 
 
-def stopped(heard, wait: float) -> tuple[RunEnd, float]:
+def stopped(heard, wait: float) -> RunEnd:
+    """The end of a run that is stopped after ``wait`` seconds. Its signal tells what it took: none
+    for an interrupt, 15 (terminate), 9 (kill)."""
     time.sleep(wait)
-    begun = time.perf_counter()
     heard.run.stop()
-    return heard.run.wait(PATIENCE), time.perf_counter() - begun
+    return heard.run.wait(PATIENCE)
 
 
 def test_stop_interrupts_a_loop(start):
     heard = start("print('in')\nwhile True:\n    pass")
-    end, spent = stopped(heard, 0.2)
+    end = stopped(heard, 0.2)
     assert (end.reason, end.exit_code, end.signal) == ("interrupted", None, None)
-    assert spent < 0.9
     assert heard.told("raised")[0]["type"] == "KeyboardInterrupt"
     assert heard.text() == "in\n"
     assert heard.run.fetch("value", {"name": "__file__"})[0]["repr"] == "'<snippet>'"
@@ -31,12 +31,11 @@ def test_stop_interrupts_a_loop(start):
 
 def test_stop_ends_a_loop_in_c_and_tells_its_line(start):
     heard = start("print('before')\nx = 1\nsum(range(10**11))", filename="löop.py")
-    end, spent = stopped(heard, 0.3)
+    end = stopped(heard, 0.3)
     assert end.reason == "interrupted"
     assert end.signal == 15
     assert end.line == 3
     assert "line 3" in end.detail
-    assert 0.9 < spent < 3
     assert heard.text() == "before\n"
 
 
@@ -46,9 +45,8 @@ def test_stop_kills_what_ignores_everything(start):
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "while True:\n    try:\n        time.sleep(1)\n    except BaseException:\n        pass"
     )
-    end, spent = stopped(heard, 0.2)
+    end = stopped(heard, 0.2)
     assert (end.reason, end.signal) == ("interrupted", 9)
-    assert spent < 4
 
 
 def test_the_time_limit(start):
@@ -157,14 +155,12 @@ def test_standard_input_reads_what_is_typed(play):
 
 def test_stop_ends_the_waiting_for_input(start):
     heard = start("print('ready')\ninput('Name? ')")
-    end, spent = stopped(heard, 0.3)
+    end = stopped(heard, 0.3)
     assert (end.reason, end.signal) == ("interrupted", None)
-    assert spent < 0.9
     assert heard.told("raised")[0]["type"] == "KeyboardInterrupt"
 
 
 def test_a_flood_of_prints(play):
-    begun = time.perf_counter()
     heard = play("line = 'y' * 99\nfor n in range(1_000_000):\n    print(line)\nprint('the end')")
     text = heard.text()
     assert heard.kinds == ["begun", "ended"]
@@ -172,7 +168,6 @@ def test_a_flood_of_prints(play):
     assert 1_000_000 < len(text) < 1_100_000
     assert "… 98.9 MB left out …" in text
     assert text.endswith("the end\n")
-    assert time.perf_counter() - begun < 20
 
 
 def test_a_flood_from_a_subprocess(play):
