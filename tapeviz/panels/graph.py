@@ -153,13 +153,14 @@ class GraphPanel(Panel):
         if self.minimap.isVisibleTo(self.view):
             self._place_minimap()
 
-    def _place_minimap(self) -> None:
+    def _place_minimap(self, is_anew: bool = False) -> None:
         """In the first corner of the first view without boxes and edges, else in one without
-        boxes; nowhere where there is none."""
+        boxes; nowhere where there is none. Of a view that the user moved it stays in its corner;
+        ``is_anew``: other boxes are there now, it goes to the best one."""
         view = self.view
         right = view.width() - self.minimap.width() - EDGE
         low = view.height() - self.minimap.height() - EDGE
-        if view.follows_fit:
+        if view.follows_fit or is_anew:
             found: list[tuple[bool, bool]] = []
             for is_right, is_low in CORNERS:
                 corner = (right if is_right else EDGE, low if is_low else EDGE)
@@ -167,7 +168,7 @@ class GraphPanel(Panel):
                 found.append((view.prepared.has_boxes(spot), view.prepared.is_used(spot)))
             best = min(range(len(CORNERS)), key=found.__getitem__)
             self._map_at = CORNERS[best]
-            self.minimap.setVisible(not found[best][0])
+            self.minimap.setVisible(is_anew or not found[best][0])
         self.minimap.move(
             right if self._map_at[0] else EDGE,
             low if self._map_at[1] else EDGE,
@@ -226,14 +227,16 @@ class GraphPanel(Panel):
         is_new = layout is not self._shown_layout and not kept
         self._shown_layout = layout
         had_boxes = bool(self.view.prepared.scene.boxes)
-        if is_new and self._stays_near(scene):
-            is_new = False
+        is_near = is_new and self._stays_near(scene)
+        is_new = is_new and not is_near
         self.view.set_scene(scene)
         self.legend.show_entries(scene.legend)
         self.empty.setVisible(not scene.boxes)
         if not scene.boxes:
             self._wanted_width = 0
         self._place_overlays()
+        if is_near and self.minimap.isVisibleTo(self.view):
+            self._place_minimap(is_anew=True)
         is_growing = self.document.is_running and had_boxes
         if is_new and self.document.comparing.both is not None:
             self.view.follows_fit = True

@@ -164,6 +164,30 @@ class GrowingPipeline(SamplePipeline):
         listener.ended(make_trace(source))
 
 
+def test_the_minimap_makes_way_for_a_group_that_was_opened(
+    panel: GraphPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel.view.zoom(4)
+    panel._map_at = (False, False)
+    panel._place_minimap()
+    corner = panel.minimap.pos()
+    middle = panel.view.width() / 2
+    monkeypatch.setattr(
+        type(panel.view.prepared),
+        "has_boxes",
+        lambda _, rect: panel.view.camera.to_screen((rect.x, rect.y))[0] < middle,
+    )
+    monkeypatch.setattr(panel, "_stays_near", lambda scene: False)
+    panel._shown_layout = panel._arranged.layout
+    panel._show_scene()
+    assert panel.minimap.pos() == corner, "nothing was opened"
+    monkeypatch.setattr(panel, "_stays_near", lambda scene: True)
+    panel._shown_layout = None
+    panel._show_scene()
+    assert panel.minimap.x() > middle
+    assert panel.minimap.isVisibleTo(panel.view)
+
+
 @pytest.mark.parametrize("last", ["diagnose", "arrange"])
 def test_the_first_view_is_the_same_whatever_comes_last(
     qtbot: QtBot, light: Theme, last: str
