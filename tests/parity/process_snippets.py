@@ -150,14 +150,14 @@ def work(a,
     return g
 def short(x): return x
 def tracer(frame, event, argument):
-    if frame.f_code.co_filename == __file__ or frame.f_code.co_filename.endswith("contextlib.py"):
+    if frame.f_code.co_filename == __file__:
         told.append((event, frame.f_code.co_name, frame.f_lineno))
     else:
-        others.add(frame.f_code.co_filename)
+        others.add((frame.f_globals["__name__"], frame.f_code.co_name))
     return tracer
 told, others = [], set()
 sys.settrace(tracer); print(sys.gettrace() is tracer); work(1); short(2); sys.settrace(None)
-print(told, others, sys.gettrace())
+print(told, sorted(others), sys.gettrace())
 told.clear(); threading.settrace(tracer)
 t = threading.Thread(target=work, args=(1,)); t.start(); t.join(); threading.settrace(None)
 print([event for event in told if event[1] == "work"])

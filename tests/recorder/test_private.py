@@ -53,6 +53,7 @@ PLACES = (
     "tensorflow.python.pywrap_tfe:TFE_Py_RegisterJVPFunction",
     "tensorflow.python.pywrap_tfe:TFE_Py_TapeSetRestartOnThread",
     "tensorflow.python.eager.execute:record_gradient",
+    "tensorflow.python.framework.op_callbacks:clear_op_callbacks",
     "tensorflow.python.ops.custom_gradient:_eager_mode_decorator",
     "tensorflow.python.ops.custom_gradient:_graph_mode_decorator",
     "tensorflow.python.ops.gradients_util:_GradientsHelper",
