@@ -1,1 +1,1 @@
-"""The docks, one file each: the document in, what a user reads and clicks out."""
+"""The docks, a file or folder each: the document in, widgets out."""

@@ -1,4 +1,4 @@
-"""Two runs side by side in, a slim bar above their picture out: what differs, and a way back."""
+"""Two runs side by side in, a bar above their picture out, with the differences and a way back."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _name(asked: Asked) -> str:
 
 
 def _signs(both: Both) -> str:
-    """How many boxes bear each sign: the same count that the eye comes to."""
+    """The number of boxes with each sign."""
     counts = Counter(change.kind for change in both.scene.changes)
     known: tuple[tuple[ChangeKind, str], ...] = (
         ("removed", "only before"),

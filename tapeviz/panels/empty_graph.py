@@ -1,4 +1,4 @@
-"""The document in, words in the place of a graph that is not there yet out."""
+"""The document in, words in the place of a missing graph out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .widgets import plain_label
 
 
 class EmptyGraph(QWidget):
-    """The words in the place of a graph that is not there yet."""
+    """Words in the place of the graph while there is none."""
 
     def __init__(self, document: Document, parent: QWidget) -> None:
         super().__init__(parent)

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollArea, QWidget
 from ..document import Document
 
 HIGH = 280
-"""Px of the row where the panel has room; less than half of the panel otherwise."""
+"""Px of height of the row; in a low panel less than half of it."""
 MOST = 100
 
 
 class FigureView(QLabel):
-    """A figure, as high as the row lets it be; its menu copies it."""
+    """A figure, scaled down to the row; its context menu copies it."""
 
     def __init__(self, image: QImage, number: int) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class FigureView(QLabel):
         menu.popup(self.mapToGlobal(at))  # type: ignore[call-overload]
 
     def fit(self, height: int) -> None:
-        """Never larger than it is, at the sharpness of the screen."""
+        """Scale the figure down to a height, in device pixels; never up."""
         ratio = self.devicePixelRatioF()
         room = QSize(100_000, round(min(height * ratio, self.image.height())))
         mode = Qt.TransformationMode.SmoothTransformation
@@ -47,7 +47,7 @@ class FigureView(QLabel):
 
 
 class FigureRow(QScrollArea):
-    """Hidden while the snippet has shown none."""
+    """A row of figures, hidden while there are none."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class FigureRow(QScrollArea):
         self.hide()
 
     def add(self, png: bytes) -> None:
-        """Shows a picture below what was printed; bytes that are no picture are left out."""
+        """Show a picture; bytes that are no picture are ignored."""
         image = QImage.fromData(png)
         if image.isNull() or len(self.views) >= MOST:
             return

@@ -1,4 +1,4 @@
-"""The document in, its drawing to look at and click on out."""
+"""The document in, the panel with its drawing out."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ GAP = 4
 MARGIN = 10
 """Px around a picture that fills the pane."""
 GRAIN = 10
-"""The room of the picture is given in steps of so many px."""
+"""The room of the picture is rounded to this many px."""
 CORNERS = ((True, True), (True, False), (False, False), (False, True))
-"""Where the minimap may stand: whether on the right, and whether below."""
+"""Places of the minimap: (is on the right, is below)."""
 MAKING = frozenset(("diagnose", "arrange", "compose"))
-"""Work in the background that a picture comes from."""
+"""Background work that makes a picture."""
 SETTLED = 120
-"""Milliseconds without a change after which the size of the pane counts."""
+"""Milliseconds without a change after which a new size of the panel is used."""
 
 
 class GraphPanel(Panel):
@@ -90,7 +90,7 @@ class GraphPanel(Panel):
         self._awaits_story = False
         self._wanted_width = 0
         self._map_at = (True, True)
-        """Whether the minimap stands on the right, and whether below."""
+        """The present place of the minimap."""
         self.settling = QTimer(self)
         self.settling.setSingleShot(True)
         self.settling.setInterval(SETTLED)
@@ -211,7 +211,7 @@ class GraphPanel(Panel):
 
     @property
     def scene(self) -> Scene:
-        """The scene that is drawn: the run's own, or that of two runs side by side."""
+        """The scene that is drawn: of the run, or of two runs side by side."""
         both = self.document.comparing.both
         return self.document.scene if both is None else both.scene
 
@@ -301,7 +301,7 @@ class GraphPanel(Panel):
         self._describe()
 
     def reveal(self, nodes: frozenset[NodeId]) -> None:
-        """Nodes of the document's run, large enough to be read; of two runs the first has them."""
+        """Glide to nodes of the document's run, which is the first of two runs."""
         is_one = self.document.comparing.both is None
         self.view.reveal(nodes if is_one else frozenset(BEFORE + node for node in nodes))
 
@@ -340,7 +340,7 @@ class GraphPanel(Panel):
         self.view.light_up(self.document.hovered if is_one else frozenset())
 
     def _activate(self, node: str) -> None:
-        """Opens or closes a group, zooms to anything else."""
+        """Open or close a group, or zoom to another node."""
         nodes = frozenset((node,)) if node else self._selected
         first = node or next(iter(nodes), "")
         if not self.document.folding.unfold(first) and nodes:

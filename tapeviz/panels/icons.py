@@ -1,4 +1,4 @@
-"""A name and a colour in, a sharp icon out: small shapes on a grid of 16."""
+"""A name and a colour in, an icon out: small shapes on a grid of 16."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def paint_icon(painter: QPainter, name: str, rect: QRectF, colour: str, width: f
 
 
 def make_icon(name: str, colour: str, disabled: str = "", size: int = 16) -> QIcon:
-    """Sharp up to three device pixels a pixel; ``disabled``: the colour of its disabled state."""
+    """An icon, sharp up to a device pixel ratio of 3; ``disabled``: the colour if disabled."""
     icon = QIcon()
     for scale in (1, 2, 3):
         icon.addPixmap(make_pixmap(name, colour, size, scale))

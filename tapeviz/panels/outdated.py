@@ -1,4 +1,4 @@
-"""Lay a veil and a word over what follows from another text than the current one."""
+"""A veil and a bar over results of another text than the present one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .look import Theme, colour
 from .widgets import ShortLabel, link_button
 
 VEIL = 0.5
-"""How much of the ground covers what is out of date."""
+"""The opacity of the veil."""
 
 
 class Veil(QWidget):
-    """Lies over ``widget`` while it shows another run than the text would give. Lets clicks by."""
+    """A veil over ``widget`` while its content is out of date; clicks pass through."""
 
     def __init__(self, document: Document, theme: Theme, widget: QWidget) -> None:
         super().__init__(widget)
@@ -46,7 +46,7 @@ class Veil(QWidget):
 
 
 class StaleStrip(QFrame):
-    """A slim bar that says so when the text was edited after its run, with a link to run it."""
+    """A bar for a text that was edited after its run, with a link to run it."""
 
     run_requested = Signal()
 

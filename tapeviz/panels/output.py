@@ -1,4 +1,4 @@
-"""Show what the snippet printed, so that no flood of it freezes the window."""
+"""The snippet's output in, a panel that no flood of it freezes out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TAIL_LINES = 5_000
 PIECE, PIECE_LINES = 4_000, 200
 """Characters and lines that go into the text at once."""
 BUSY = 0.01
-"""Seconds after which the rest waits for the next turn of the event loop."""
+"""Seconds of writing after which the rest waits for the event loop."""
 PAUSE = 15
 """Milliseconds until then."""
 LINE_PROPERTY = 0x100001
@@ -40,7 +40,7 @@ _START_UP = re.compile(
 )
 """Lines that TensorFlow prints while it looks for processors and graphics cards (2.15 to 2.21)."""
 _SIGNS_OF_START_UP = (".cc:", ".h:", "absl::", "To enable the following")
-"""One of these is in each of them: a flood is not searched line by line."""
+"""Each such line has one of these: output without them is not searched line by line."""
 
 
 def break_lines(text: str, longest: int = LONGEST_LINE) -> str:
@@ -134,7 +134,7 @@ class OutputPanel(Panel):
             self._timer.start(0)
 
     def _write_pieces(self) -> None:
-        """As much of what waits as there is time for now."""
+        """Write as much of the waiting output as there is time for."""
         bar = self.text.verticalScrollBar()
         is_at_end = bar.value() >= bar.maximum() - 2
         self._skip_middle()
@@ -161,7 +161,7 @@ class OutputPanel(Panel):
             bar.setValue(bar.maximum())
 
     def _skip_middle(self) -> None:
-        """Once the head is full, no more waits than the tail; what is older was left out before."""
+        """Once the head is full, drop all waiting output except the tail."""
         shown = self.text.blockCount()
         if shown <= HEAD_LINES or self._waiting_lines <= TAIL_LINES:
             return
@@ -179,7 +179,7 @@ class OutputPanel(Panel):
         self._leave_out(shown - HEAD_LINES - 1)
 
     def _leave_out(self, count: int) -> None:
-        """Take lines out after the head, and say in their place how many there were."""
+        """Remove lines after the head, and write how many in their place."""
         document = self.text.document()
         cursor = QTextCursor(document.findBlockByNumber(HEAD_LINES))
         end = document.findBlockByNumber(HEAD_LINES + count)
@@ -227,7 +227,7 @@ class OutputPanel(Panel):
         cursor.insertText("\n", self._formats["stdout"])
 
     def _show_loaded(self) -> None:
-        """A recording that was opened, not run, brings its output along."""
+        """Show the output of a recording that was opened."""
         document = self.document
         if not document.is_loaded:
             return
@@ -238,7 +238,7 @@ class OutputPanel(Panel):
 
 
 class QuestionBar(QFrame):
-    """A line to type what ``input()`` waits for. Enter sends it; Stop ends the waiting."""
+    """A line to type for ``input()``. Enter sends it; Stop ends the waiting."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -271,7 +271,7 @@ class QuestionBar(QFrame):
 
 
 class OutputText(QPlainTextEdit):
-    """Text to read and copy; a line that names a line of the snippet leads there."""
+    """Read-only text; a click on a line that names a line of the snippet goes there."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()

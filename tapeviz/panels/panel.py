@@ -1,4 +1,4 @@
-"""The base of every panel: a title, the document it shows, a theme, widgets beside its title."""
+"""The base class of panels: a title, the document, a theme, a header."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from .look import Theme
 
 
 class Panel(QWidget):
-    """``header``: the row right of the title; ``body``: the column under it.
-
-    ``room_changed``: what it shows wants another size now.
-    """
+    """``header``: the row beside the title; ``body``: the column below it; ``room_changed``:
+    :meth:`wanted_room` has changed."""
 
     title = ""
     name = ""
@@ -33,13 +31,13 @@ class Panel(QWidget):
         self.body.setSpacing(0)
 
     def set_theme(self, theme: Theme) -> None:
-        """Repaints what the stylesheet does not reach."""
+        """Repaint what the stylesheet does not reach."""
         self.theme = theme
 
     def wanted_room(self) -> QSize:
-        """Px in which all that matters most is in sight; 0 where it does not matter."""
+        """The size in px that shows the most important content; 0 if it does not matter."""
         return QSize(0, 0)
 
     def focus_target(self) -> QWidget:
-        """The widget that gets the keyboard when the panel is called by its shortcut."""
+        """The widget that gets the keyboard focus from the panel's shortcut."""
         return self

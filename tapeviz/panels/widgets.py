@@ -35,7 +35,7 @@ def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
 
 
 class ShortLabel(QLabel):
-    """One line of plain text that is shortened where there is no room; the tooltip has it all."""
+    """A line of plain text that is shortened if there is no room; the tooltip has all of it."""
 
     def __init__(
         self, name: str = "", elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
@@ -64,7 +64,7 @@ class ShortLabel(QLabel):
 
 
 class ShortCombo(QComboBox):
-    """Shows the end of a choice that has no room as an ellipsis; the list has all of it."""
+    """A combo box that shortens the shown choice if there is no room; the list has all of it."""
 
     def minimumSizeHint(self) -> QSize:
         return QSize(96, super().minimumSizeHint().height())
@@ -144,7 +144,7 @@ def badge_colours(status: Status, theme: Theme) -> tuple[str, str]:
 
 
 class Switch(QAbstractButton):
-    """On or off, with its words before it."""
+    """A switch with its words before it."""
 
     def __init__(self, text: str, theme: Theme) -> None:
         super().__init__()

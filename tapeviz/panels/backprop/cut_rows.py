@@ -1,4 +1,4 @@
-"""The table of steps in; the rows of its cuts that are out of sight out, to stand below it."""
+"""The table of steps in, a small table below it with its cuts that are out of sight out."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class CutRowsModel(QAbstractTableModel):
 
 
 class CutRows(QTableView):
-    """Hidden while every cut is in sight. ``row_picked``: a row of the table above."""
+    """A table that is hidden while every cut is in sight. ``row_picked``: a row of the table
+    above."""
 
     row_picked = Signal(int)
 
@@ -81,7 +82,7 @@ class CutRows(QTableView):
         self.hide()
 
     def _refresh_later(self) -> None:
-        """Once the table has its new size."""
+        """Refresh after the table has its new size."""
         self._settle.start(0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -90,7 +91,7 @@ class CutRows(QTableView):
         return super().eventFilter(watched, event)
 
     def refresh(self) -> None:
-        """Shows the first cuts of those that are not wholly in sight."""
+        """Show the first cuts that are not wholly in sight."""
         room = self._table.viewport().rect()
         hidden = (
             row

@@ -1,4 +1,4 @@
-"""The document in, its backward pass to step through out."""
+"""The document in, a panel to step through its backward pass out."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .shares import SharesModel, SharesView
 from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
 
 MOST_CALL = 34
-"""Characters of a gradient call in the picker; the tooltip has them all."""
+"""Characters of a gradient call in the picker, at most; the tooltip has all."""
 ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION, ROOM_FOR_ENDS = 330, 230, 190, 130
-"""Px of the header, beside the picker of calls, from which these are shown."""
+"""Px of the header, without the picker of calls, that these widgets need to be shown."""
 ROWS = 6
-"""Steps that have room without scrolling."""
+"""Steps to show without scrolling."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
 WIDTHS = {NUMBER: 42, OP: 124, LINE: 52}
 
@@ -145,7 +145,7 @@ class BackpropPanel(Panel):
         return self.table
 
     def wanted_room(self) -> QSize:
-        """Six rows under their headings, and the note where there is one."""
+        """Room for six rows, their headings, and the note if there is one."""
         rows = ROWS * self.table.verticalHeader().defaultSectionSize()
         heading = self.table.horizontalHeader().sizeHint().height()
         note = self.note.heightForWidth(self.width()) if self.note.isVisibleTo(self) else 0
@@ -157,7 +157,7 @@ class BackpropPanel(Panel):
         return super().eventFilter(watched, event)
 
     def _fit_header(self) -> None:
-        """Little room: what has a shortcut or is seldom used gives way to the steps."""
+        """Hide widgets that have a shortcut or are seldom used, if there is little room."""
         room = self.header.width() - (150 if self.calls.isVisibleTo(self.header) else 0)
         self.speed.setVisible(room >= ROOM_FOR_SPEED)
         self.buttons["selection"].setVisible(room >= ROOM_FOR_SELECTION)
@@ -233,7 +233,7 @@ class BackpropPanel(Panel):
         self._show_note()
 
     def _click(self, index: QModelIndex) -> None:
-        """A step is walked to; a turn is opened or closed."""
+        """Walk to a step, or open or close a turn."""
         step = self.model.step_of(index.row())
         if not self._toggle(index.row()):
             self.document.set_step(step)
@@ -247,14 +247,14 @@ class BackpropPanel(Panel):
         self.document.hover(frozenset())
 
     def _toggle(self, row: int) -> bool:
-        """Opens or closes the turn in this row; False: it is a step."""
+        """Open or close the turn in this row; returns False if it is a step."""
         changed = self.model.toggle(row)
         if changed:
             self.table.setCurrentIndex(self.model.index(row, 0))
         return changed
 
     def _offer_shares(self) -> None:
-        """Several targets, or several elements of one, are added up: that can be taken apart."""
+        """Offer the table of shares if the gradient is a sum over targets or elements."""
         document = self.document
         has_shares = document.mending.has_shares(document.trace, document.current_call)
         if has_shares == self.shares_button.isHidden():
@@ -331,7 +331,7 @@ def call_words(call: CallDiagnosis, round_words: str) -> str:
 
 
 class WalkTable(QTableView):
-    """Up and down walk back and forward, Enter opens or closes a turn of a loop."""
+    """A table in which up and down walk, and Enter opens or closes a turn of a loop."""
 
     toggle_requested = Signal(int)
     left = Signal()

@@ -1,4 +1,4 @@
-"""A table of shares in, what each target gave to each source, and their sum, out."""
+"""A table of shares in, a widget with the share of each target and the sums out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class SharesModel(QAbstractTableModel):
-    """A row for each target (of a single one for each element), the last for their sum."""
+    """A row for each target, or for each element of a single target, and a last one for the
+    sums."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -79,7 +80,8 @@ class SharesModel(QAbstractTableModel):
 
 
 def cell_text(cell: Any) -> str:
-    """Its elements if they are few, else its shape and norm; a missing one is None."""
+    """The elements of a cell if they are few, else its shape and norm; ``None`` for a missing
+    one."""
     if cell is None:
         return "None"
     text = array_text(cell, LONGEST)

@@ -1,4 +1,4 @@
-"""The steps of a backward pass in, the rows of a table out; no item for each cell."""
+"""The steps of a backward pass in, a table model out."""
 
 from __future__ import annotations
 
@@ -159,7 +159,8 @@ class WalkModel(QAbstractTableModel):
         return str(step.line) if step.line else ""
 
     def _turn_text(self, row: Row, turns: TurnRows, column: int) -> str:
-        """A whole turn, or those that are left out: how many steps, and what it gives."""
+        """The text of a folded turn, or of those left out: its number of steps, and what it
+        gives."""
         steps = range(row.first, row.last + 1)
         if column == NUMBER:
             return str(row.first + 1)

@@ -1,4 +1,4 @@
-"""The steps of a backward pass in, the rows of its table out: a turn of a loop is one row."""
+"""The steps of a backward pass in, the rows of its table out; a turn of a loop is one row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...analysis.flow.turns import TurnRows
 
 SHOWN_TURNS = 3
-"""Turns at the beginning that have a row of their own from the first; so has the last one."""
+"""Turns at the beginning that have a row each at first, like the last one; others are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class WalkRows:
         return bisect_right(self._starts, step - 1) - 1
 
     def toggle(self, number: int) -> bool:
-        """Open or close the turn in this row, or list the turns left out; False: it is a step."""
+        """Open or close the turn in this row, or list the turns left out; returns False for a
+        step."""
         row = self.rows[number]
         if row.turns is None:
             return False
@@ -70,7 +71,7 @@ class WalkRows:
         self._starts = [row.first for row in rows]
 
     def _rows_of(self, stretch: TurnRows) -> list[Row]:
-        """Backwards: the last turn comes first."""
+        """The rows of a stretch of turns; backwards, so the last turn comes first."""
         rows: list[Row] = []
         lists_all = stretch.start in self._listed or stretch.count <= SHOWN_TURNS + 2
         left_out = range(0) if lists_all else range(stretch.count - SHOWN_TURNS, 1, -1)

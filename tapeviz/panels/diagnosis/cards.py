@@ -1,4 +1,4 @@
-"""Parts of a diagnosis in, the frames they stand in out: words, links, a page, tried fixes."""
+"""Parts of a diagnosis in, cards out: words, links, an explanation, tried fixes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_VALUE = 60
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """Requests of a card to the window: take a fix, compare it, open an example (text, name)."""
+    """Callbacks of a card: apply a fix, compare it, open an example (text, name)."""
 
     apply: Callable[[Fix], object]
     compare: Callable[[str, Fix], object]
@@ -49,7 +49,7 @@ class Card(QFrame):
         self.column.setSpacing(9)
 
     def set_current(self, is_current: bool) -> None:
-        """Marks the card of the call that the graph shows."""
+        """Mark the card, if it is of the call that the graph shows."""
         if is_current != self._is_current:
             self._is_current = is_current
             self.update()
@@ -97,7 +97,7 @@ class Card(QFrame):
         return row
 
     def add_explanation(self, row: QHBoxLayout, page: Explanation, asks: Asks) -> None:
-        """A link that unfolds the page about a cause, with its example."""
+        """Add a link that unfolds the page about a cause, with its example."""
         toggle = link_button("Why?", "What TensorFlow does, and why")
         toggle.setCheckable(True)
         row.insertWidget(row.count() - 1, toggle)
@@ -117,7 +117,7 @@ class Card(QFrame):
         self.column.addWidget(inside)
 
     def add_fixes(self, fixes: Sequence[Fix], title: str, asks: Asks) -> None:
-        """Edits after which the gradient came out; ``title``: of the gradient, or empty."""
+        """Add fixes that were tried; ``title``: of the gradient, or empty."""
         if not fixes:
             return
         self.column.addWidget(rule())
@@ -127,7 +127,7 @@ class Card(QFrame):
 
 
 def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:
-    """A fix that was run: its lines, what came out, and buttons to take or compare it."""
+    """A frame with a fix: its lines, its result, and buttons to apply or compare it."""
     frame = QFrame()
     frame.setObjectName("fix")
     column = QVBoxLayout(frame)

@@ -21,7 +21,7 @@ from ..look import SMALL, Theme, colour, font
 
 FOLD = "⋯"
 MOST = 10
-"""Changed lines that are shown; comparing side by side shows all of them."""
+"""Changed lines shown, at most; comparing side by side shows all."""
 
 
 def changed_lines(diff: str) -> list[tuple[str, str]]:
@@ -45,7 +45,7 @@ def changed_lines(diff: str) -> list[tuple[str, str]]:
 
 
 class DiffView(QWidget):
-    """Wrap a line that has no room: it goes on under its own beginning."""
+    """A widget for changed lines; long ones wrap with a hanging indent."""
 
     def __init__(self, diff: str, theme: Theme) -> None:
         super().__init__()

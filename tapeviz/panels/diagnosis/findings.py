@@ -1,4 +1,4 @@
-"""A finding in, its card out: what became of one gradient, why, and what mends it."""
+"""A finding in, its card out: the outcome of a gradient, the cause, and fixes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .cards import Asks, Card, rule
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
-"""Px of a table of values up to which words have room beside it."""
+"""Px; a table of values that is wider has its words below it."""
 MOST_ALIKE = 6
-"""Sources with one story that a card names."""
+"""Sources with the same outcome that a card names, at most."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
-"""Rounds that differ which a card links to."""
+"""Links of a card to rounds that differ, at most, in all and in a row."""
 
 
 class FindingCard(Card):
@@ -108,7 +108,7 @@ class FindingCard(Card):
         return call == self.call.call.id or (self.site is not None and self.site.round_of(call) > 0)
 
     def follow(self, current: CallId | None) -> None:
-        """Mark the round that is shown."""
+        """Mark the card if its round is shown."""
         if self.line is not None and self.site is not None:
             self.line.show_round(self.site.round_of(current) if current is not None else 0)
 
@@ -142,7 +142,7 @@ class FindingCard(Card):
         self._document.select_nodes(self._nodes())
 
     def _nodes(self) -> frozenset[str]:
-        """The subject of the card: both ends of the cut, else the target."""
+        """The nodes that the card is about: both ends of the cut, else the target."""
         links, cause = self._document.links, self.finding.cause
         if cause is not None:
             return links.nodes_of_cause(cause)
@@ -302,7 +302,7 @@ class FindingCard(Card):
 
 
 class ErrorCard(Card):
-    """The exception that ended the snippet."""
+    """A card about the exception that ended the snippet."""
 
     def __init__(self, document: Document, theme: Theme, error: ExplainedError, asks: Asks) -> None:
         super().__init__("trouble", theme)
@@ -318,7 +318,7 @@ class ErrorCard(Card):
 
 
 class WarningCard(Card):
-    """A number that looks right and is wrong."""
+    """A card about a number that looks right and is wrong."""
 
     def __init__(self, document: Document, theme: Theme, warned: Warned) -> None:
         super().__init__("warning", theme)

@@ -21,7 +21,7 @@ from .cards import Asks
 from .findings import ErrorCard, FindingCard, WarningCard
 
 PAGE = 20
-"""Cards made at once; the rest is made when asked for."""
+"""Cards made at once; the user can ask for the rest."""
 MARGIN = 8
 SETTLED = 3000
 """Milliseconds without a change of height after which new pages count as laid out."""
@@ -32,14 +32,14 @@ NO_GRADIENT = (
 
 
 class DiagnosisPanel(Panel):
-    """``compare_requested``: what is wrong, in words, and its fix, to be seen side by side."""
+    """``compare_requested``: emitted with the trouble in words and the fix to compare."""
 
     title = "Diagnosis"
     name = "diagnosis"
     apply_requested = Signal(object)
     compare_requested = Signal(str, object)
     example_requested = Signal(str, str)
-    """The text of a small example, and what to call it."""
+    """The text of an example to open, and its name."""
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
@@ -63,7 +63,7 @@ class DiagnosisPanel(Panel):
         )
         self._seen: object = None
         self._spread: set[tuple[CallId, str]] = set()
-        """Calls and first sources of the cards that were asked to give way to one for each."""
+        """(call, first source) of the cards that the user split into a card for each source."""
         self._refresh_later = QTimer(self)
         self._refresh_later.setSingleShot(True)
         self._refresh_later.setInterval(0)
@@ -89,7 +89,7 @@ class DiagnosisPanel(Panel):
         return self._cards
 
     def refresh(self) -> None:
-        """Makes the cards anew, at most a page of them; the reader keeps his place."""
+        """Make the cards again, at most a page, and keep the scroll position."""
         place = self._scroll.verticalScrollBar().value()
         inside = QWidget()
         inside.setObjectName("scrolled")
@@ -117,7 +117,7 @@ class DiagnosisPanel(Panel):
         QTimer.singleShot(0, self, lambda: self._keep_place(place))
 
     def _keep_place(self, place: int) -> None:
-        """The reader stays where he was; when a run is over the drawn call comes into sight."""
+        """Keep the scroll position; after a run, bring the card of the drawn call into sight."""
         document = self.document
         is_new = not document.is_running and document.trace is not self._seen
         if is_new:
@@ -145,7 +145,8 @@ class DiagnosisPanel(Panel):
                 yield from self._group_makers(group)
 
     def _group_makers(self, group: CallSite | CallDiagnosis) -> Iterator[Callable[[], QWidget]]:
-        """A card for each source, or for those with one story; what is in trouble comes first."""
+        """Makers of a card for each source, or for sources with the same outcome; trouble comes
+        first."""
         groups = alike_results(self.document.diagnosis, group)
         for alike in sorted(groups, key=lambda results: not results[0].is_troubled):
             call, first = alike[0].call.call, alike[0].finding
@@ -172,7 +173,7 @@ class DiagnosisPanel(Panel):
         self._more.setVisible(rest > 0)
 
     def _mark_current(self) -> None:
-        """Where there are several calls, the cards of the one in the graph are marked."""
+        """Mark the cards of the call in the graph, if there are several calls."""
         current = self.document.current_call
         is_one_of_many = len(self.document.diagnosis.groups) > 1
         for card in self._cards:
@@ -200,13 +201,13 @@ class DiagnosisPanel(Panel):
             card.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A card that is sought moved, because one above it got its height."""
+        """Follow the card to bring into sight when cards above it change their height."""
         if event.type() == QEvent.Type.Move:
             self._seek()
         return super().eventFilter(watched, event)
 
     def _seek(self) -> None:
-        """Cards were laid out, perhaps not all: the one that is sought may have moved."""
+        """Bring the wanted card into sight again after a layout, which may have moved it."""
         card = None if self._sought is None else self._card_of(self._sought)
         if card is not None:
             self._stop_seeking_later.start()
@@ -220,7 +221,7 @@ class DiagnosisPanel(Panel):
         return next((card for card in cards if card.shows(call)), None)
 
     def _bring_into_sight(self, card: QWidget) -> None:
-        """Its beginning counts: of a card higher than the panel the end may stay below."""
+        """Scroll to a card; if it is higher than the panel, to its beginning."""
         bar, room = self._scroll.verticalScrollBar(), self._scroll.viewport().height()
         top, bottom = card.y(), card.y() + card.height()
         if top < bar.value() or bottom - top > room:

@@ -1,4 +1,4 @@
-"""The document in, how its gradients change by round, by layer and by turn out."""
+"""The document in, plots of its gradients by round, by layer and by turn out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BY_ROUND, BY_LAYER, BY_TURN = "by round", "by layer", "by turn"
 
 
 class OverTimePanel(Panel):
-    """Plots on the left, what they show in words on the right."""
+    """A panel with a plot on the left and its words on the right."""
 
     title = "Over time"
     name = "over_time"
@@ -107,7 +107,7 @@ class OverTimePanel(Panel):
             QTimer.singleShot(0, self, self._refresh)
 
     def _refresh(self) -> None:
-        """Works only where it can be seen: turns are found in the whole backward pass."""
+        """Refresh only if visible: finding turns reads the whole backward pass."""
         self._is_stale = self.visibleRegion().isEmpty()
         if self._is_stale:
             return
@@ -132,7 +132,7 @@ class OverTimePanel(Panel):
         self._show_plot()
 
     def _offer(self, site: CallSite | None) -> None:
-        """The plots that there is something for; the chosen one stays where it can."""
+        """Offer the plots that have data; the chosen one stays if it can."""
         offered = [BY_ROUND] if site is not None else []
         if site is not None and len(site.sources) > 1:
             offered.append(BY_LAYER)

@@ -17,7 +17,7 @@ from .sparkline import line_points, scaled, spans_decades
 
 HEIGHT = 36
 LOW = 20
-"""Px where there are no numbers to draw."""
+"""Px of height without numbers to draw."""
 SIDE = 10.0
 KNOB = 5.0
 BAND = 7.0
@@ -29,7 +29,7 @@ MOST_NAMED = 3
 
 
 class RoundSlider(QSlider):
-    """Its value is the round, from 1."""
+    """A slider whose value is the round, from 1."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -54,7 +54,7 @@ class RoundSlider(QSlider):
         self.update()
 
     def show_site(self, site: CallSite, number: int) -> None:
-        """Show a call site, its knob at this round; no signal says that the value changed."""
+        """Show a call site with the knob at a round, without a signal."""
         is_new = site is not self._site
         self._site, self._numbers, self._noun = site, site.losses, "round"
         self._put(is_new, len(site), number)
@@ -191,7 +191,7 @@ class RoundSlider(QSlider):
 
 
 def _norm_heights(site: CallSite) -> list[Numbers]:
-    """The lines of the gradients' norms on one scale, from 0 to 1: the largest of them."""
+    """The heights (0…1) of the lines of gradient norms, on a common scale."""
     series = sorted(site.sources, key=lambda series: -float(np.nansum(series.norms)))[:MOST_LINES]
     if not series:
         return []
@@ -206,7 +206,8 @@ def _norm_heights(site: CallSite) -> list[Numbers]:
 
 
 def _extremes(part: Array, heights: Numbers, most: int) -> Array:
-    """The least and the largest of each stretch, where there are more points than room."""
+    """Indices of the least and greatest number of each stretch, if there are more points than
+    px."""
     if part.size <= most:
         return part
     picked = []

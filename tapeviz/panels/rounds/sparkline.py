@@ -1,4 +1,4 @@
-"""Numbers by round in, a small line without axes out, with marks where a round differs."""
+"""Numbers by round in, a small line without axes, with marks at rounds that differ, out."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from ..look import Theme, colour
 HEIGHT = 34
 MARK = 3.0
 DECADES = 2.0
-"""Powers of ten between the least and the most from which a line is drawn by its logarithm."""
+"""Powers of ten that numbers must span to be drawn by their logarithm."""
 
 
 def line_points(numbers: Numbers) -> Numbers:
-    """The height of each round from 0 to 1, NaN where there is no number.
-
-    Positive numbers that span decades by their logarithm.
-    """
+    """The height (0…1) of each round, NaN without a number; logarithmic for positive numbers that
+    span decades."""
     heights = scaled(numbers)
     known = heights[np.isfinite(heights)]
     if not known.size:
@@ -41,7 +39,7 @@ def spans_decades(numbers: Numbers) -> bool:
 
 
 def scaled(numbers: Numbers) -> Numbers:
-    """The numbers, or their logarithms to base ten where these tell more."""
+    """The numbers, or their logarithms to base ten if they span decades."""
     if not spans_decades(numbers):
         return numbers
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -50,7 +48,7 @@ def scaled(numbers: Numbers) -> Numbers:
 
 
 class Sparkline(QWidget):
-    """``round_picked``: the round (from 1) under a click."""
+    """A widget; ``round_picked``: the round (from 1) under a click."""
 
     round_picked = Signal(int)
 
@@ -138,7 +136,7 @@ def drawn_rounds(heights: Numbers, stretch: range, width: int) -> Sequence[int]:
 
 
 def _stretches(heights: Numbers) -> list[range]:
-    """Where the line is not broken."""
+    """The ranges of rounds without NaN."""
     known = np.flatnonzero(np.isfinite(heights))
     parts = np.split(known, np.flatnonzero(np.diff(known) > 1) + 1)
     return [range(int(part[0]), int(part[-1]) + 1) for part in parts if part.size]

@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextBlock, QTextDocument
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 _OPENED_BY = {closing: opening for opening, closing in PAIRS.items()}
 FAR = 2_000
-"""Lines within which the partner is looked for: a longer way would be felt at each key."""
+"""Lines to search for the partner, at most: more would slow down typing."""
 
 
 def bracket_pair(document: QTextDocument, position: int) -> tuple[int, int] | None:
@@ -27,7 +27,7 @@ def bracket_pair(document: QTextDocument, position: int) -> tuple[int, int] | No
 
 
 def is_code(block: QTextBlock, column: int) -> bool:
-    """Whether a character has the colour of plain code: no string and no comment."""
+    """Whether a character is neither in a string nor in a comment, by its colour."""
     return not any(
         span.start <= column < span.start + span.length for span in block.layout().formats()
     )

@@ -1,4 +1,4 @@
-"""Offer names that fit what is typed in an editor; jedi runs beside it."""
+"""An editor in, a list of names that fit at the cursor out; jedi finds them in another process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .editor import Editor
 
 WORKER = "tapeviz.completing"
 WIDEST = 420
-"""Px of the list."""
+"""Px of width of the list, at most."""
 
 
 class Completion(QObject):
@@ -43,7 +43,7 @@ class Completion(QObject):
         editor.textChanged.connect(self._follow)
 
     def ask(self) -> None:
-        """Asks for the names that fit at the cursor, and shows them when they are known."""
+        """Ask for the names that fit at the cursor, and show them when they arrive."""
         self._was_called = True
         self._send()
 
@@ -61,7 +61,7 @@ class Completion(QObject):
         self._running().write(json.dumps(question).encode() + b"\n")
 
     def _running(self) -> QProcess:
-        """The process that answers, started when it is first needed and after its death."""
+        """The process that answers, started if there is none."""
         if self._process is None or self._process.state() == QProcess.ProcessState.NotRunning:
             process = QProcess(self)
             # The folder of the package: nothing beside it shadows what the worker imports.
@@ -73,7 +73,7 @@ class Completion(QObject):
         return self._process
 
     def close(self) -> None:
-        """Ends the process."""
+        """End the process."""
         if self._process is not None:
             self._process.kill()
             self._process.waitForFinished(1000)
@@ -114,7 +114,7 @@ class Completion(QObject):
             self.popup.setCurrentIndex(model.index(0, 0))
 
     def _follow(self) -> None:
-        """The list narrows as the name is typed."""
+        """Narrow the list as the name is typed."""
         if self.popup.isVisible():
             self._show()
 

@@ -1,4 +1,4 @@
-"""A cursor in, one edit of Python text out, each undone by one step."""
+"""A cursor in, an edit of Python text out, as one step to undo."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_in_indentation(cursor: QTextCursor) -> bool:
 
 
 def indent(cursor: QTextCursor) -> None:
-    """Selected lines move in; without a selection the text after the cursor does."""
+    """Indent the selected lines, or without a selection insert spaces at the cursor."""
     cursor.beginEditBlock()
     if cursor.hasSelection():
         for block in _blocks(cursor):
@@ -59,7 +59,7 @@ def unindent(cursor: QTextCursor) -> None:
 
 
 def break_line(cursor: QTextCursor) -> None:
-    """A new line, indented like this one; one step more after a colon, one less after return."""
+    """Insert a new line, indented like this one, more after a colon, less after ``return``."""
     text = cursor.block().text()[: cursor.positionInBlock()]
     margin = leading(text)
     code = text.split("#")[0].rstrip()
@@ -71,7 +71,7 @@ def break_line(cursor: QTextCursor) -> None:
 
 
 def toggle_comment(cursor: QTextCursor) -> None:
-    """Comments the selected lines out, or in when all of them are comments."""
+    """Comment the selected lines out, or in if all are comments."""
     blocks = [block for block in _blocks(cursor) if block.text().strip()]
     if not blocks:
         return
@@ -92,7 +92,7 @@ def toggle_comment(cursor: QTextCursor) -> None:
 
 
 def duplicate(cursor: QTextCursor) -> None:
-    """Puts a copy of the selected lines, or of the cursor's line, below them."""
+    """Insert a copy of the selected lines, or of the cursor's line, below them."""
     blocks = _blocks(cursor)
     text = "\n".join(block.text() for block in blocks)
     edit = QTextCursor(blocks[-1])
@@ -101,8 +101,8 @@ def duplicate(cursor: QTextCursor) -> None:
 
 
 def move_lines(cursor: QTextCursor, by: int) -> None:
-    """Moves the selected lines, or the cursor's, one line up (-1) or down (1); ``cursor`` keeps
-    what it selects. At the edge of the text nothing happens."""
+    """Move the selected lines, or the cursor's, up (-1) or down (1), unless they are at the edge of
+    the text; ``cursor`` keeps its selection."""
     blocks = _blocks(cursor)
     neighbour = blocks[0].previous() if by < 0 else blocks[-1].next()
     if not neighbour.isValid():
@@ -123,7 +123,7 @@ def move_lines(cursor: QTextCursor, by: int) -> None:
 
 
 def replace_text(document: QTextDocument, text: str) -> None:
-    """Replaces the part that differs, so that cursor and scroll position hardly move."""
+    """Replace the part that differs, which keeps cursor and scroll position."""
     old = document.toPlainText()
     if old == text:
         return

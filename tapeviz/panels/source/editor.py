@@ -1,4 +1,4 @@
-"""Keys and marks in, a Python text out: the editor with its margin."""
+"""The editor of Python text, with its margin."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .line_marks import LineMark
 
 SIZES = range(8, 33)
 COLUMNS = range(44, 89)
-"""Characters of a line that the panel makes room for."""
+"""The least and most characters of a line to make room for."""
 NEAR_TEXT = 12
 """Px from a letter within which the pointer is over it."""
 BADGE_WIDTH = 46
@@ -41,7 +41,7 @@ BADGE_WIDTH = 46
 
 
 class Editor(QPlainTextEdit):
-    """``line_reached``: the cursor came to another line, by the user's doing."""
+    """``line_reached``: the user moved the cursor to another line."""
 
     line_reached = Signal(int)
     name_hovered = Signal(str)
@@ -63,7 +63,7 @@ class Editor(QPlainTextEdit):
         self.theme = theme
         self.marks: Sequence[LineMark] = ()
         self.are_outdated = False
-        """The marks are those of another text: they are drawn pale."""
+        """The marks are of another text, and drawn pale."""
         self._by_line: dict[int, list[LineMark]] = {}
         self._is_left_by_tab = False
         """Escape was pressed last: the next Tab goes on to the next control."""
@@ -131,13 +131,13 @@ class Editor(QPlainTextEdit):
             self._extras.show()
 
     def light_up(self, spans: Sequence[Span]) -> None:
-        """Puts these stretches of the text on a ground of their own."""
+        """Highlight these stretches of the text."""
         if spans != self._extras.lit:
             self._extras.lit = spans
             self._extras.show()
 
     def show_found(self, spans: Sequence[tuple[int, int]]) -> None:
-        """Marks the matches of a search: first position and end of each."""
+        """Highlight the matches of a search: (first position, end) of each."""
         if spans != self._extras.found:
             self._extras.found = spans
             self._extras.show()
@@ -186,7 +186,7 @@ class Editor(QPlainTextEdit):
             gutter.setGeometry(QRect(x, view.top(), gutter.wanted_width(), view.height()))
 
     def wanted_width(self) -> int:
-        """Px in which the longest line that runs has room, gutters and scroll bar too."""
+        """Px for the longest line that runs, with gutters and scroll bar."""
         lines = self.document().toPlainText().split("\n")
         out = {n for first, last in self._extras.left_out for n in range(first, last + 1)}
         widths = (len(line.expandtabs(4)) for n, line in enumerate(lines, 1) if n not in out)
@@ -305,7 +305,7 @@ class Editor(QPlainTextEdit):
         editing.duplicate(self.textCursor())
 
     def move_lines(self, by: int) -> None:
-        """Moves the selected lines, or the cursor's, up (-1) or down (1)."""
+        """Move the selected lines, or the cursor's, up (-1) or down (1)."""
         cursor = self.textCursor()
         editing.move_lines(cursor, by)
         self.setTextCursor(cursor)
@@ -330,14 +330,14 @@ class Editor(QPlainTextEdit):
         menu.popup(event.globalPos())
 
     def go_to(self, line: int) -> None:
-        """Puts the cursor on a line and brings it into sight."""
+        """Put the cursor on a line and bring it into sight."""
         block = self.document().findBlockByNumber(line - 1)
         if block.isValid():
             self.setTextCursor(QTextCursor(block))
             self.centerCursor()
 
     def show_line(self, line: int) -> None:
-        """Brings a line into sight and leaves the cursor where it is."""
+        """Bring a line into sight without moving the cursor."""
         block = self.document().findBlockByNumber(line - 1)
         if not block.isValid():
             return
@@ -347,7 +347,7 @@ class Editor(QPlainTextEdit):
             self.verticalScrollBar().setValue(max(0, line - 1 - int(half)))
 
     def replace_text(self, text: str) -> None:
-        """Puts ``text`` in place of the whole text, in one step that can be undone."""
+        """Replace the whole text, as one step to undo."""
         editing.replace_text(self.document(), text)
 
     def insertFromMimeData(self, source: QMimeData) -> None:

@@ -1,4 +1,4 @@
-"""Stretches of the text in, their grounds and colours over the highlighter's out."""
+"""Stretches of the text in, their backgrounds and colours in the editor out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from ..look import Theme, colour, mix
 
 MOST_FOUND = 1_000
-"""Matches that are marked; Qt goes through all of them at each repaint."""
+"""Matches to highlight, at most: Qt goes through all of them at each repaint."""
 LeftOut = tuple[int, int]
 
 
@@ -38,7 +38,7 @@ class Extras:
         self.brackets: tuple[int, int] | None = None
 
     def show(self) -> None:
-        """Puts all of it on the editor."""
+        """Show everything in the editor."""
         self._editor.setExtraSelections(
             [*self._brackets(), *self._found(), *self._lit(), *self._left_out()]
         )
@@ -78,7 +78,7 @@ class Extras:
         return cursor
 
     def _position(self, line: int, column: int) -> int:
-        """The position of a character; Qt counts those beyond 16 bits twice."""
+        """The position of a character in UTF-16 units, as Qt counts."""
         block = self._editor.document().findBlockByNumber(line - 1)
         units = len(block.text()[:column].encode("utf-16-le")) // 2
         return block.position() + max(0, min(units, block.length() - 1))

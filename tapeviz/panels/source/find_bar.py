@@ -1,4 +1,4 @@
-"""An editor in; below it a bar to find and replace, and one to go to a line."""
+"""An editor in, the bars below it to find, to replace and to go to a line out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .finding import MOST, Sought, matches, replacement
 
 
 class EditorBar(QFrame):
-    """A bar at the editor's foot. Escape closes it and gives the keyboard back to the editor."""
+    """A bar below the editor; Escape closes it and focuses the editor."""
 
     def __init__(self, editor: Editor) -> None:
         super().__init__()
@@ -41,10 +41,10 @@ class EditorBar(QFrame):
 
 
 class FindBar(EditorBar):
-    """Finds as it is typed: Enter goes on, Shift+Enter back. All matches are marked."""
+    """Finds while typing: Enter goes on, Shift+Enter back. All matches are highlighted."""
 
     replaced = Signal(str)
-    """Words on how many matches were replaced."""
+    """How many matches were replaced, in words."""
 
     def __init__(self, editor: Editor, theme: Theme) -> None:
         super().__init__(editor)
@@ -108,7 +108,7 @@ class FindBar(EditorBar):
             button.set_theme(theme)
 
     def open(self, with_replace: bool = False) -> None:
-        """Shows the bar; what is selected within a line is sought."""
+        """Show the bar, and search for the selection if it is within a line."""
         cursor = self.editor.textCursor()
         self._start = cursor.selectionStart()
         selected = cursor.selectedText()
@@ -136,7 +136,7 @@ class FindBar(EditorBar):
         self._count()
 
     def _seek(self) -> None:
-        """Goes to the first match from where the search began."""
+        """Go to the first match after the place where the search began."""
         self._refind()
         following = [m for m in self._found if m.capturedStart() >= self._start]
         if self._found:
@@ -173,7 +173,7 @@ class FindBar(EditorBar):
             button.setEnabled(count > 0)
 
     def step(self, by: int) -> None:
-        """Goes to the next match, or the one before; around the ends of the text."""
+        """Go to the next match (1) or the one before (-1), wrapping around."""
         if not self._found:
             return
         place = self._place()
@@ -184,7 +184,7 @@ class FindBar(EditorBar):
         self._select(self._found[(place + by) % len(self._found)])
 
     def replace(self) -> None:
-        """Replaces the match that is selected and goes to the next."""
+        """Replace the selected match and go to the next."""
         place = self._place()
         if place < 0:
             self.step(1)
@@ -197,7 +197,7 @@ class FindBar(EditorBar):
         self._seek()
 
     def replace_all(self) -> None:
-        """Replaces every match, in one step that can be undone."""
+        """Replace every match, as one step to undo."""
         sought, words = self.sought(), self.instead.text()
         found = matches(self.editor.toPlainText(), sought)
         cursor = QTextCursor(self.editor.document())

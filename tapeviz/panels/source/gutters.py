@@ -34,7 +34,7 @@ PALE = 0.45
 """Opacity of the marks of a text that was edited since."""
 ICON = 14
 SIGN_ORDER = ("error", "step", "target", "source")
-"""The first of these is drawn where several signs stand at a line."""
+"""If a line has several signs, the first of these is drawn."""
 
 
 class Gutter(QWidget):
@@ -123,7 +123,7 @@ class Margin(Gutter):
 
 
 class BadgeGutter(Gutter):
-    """Show what became of each call and where a gradient is cut; no room without badges."""
+    """Badges for the outcome of calls and for cuts; has no width without badges."""
 
     def wanted_width(self) -> int:
         badges = {mark.badge for mark in self._editor.marks if mark.badge}

@@ -12,11 +12,11 @@ from ...text.code_roles import ROLES, role_of, tokens
 from ..look import Theme, colour
 
 LONGEST = 30_000
-"""Characters up to which the whole text is read again at each edit; above, line by line."""
+"""Characters of a text that is tokenized as a whole at each edit; longer ones line by line."""
 AT_ONCE = 100
-"""Lines of a long text that are coloured when it changes; the others follow."""
+"""Lines of a long text to colour at once; the others follow."""
 BUSY = 0.01
-"""Seconds for which they are coloured before the window gets its turn."""
+"""Seconds of colouring before the event loop continues."""
 Span = tuple[int, int, object]
 
 
@@ -108,7 +108,7 @@ class Highlighter(QSyntaxHighlighter):
             self._wait_from(self.document().findBlock(position).blockNumber())
 
     def _go_on(self) -> None:
-        """Colour the next lines that wait."""
+        """Colour the next waiting lines."""
         self._left, self._skips = AT_ONCE, False
         if not self._is_waiting:
             return
@@ -127,7 +127,7 @@ class Highlighter(QSyntaxHighlighter):
             self._timer.start()
 
     def _follow_lines(self, count: int) -> None:
-        """Lines that wait move up when others above them go."""
+        """Follow waiting lines that move because lines above them were removed."""
         self._waiting_from = max(0, self._waiting_from - max(0, self._blocks - count))
         self._blocks = count
 

@@ -1,4 +1,4 @@
-"""The document in, the marks that stand at the lines of its text out."""
+"""The document in, the marks of the lines of its text out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LineMark:
 
 
 def marks_of(document: Document) -> tuple[LineMark, ...]:
-    """All marks, those that matter most last; lines edited since the run have none."""
+    """All marks, the most important last; lines edited since the run have none."""
     marks = [
         *_linked_marks(document),
         *_operand_marks(document),
@@ -104,7 +104,7 @@ def _group_marks(diagnosis: Diagnosis, trace: Trace) -> tuple[LineMark, ...]:
 
 
 def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
-    """The marks of all rounds of a call site, each said once."""
+    """The marks of all rounds of a call site, each once."""
     tips = []
     worst: Status = "flows"
     for series in site.sources:

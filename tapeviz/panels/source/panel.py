@@ -1,4 +1,4 @@
-"""The document in, its text to edit out, with the marks of the run and the list of repairs."""
+"""The document in, the panel with its text, the marks of the run and the repairs out."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class SourcePanel(Panel):
         self.find_bar.set_theme(theme)
 
     def find_text(self, with_replace: bool = False) -> None:
-        """Opens the bar that finds in the text."""
+        """Open the bar to find in the text."""
         self.line_bar.hide()
         self.find_bar.open(with_replace)
 
     def ask_line(self) -> None:
-        """Opens the bar that goes to a line."""
+        """Open the bar to go to a line."""
         self.find_bar.hide()
         self.editor.show_found(())
         self.line_bar.open()
@@ -93,7 +93,7 @@ class SourcePanel(Panel):
         return QSize(self.editor.wanted_width(), 0)
 
     def edit_text(self, text: str) -> None:
-        """Replaces the text as if the user had typed it: one step that can be undone."""
+        """Replace the text as if the user had typed it, as one step to undo."""
         self.editor.replace_text(text)
 
     def _take_text(self) -> None:
@@ -134,7 +134,7 @@ class SourcePanel(Panel):
         document.hover(document.links.nodes_named(name) if name else frozenset())
 
     def _show_story(self) -> None:
-        """After a run the line of its error, or of its first cut, comes into sight."""
+        """After a run, bring the line of its error or first cut into sight."""
         document, line = self.document, first_line(self.document.diagnosis)
         if line and not document.is_running and document.trace is not self._shown_error_of:
             self._shown_error_of = document.trace
@@ -162,7 +162,7 @@ class SourcePanel(Panel):
 
 
 def _stretches(lines: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of each row of lines without a gap."""
+    """(first, last) of each run of consecutive lines."""
     found: list[tuple[int, int]] = []
     for line in lines:
         if found and found[-1][1] == line - 1:

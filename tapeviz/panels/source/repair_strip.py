@@ -1,4 +1,4 @@
-"""A slim bar that says what was mended in a pasted page, and what was left out."""
+"""The repairs of a pasted page in, a bar that lists them and the parts left out out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..widgets import IconButton, link_button, plain_label
 
 LIST_HEIGHT = 124
 MOST = 200
-"""Repairs that are listed."""
+"""Repairs listed, at most."""
 
 
 class RepairStrip(QFrame):
-    """Hidden when nothing was mended or left out, or when the user closed it."""
+    """A bar that is hidden without repairs, and after the user closed it."""
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ def part_words(first: int, last: int, why: str) -> str:
 
 
 def listed(repairs: Repairs, left_out: tuple[tuple[int, int, str], ...]) -> list[str]:
-    """All that was left out and the first repairs, a line for each."""
+    """A line for each part left out and for each of the first repairs."""
     mended = [f"line {line}: {what}" if line else what for line, what in repairs.repairs]
     more = [f"… and {len(mended) - MOST} more"] if len(mended) > MOST else []
     return [*(part_words(*part) for part in left_out), *mended[:MOST], *more]

@@ -1,4 +1,4 @@
-"""An array in; cells, a picture and a histogram of it out, of one slice at a time."""
+"""An array in, a table, an image or curve, and a histogram of a slice out."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class ArrayDisplay(QWidget):
     """
 
     turned = Signal()
-    """The user chose another slice of a tensor of which a part is here."""
+    """The user chose another slice of a tensor that is only partly loaded."""
 
     def __init__(self, theme: Theme, find_image: Callable[[], Array | None]) -> None:
         super().__init__()
         self.array: Array | None = None
-        """The array or the part that is shown."""
+        """The array, or the loaded part of it."""
         self.part: TensorPart | None = None
-        """The part of a large tensor, where not all of it is here."""
+        """The loaded part of a large tensor, None if it is loaded as a whole."""
         self.form = Form((), ())
         self._theme = theme
         self._find_image = find_image

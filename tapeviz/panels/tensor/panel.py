@@ -1,4 +1,4 @@
-"""The selection in; the tensor to look at, its values and words about it out."""
+"""The selection in, the panel with the tensor's values and words about it out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .wording import (
 
 FETCHING = "Fetching the values …"
 MOST_WHOLE = 4_000_000
-"""Elements of a tensor that is fetched as a whole; of a larger one the slice that is looked at."""
+"""Elements of a tensor to fetch as a whole, at most; of larger ones a slice is fetched."""
 
 
 class TensorPanel(Panel):
@@ -128,7 +128,8 @@ class TensorPanel(Panel):
         self._look_at(tensor)
 
     def _show_result(self) -> bool:
-        """With nothing selected: the gradient that was asked for, or what it would be."""
+        """If nothing is selected, show the gradient that was asked for, or the one across the
+        cut."""
         call = self.document.current_call
         findings = (
             sorted(call.findings, key=lambda finding: finding.status == "flows") if call else []
@@ -202,7 +203,7 @@ class TensorPanel(Panel):
         self.display.show_part(part, size, self._is_shown_as_gradient)
 
     def _take_failure(self, kind: str, error: object) -> None:
-        """The run's process cannot give the values: say so instead of waiting for them."""
+        """Say that the run's process cannot give the values."""
         tensor = self._shown
         is_waited_for = tensor is not None and self.display.array is None
         if kind != "fetch" or not isinstance(error, TapevizError) or not is_waited_for:
@@ -264,6 +265,6 @@ class TensorPanel(Panel):
         return first[0].tensor if first is not None else None
 
     def copy_array(self) -> None:
-        """Puts the values on the clipboard as ``np.array(…)``."""
+        """Copy the values to the clipboard as ``np.array(…)``."""
         if self.display.array is not None:
             QGuiApplication.clipboard().setText(as_code(self.display.array))

@@ -17,9 +17,9 @@ from ..widgets import ShortLabel, plain_label
 
 BINS = 32
 FEW = 8
-"""Up to so many different values get a bar each."""
+"""Different values that get a bar each, at most."""
 MOST_BINNED = 2_000_000
-"""Elements that are counted; of more, evenly spaced ones."""
+"""Elements to count, at most; of more, evenly spaced ones."""
 MOST_PIXELS = 4_000_000
 
 
@@ -88,7 +88,7 @@ class ThemedPlot(pg.PlotWidget):  # type: ignore[misc]
 
 
 class Histogram(QWidget):
-    """How often which values occur; a logarithmic count when one bar would hide the others."""
+    """A histogram; its counts are logarithmic if one bar would hide the others."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

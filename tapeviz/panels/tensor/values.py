@@ -22,7 +22,7 @@ MOST_CELLS = 400
 
 
 def as_table(array: Array) -> Array:
-    """A scalar, vector or matrix as rows and columns."""
+    """A scalar, vector or matrix as a matrix."""
     if array.ndim == 0:
         return array.reshape(1, 1)
     return array.reshape(1, -1) if array.ndim == 1 else array.reshape(-1, array.shape[-1])
@@ -72,13 +72,13 @@ class ValueTable(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def soften(self) -> None:
-        """Pale cells with short numbers, which give way where there is little room."""
+        """Show pale cells with short numbers, which may shrink."""
         self._strength = 0.3
         self._longest = 7
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def stretch(self) -> None:
-        """Cells grow with the room there is."""
+        """Let the cells grow with the room."""
         self._stretches = True
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 

@@ -1,4 +1,4 @@
-"""A tensor in, one line about it and the Python code of its values out."""
+"""A tensor in, a line about it and the Python code of its values out."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ def unknown_words(document: Document, tensor: TensorId) -> str:
 
 
 def gone_words(document: Document, tensor: Tensor | None) -> str:
-    """Why the values of a tensor that did not travel cannot be had."""
+    """Why the values of a tensor that stayed in the kernel cannot be fetched."""
     if document.runs.recording is None or tensor is None or tensor.kept:
         return "The values stayed in the run’s process, which is gone."
     return "The values are larger than what is kept in memory of a run: there are statistics only."
 
 
 def as_code(array: Array) -> str:
-    """Python that makes the same array, to the last bit; huge ones lose their middle."""
+    """Python code for the same array, exact to the last bit; of huge ones the middle is left
+    out."""
     if array.size > LONGEST_COPY:
         text = np.array_repr(array)
     else:
