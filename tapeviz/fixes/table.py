@@ -78,6 +78,7 @@ from .tapes.watching import (
 from .values.codebooks import codebook_loss
 from .values.draws import score_function
 from .values.estimates import (
+    MIX_ONE_HOT,
     SMOOTH_MAXIMUM,
     STRAIGHT_THROUGH,
     divide_exactly,
@@ -95,11 +96,17 @@ from .values.infinities import (
     shifted_exponential,
     wider_floats,
 )
-from .values.integers import make_float, take_cast_away, take_text_away, write_floats
+from .values.integers import (
+    make_float,
+    pass_through_cast,
+    take_cast_away,
+    take_text_away,
+    write_floats,
+)
 from .values.leaving import CALL_MODEL, call_directly, stay_in_tensorflow
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, unstack_values
-from .values.positions import soft_accuracy, take_values
+from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.stopping import take_away
 
 _log = logging.getLogger(__name__)
@@ -143,6 +150,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     StopGradient: (take_away, codebook_loss),
     NotDifferentiable: (
+        MIX_ONE_HOT,
+        soft_ranks,
         *SOFT_COUNTS,
         STRAIGHT_THROUGH,
         score_function,
@@ -159,6 +168,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate,
         *SOFT_COUNTS,
         take_text_away,
+        pass_through_cast,
         take_cast_away,
         write_floats,
         make_float,

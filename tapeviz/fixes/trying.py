@@ -313,7 +313,9 @@ class _Trials:
         call = after.diagnosis.calls[key[0]].call
         case = FixCase(after.trace, call, finding, cause, source)
         for second in list(distinct(edits_for(case), trial.text))[:2]:
-            title = f"{edit.title}; {second.title[0].lower()}{second.title[1:]}"
+            title = edit.title
+            if second.title != title:
+                title = f"{title}; {second.title[0].lower()}{second.title[1:]}"
             estimate = edit.is_estimate or second.is_estimate
             both = Edit(title, second.new_text, estimate, edit.parts or second.parts)
             self._offer(goal, both, trial.depth + 1)

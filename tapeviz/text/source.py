@@ -120,6 +120,11 @@ class SourceText:
         if isinstance(node, ast.Call):
             name = self.segment(node.func)
             return name if name.partition(".")[0] in self._tensorflow else ""
+        return self.expression_at(span)
+
+    def expression_at(self, span: TextSpan) -> str:
+        """The call or operator that stands there, as written; empty if it is long."""
+        node = self._expression_at(span)
         words = self.segment(node) if node is not None else ""
         return words if len(words) <= _LONGEST_WORDS else ""
 

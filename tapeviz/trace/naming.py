@@ -28,11 +28,12 @@ def variable_names(
 
 def _candidates(variable: Variable, bound: tuple[str, ...]) -> list[str]:
     plain = [name for name in bound if name.isidentifier()]
-    with_keys = [name for name in bound if not name.isidentifier()]
+    keyed = [name for name in bound if not name.isidentifier()]
+    own = [name for name in keyed if not is_numbered(name)]
+    numbered = [name for name in keyed if is_numbered(name)]
     path = ["/".join(variable.path.split("/")[-2:]), variable.path]
-    late = [name for name in with_keys if "/" in variable.path and is_numbered(name)]
-    early = [name for name in with_keys if name not in late]
-    ordered = (*plain, *early, *path, *late, variable.name)
+    rest = (*path, *numbered) if "/" in variable.path else (*numbered, *path)
+    ordered = (*plain, *own, *rest, variable.name)
     return [name for name in ordered if name] or ["Variable"]
 
 

@@ -332,6 +332,44 @@ CASES = (
         """,
     ),
     case(
+        "the gradient of what is linear in the source",
+        "not-connected",
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as t:
+                y = 4.0 * x + 1.0
+            g = t.gradient(y, x)
+        outer.gradient(g, x)  # cut
+        """,
+    ),
+    case(
+        "the gradient of what is not linear in it",
+        None,
+        """
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as t:
+                y = 4.0 * x * x
+            g = t.gradient(y, x)
+        outer.gradient(g, x)
+        """,
+    ),
+    case(
+        "a name given its own value in NumPy",
+        "left-tensorflow",
+        """
+        import numpy as np
+        p = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            h = np.multiply(3.0, p.numpy())  # cut
+            for _ in range(2):
+                h = np.maximum(h, 0.0)
+            out = tf.square(tf.constant(h, tf.float32))
+        t.gradient(out, p)
+        """,
+    ),
+    case(
         "argmax",
         "not-differentiable",
         """

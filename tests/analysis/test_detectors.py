@@ -30,7 +30,7 @@ def cause_of(build: Build, source: str = SOURCE) -> tuple[str, int, str]:
     variables = [each.id for each in script.events if isinstance(each, e.VariableMade)]
     with script.call(tape, [target], sources, line=10, variables=variables) as results:
         results.extend(0 for _ in sources)
-    finding = diagnose(script.trace()).calls[0].findings[-1]
+    finding = diagnose(script.trace()).calls[-1].findings[-1]
     assert finding.status == "none"
     assert finding.cause is not None
     return finding.cause.kind, finding.cause.line, finding.message
@@ -332,6 +332,84 @@ def test_a_way_that_ends_in_a_whole_number_is_not_recommended() -> None:
     assert kind == "not-connected"
     assert "w reaches place (line 4), which gives whole numbers" in message
     assert "if that was meant" not in message
+
+
+def beside(last: Callable[[Script, int, int], None]) -> Build:
+    """A target made from ``v``, and a path from ``w`` that ends in what ``last`` writes."""
+
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w, v = script.variable("w", (2,), line=2), script.variable("v", line=2)
+        tape = script.tape(line=3, persistent=True)
+        last(script, tape, script.read(w, (2,), line=4))
+        return tape, script.op("Square", [script.read(v, line=5)], line=5, name="y"), [w]
+
+    return build
+
+
+def _asked(script: Script, tape: int, read: int) -> None:
+    other = script.op("Sum", [read], line=4, name="other")
+    with script.call(tape, [other], [read], line=6) as results:
+        results.append(0)
+
+
+def _left(script: Script, tape: int, read: int) -> None:
+    script.left(script.op("Sum", [read], line=4, name="shown"), "float", line=4)
+
+
+FATES: dict[str, tuple[Callable[[Script, int, int], None], str]] = {
+    "nothing takes it": (
+        lambda script, tape, read: script.op("Sum", [read], line=4, name="loose") and None,
+        "w reaches loose (line 4) and nothing after it; y (line 5) is made from v alone. Use loose",
+    ),
+    "another call asks for it": (_asked, "w reaches other (line 4), and not y"),
+    "it leaves": (_left, "w reaches shown (line 4), where it leaves TensorFlow"),
+    "it is only read": (
+        lambda script, tape, read: None,
+        "Line 4 reads w and takes none of its elements",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FATES)
+def test_what_became_of_the_other_path(name: str) -> None:
+    last, words = FATES[name]
+    kind, _, message = cause_of(beside(last))
+    assert kind == "not-connected"
+    assert words in message, message
+
+
+def test_a_target_that_takes_only_the_form_names_the_op() -> None:
+    def formed(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", (2,), line=2)
+        tape = script.tape(line=3)
+        ones = script.op("OnesLike", [script.read(w, (2,), line=4)], (2,), line=4)
+        return tape, script.op("Sum", [ones], line=5, name="y"), [w]
+
+    kind, line, message = cause_of(formed)
+    assert (kind, line) == ("not-connected", 4)
+    assert "y takes nothing of w but its form" in message
+
+
+def test_lists_of_turns_say_nothing_of_zeros() -> None:
+    """``x ** 2`` at 0, of an ``x`` that a loop gave beside the lists that it keeps."""
+    script = Script(SOURCE)
+    w = script.variable("w", value=0.0, line=2)
+    tape = script.tape(line=3)
+    read = script.op("ReadVariableOp", [w], value=0.0, line=4)
+    kept = script.tensor(dtype="variant")
+    loop = script.op("Relu", [read], value=0.0, line=4)
+    looped = script.last_op
+    y = script.op("Square", [loop], value=0.0, line=5, name="y")
+    squared = script.last_op
+    with script.call(tape, [y], [w], line=10, variables=[w]) as results:
+        seed, zero = script.tensor(value=1.0), script.tensor(value=0.0)
+        script.step(squared, [seed], [zero])
+        gave = script.tensor(value=0.0)
+        script.step(looped, [zero, kept], [gave])
+        results.append(gave)
+    finding = diagnose(script.trace()).calls[0].findings[0]
+    assert finding.cause is not None
+    assert finding.cause.line == 5, finding.message
 
 
 def test_a_source_of_positions_names_the_line_that_picks_by_it() -> None:

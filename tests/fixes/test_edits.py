@@ -334,6 +334,66 @@ BEFORE_AND_AFTER = [
         2,
         """
         with tf.GradientTape() as tape:
+            order = tf.argsort(x, direction="DESCENDING")
+            y = tf.cast(tf.argsort(order), tf.float32) * 3.0
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            order = tf.argsort(x, direction="DESCENDING")
+            y = tf.cast(tf.reduce_sum(tf.sigmoid(x[..., tf.newaxis, :] - x[..., tf.newaxis]), -1) - 0.5, tf.float32) * 3.0
+        tape.gradient(y, x)
+        """,  # noqa: E501
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.one_hot(i, 3, on_value=1 - x, off_value=x) * 2
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = (tf.one_hot(i, 3) * ((1 - x) - x) + x) * 2
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        3,
+        """
+        with tf.GradientTape() as tape:
+            p = np.squeeze(x)
+            y.append(float(x[0]))
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            p = np.squeeze(x)
+            y.append(x[0])
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "integer",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.cast(tf.cast(x / s, tf.int8), tf.float32) * s
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = ((x / s) + tf.stop_gradient(tf.cast(tf.cast(x / s, tf.int8), tf.float32) - (x / s))) * s
+        tape.gradient(y, x)
+        """,  # noqa: E501
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
             y = tf.round(x + 1) * 3.0
         tape.gradient(y, x)
         """,

@@ -7,11 +7,14 @@ from typing import ClassVar, Literal
 
 from ...trace.model import Operand, TensorId, VariableId
 from ..call_facts import CallFacts
+from ..flow.dataflow import FORM_OPS
 from ..flow.ends import Ends, ends_of
+from ..flow.paths import Paths
 from ..model import Cause, Evidence
 from .questions import Unlinked
 
-_HOW = {
+How = Literal["constant", "swapped", "statistics", "form"]
+_HOW: dict[How, str] = {
     "constant": (
         "{target} is a constant: no operation on any tensor made it. "
         "A number that Python chose, say by an if, has no derivative. "
@@ -25,6 +28,11 @@ _HOW = {
     "statistics": (
         "{target} was not computed from {source}, which is not trainable: it only keeps "
         "statistics. Ask for trainable_variables."
+    ),
+    "form": (
+        "{target} takes nothing of {source} but its form: {op} looks at how many elements there "
+        "are, not at what they are. So {target} stays the same whatever {source} holds. "
+        "Use the values of {source}, too, where the gradient should come from."
     ),
 }
 
@@ -49,21 +57,48 @@ class SkippedBranch:
 
 
 @dataclass(frozen=True, slots=True)
+class SameSlope:
+    """The target is made from the gradient of ``of`` by ``by``, asked for on ``line``, which is the
+    same for every value of the source."""
+
+    of: str
+    by: str
+    line: int
+
+    def sentence(self, target: str, source: str) -> str:
+        why = (
+            f"{self.of} is linear in {source}: its slope is the same wherever {source} is"
+            if self.by == source
+            else f"no step from {self.by} to {self.of} has a slope that {source} changes"
+        )
+        return (
+            f"{target} is made from the gradient of {self.of} by {self.by} (line {self.line}), and "
+            f"{why}. So its derivative is zero, and TensorFlow gives None for it. "
+            f"unconnected_gradients=tf.UnconnectedGradients.ZERO gives zeros."
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class NotConnected(Evidence):
     """``how``: why the target cannot depend on the source, where that is known; ``ends``: else
     where the data flow from the source ends and that to the target begins; ``branch``: the source
-    is only used in a branch of a compiled conditional that did not run."""
+    is only used in a branch of a compiled conditional that did not run; ``slope``: the target is
+    made from a gradient that is the same everywhere."""
 
     kind: ClassVar[str] = "not-connected"
-    how: Literal["constant", "swapped", "statistics"] | None
+    how: How | None
     ends: Ends | None = None
     branch: SkippedBranch | None = None
+    slope: SameSlope | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.branch is not None:
             return self.branch.sentence(cause, target, source)
+        if self.slope is not None:
+            return self.slope.sentence(target, source)
         if self.how is not None:
-            return _HOW[self.how].format(target=target, source=source)
+            words = f"{cause.op_words or 'an op'} on line {cause.line}"
+            return _HOW[self.how].format(target=target, source=source, op=words)
         words = _two_ends(self.ends or Ends(), target, source)
         return f"{target} was not computed from {source}. {words}"
 
@@ -78,22 +113,38 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
             f"Nothing that ran while the tape recorded uses {source}, and {other}. "
             f"Use {source} on the way to {target}, or ask for what {target} is made from."
         )
-    if ends.decides:
-        return (
-            f"{source} reaches {reaches} (line {ends.reaches_line}), which decides what "
-            f"runs and gives no number; {other}. "
-            f"Compute {target} from {source} itself."
-        )
-    if ends.is_whole:
-        return (
-            f"{source} reaches {reaches} (line {ends.reaches_line}), which gives whole numbers (a "
-            f"place or a count has no derivative); {other}. "
-            f"Compute {target} from {source} itself."
-        )
-    return (
-        f"{source} reaches {reaches} (line {ends.reaches_line}) and nothing after it; "
-        f"{other}. Use {reaches} on the way to {target}, if that was meant."
-    )
+    arrives = f"{source} reaches {reaches} (line {ends.reaches_line})"
+    itself = f"Compute {target} from {source} itself."
+    match ends.fate:
+        case "decides":
+            return f"{arrives}, which decides what runs and gives no number; {other}. {itself}"
+        case "counts":
+            return (
+                f"{arrives}, which gives whole numbers (a place or a count has no derivative); "
+                f"{other}. {itself}"
+            )
+        case "left":
+            return (
+                f"{arrives}, where it leaves TensorFlow to decide or to be shown; {other}. {itself}"
+            )
+        case "inside":
+            return (
+                f"{source} goes into what ran for {target}, but there it only decides what runs or "
+                f"is counted: no number that is made from it arrives; {other}. {itself}"
+            )
+        case "read":
+            return (
+                f"Line {ends.reaches_line} reads {source} and takes none of its elements (its "
+                f"shape, size and rank are constants); {other}. Use the values of {source}, too, "
+                f"where the gradient should come from."
+            )
+        case "asked":
+            return f"{arrives}, and not {target}; {other}. {itself}"
+        case "unused":
+            return (
+                f"{arrives} and nothing after it; {other}. Use {reaches} on the way to {target}, "
+                f"if that was meant."
+            )
 
 
 def in_skipped_branch(asked: Unlinked) -> Cause | None:
@@ -120,6 +171,38 @@ def _leads_to(asked: Unlinked, tensor: TensorId) -> bool:
     return tensor in made_from.leads_from(asked.starts)
 
 
+def is_same_slope(asked: Unlinked) -> Cause | None:
+    """The target is made from a gradient of something that is made from the source.
+
+    Of ``3 * x`` TensorFlow computes the gradient without looking at ``x``.
+    """
+    facts = asked.facts
+    for position in facts.paths.recent.into:
+        call, operand = facts.flow.gave.get(position, (None, None))
+        if call is None or operand is None or call.when >= facts.call.when:
+            continue
+        made_from = facts.flow.ancestry(Paths(facts.flow, call).targets)
+        if made_from.leads_from(asked.starts):
+            of = ", ".join(target.text for target in call.targets)
+            slope = SameSlope(of, operand.text, call.line)
+            return facts.cause(NotConnected(None, slope=slope), facts.call.line)
+    return None
+
+
+def only_form(asked: Unlinked) -> Cause | None:
+    """The target takes nothing of the source but its form, which no small change alters."""
+    facts = asked.facts
+    edges = facts.paths.ancestry_from(asked.starts).edges_from(asked.starts)
+    if not any(target in edges for target in facts.paths.targets):
+        return None
+    for into in edges.values():
+        for edge in into:
+            op = facts.op(edge)
+            if op is not None and op.type in FORM_OPS and op.call is None:
+                return facts.cause(NotConnected("form"), facts.line_of(op), edge)
+    return None
+
+
 def not_connected(asked: Unlinked) -> Cause:
     """The target was made neither from the source nor from a tensor that the source replaced."""
     return unconnected(asked.facts, asked.source)
@@ -132,7 +215,7 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
     return facts.cause(evidence, facts.call.line)
 
 
-def _how(facts: CallFacts, source: Operand) -> Literal["constant", "swapped", "statistics"] | None:
+def _how(facts: CallFacts, source: Operand) -> How | None:
     targets, flow = facts.paths.targets, facts.flow
     if not any(flow.into(target) for target in targets):
         return "constant"

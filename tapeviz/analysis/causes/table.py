@@ -63,6 +63,8 @@ CAUSES = _Causes(
         stateful.dropped_write,
         assign.through_file,  # whole arrays that are equal tell more than single numbers
         left_tensorflow.number_came_back,
+        not_connected.is_same_slope,  # before the two ends, which are one and the same there
+        not_connected.only_form,  # zeros_like in a gradient function is a form as well
         not_connected.not_connected,  # holds always
     ),
     unwatched=(

@@ -14,8 +14,10 @@ from typing import Literal
 
 from ...trace.model import (
     Binding,
+    Call,
     Leave,
     Op,
+    Operand,
     OpId,
     Site,
     TensorId,
@@ -216,6 +218,27 @@ class DataFlow:
             if op.is_compiled_call and op.within is None:
                 found.setdefault(op.type, []).append(op)
         return found
+
+    @cached_property
+    def gave(self) -> Mapping[Position, tuple[Call, Operand]]:
+        """For each gradient that a call gave, the call and the source that it belongs to."""
+        return {
+            result: (call, source)
+            for call in self.trace.calls
+            for source, result in zip(call.sources, call.results, strict=False)
+            if result is not None
+        }
+
+    @cached_property
+    def asked(self) -> frozenset[TensorId]:
+        """The targets of gradient calls."""
+        targets = (target.tensor for call in self.trace.calls for target in call.targets)
+        return frozenset(tensor for tensor in targets if tensor is not None)
+
+    @cached_property
+    def left(self) -> frozenset[TensorId]:
+        """The tensors whose value left TensorFlow."""
+        return frozenset(leave.tensor for leave in self.trace.leaves)
 
     @cached_property
     def takers(self) -> Mapping[TensorId, Sequence[Op]]:

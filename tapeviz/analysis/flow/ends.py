@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from ...trace.model import Op, Operand, OpId, TensorId, VariableId, VersionId
 from ..call_facts import CallFacts, line_where_made, name_of
@@ -25,20 +26,25 @@ class End:
     tensor: TensorId
 
 
+Fate = Literal["unused", "asked", "decides", "counts", "left", "inside", "read"]
+"""``asked``: it is the target of another call; ``decides``: a truth value; ``counts``: a whole
+number, of which there is no derivative; ``left``: it left TensorFlow; ``inside``: it is the target,
+and the source goes no farther than into a function or branch on the way; ``read``: it is the value
+of a variable, of which nothing was taken; ``unused``: something else that no op takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ends:
     """Both ends of a missing link: the last use of a source, and what the target is made from.
 
     ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
-    it; ``decides``: that is a truth value; ``is_whole``: a whole number. ``target_line``: 0
-    unknown. ``made_from``: names in words, empty where it has none; ``variables``: the names of
-    those among them.
+    it; ``fate``: what became of it. ``target_line``: 0 unknown. ``made_from``: names in words,
+    empty where it has none; ``variables``: the names of those among them.
     """
 
     reaches: str = ""
     reaches_line: int = 0
-    decides: bool = False
-    is_whole: bool = False
+    fate: Fate = "unused"
     target_line: int = 0
     made_from: str = ""
     variables: tuple[str, ...] = ()
@@ -46,11 +52,11 @@ class Ends:
 
 def ends_of(facts: CallFacts, source: Operand) -> Ends:
     """Where the path from the source ends, and what the target is made from."""
-    end = last_made_from(facts, source.tensor) if source.tensor is not None else None
     target = next(
         (target.tensor for target in facts.call.targets if target.tensor is not None), None
     )
-    dtype = facts.dtype(end.tensor) if end is not None else ""
+    line = line_where_made(facts, target) if target is not None else 0
+    end = last_made_from(facts, source.tensor, line) if source.tensor is not None else None
     names = list(dict.fromkeys(_made_from(facts)))
     shown = names[:_MOST_NAMED] + (
         [f"{len(names) - _MOST_NAMED} more"] * (len(names) > _MOST_NAMED)
@@ -58,28 +64,46 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
     return Ends(
         end.name if end is not None else "",
         end.line if end is not None else 0,
-        dtype == "bool",
-        "int" in dtype,
-        line_where_made(facts, target) if target is not None else 0,
+        _fate(facts, end.tensor) if end is not None else "unused",
+        line,
         _listed(shown),
         tuple(_variables(facts)),
     )
 
 
-def last_made_from(facts: CallFacts, source: TensorId) -> End | None:
+def _fate(facts: CallFacts, tensor: TensorId) -> Fate:
+    dtype, trace = facts.dtype(tensor), facts.trace
+    if dtype == "bool":
+        return "decides"
+    if "int" in dtype:
+        return "counts"
+    if tensor in facts.paths.recent.into:
+        return "inside"
+    if tensor in facts.flow.asked:
+        return "asked"
+    if tensor in facts.flow.left:
+        return "left"
+    return "read" if trace.ops[trace.producers[tensor]].type == "ReadVariableOp" else "unused"
+
+
+def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | None:
     """Where the path from a source ends, among the ops that ran since the tape began to record.
 
-    Ops of gradient calls and ops that look at a shape alone do not count.
+    Ops of gradient calls and ops that look at a shape alone do not count. ``near``: a line; if a
+    path ends there, the others do not count.
     """
     tape = facts.tape
     start = tape.intervals[0].start if tape is not None and tape.intervals else 0
     ends = sorted(_ends(facts, source, start), key=lambda op: op.when)
+    ends = [op for op in ends if op.outputs[0] not in facts.flow.asked] or ends
+    ends = [op for op in ends if near and facts.line_of(op) == near] or ends
     named = [(op, name) for op in ends if (name := _name(facts, op))]
     if named:
         op, name = named[-1]
     elif ends:
         op = ends[-1]
-        name = facts.words_of(op) or op.type
+        written = facts.text.expression_at(op.site.frames[0].span) if op.site.frames else ""
+        name = facts.words_of(op) or written or op.type
     else:
         return None
     return End(name, facts.line_of(op), op.outputs[0])

@@ -19,6 +19,8 @@ _CHOOSING = ops_with("clips", "mask")
 # They move elements about: a part that is zero was so before.
 _MOVES = ops_with("moves")
 _CONTROL_FLOW = ops_with("branch", "case", "loop")
+# The lists of a loop's turns are variants: what is in them is not seen.
+_NO_REAL_NUMBERS = ("int", "uint", "bool", "variant", "resource")
 _IsSpoiled = Callable[[Stats | None], bool]
 _Spoiler = tuple[Step | None, Op]
 
@@ -103,9 +105,7 @@ def _is_received(facts: CallFacts, step: Step, is_spoiled: _IsSpoiled) -> bool:
     """Whether the step was given such a gradient: NaN in any, or zeros in all that are numbers."""
     given = (gradient for gradient in step.upstream if gradient is not None)
     floats = [
-        gradient
-        for gradient in given
-        if not facts.dtype(gradient).startswith(("int", "uint", "bool"))
+        gradient for gradient in given if not facts.dtype(gradient).startswith(_NO_REAL_NUMBERS)
     ]
     spoiled = [is_spoiled(facts.trace.stats(gradient)) for gradient in floats]
     return bool(spoiled) and (all(spoiled) if is_spoiled is is_zero else any(spoiled))

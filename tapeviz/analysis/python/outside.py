@@ -9,15 +9,17 @@ What ran narrows it down: names bound to a tensor carry nothing, others only wha
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...text.source import SourceText
 from ...text.statements import PythonText, Statement, read_text
 from ...trace.model import Array, Binding, Call, Leave, Op, Site, StackFrame, TensorId, Trace
 
 _MOST_LEAVES = 64
-_DEEPEST = 24
+_MOST_BINDINGS = 200
 # Asked for its truth value, a tensor decides what runs: no number of it goes on.
 NO_NUMBER = frozenset({"bool"})
 
@@ -133,9 +135,20 @@ def _is_own_number(trace: Trace, tensor: TensorId, statement: Statement | None) 
     return any(value == number or -value == number for value in made)
 
 
-def _keeps_tensors(binding: Binding) -> bool:
-    """A model, layer or tape: what goes into it goes into variables, which are seen."""
-    return binding.value.startswith("keras") or binding.value == "GradientTape"
+def _carries_nothing(binding: Binding) -> bool:
+    """A tensor, which the recording links itself; a model, layer or tape: what goes into those
+    goes into variables, which are seen."""
+    is_tensor = any(text == binding.name for _, text in binding.tensors)
+    return is_tensor or binding.value.startswith("keras") or binding.value == "GradientTape"
+
+
+class _Ran(NamedTuple):
+    """A statement that ran: the stack that it ran in, and between which times."""
+
+    statement: Statement
+    frames: Sequence[StackFrame]
+    since: int
+    until: int
 
 
 class _Slicer:
@@ -149,20 +162,33 @@ class _Slicer:
         for leave in leaves:
             for line in {frame.line for frame in leave.site.frames}:
                 self._at_line.setdefault(line, []).append(leave)
-        self._bindings: dict[tuple[int, str], list[Binding]] = {}
+        self._bindings: dict[tuple[int, str], dict[int, list[Binding]]] = {}
         for binding in bindings:
             if binding.site.line:
                 scope = text.home(text.scope(binding.site.line), binding.name)
-                key = self._key(scope, binding.name)
-                self._bindings.setdefault(key, []).append(binding)
+                by_line = self._bindings.setdefault(self._key(scope, binding.name), {})
+                by_line.setdefault(binding.site.line, []).append(binding)
         self._reaching: dict[int, bool] = {}
 
     def leaves_of(self, site: Site, when: int) -> list[Leave]:
-        """The leaves, before ``when``, that the statement at this place may have made use of."""
+        """The leaves, before ``when``, that the statement at this place may have made use of.
+
+        Statements are gone through backwards, the nearest first, and each line that binds a name
+        once: of a loop one turn tells what the others do.
+        """
         if not self._may_reach(site.frames):
             return []
         found: dict[int, Leave] = {}
-        self._statement(site.frames, when, found, frozenset())
+        seen: dict[tuple[int, str, int], int] = {}
+        waiting = deque(self._ran(site.frames, 0, when))
+        while waiting and len(seen) < _MOST_BINDINGS:
+            ran = waiting.popleft()
+            for line in ran.statement.lines:
+                for leave in self._at_line.get(line, ()):
+                    if ran.since <= leave.when < ran.until:
+                        found[leave.when] = leave
+            for name in ran.statement.reads:
+                waiting.extend(self._bound_by(name, ran, found, seen))
         return [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]]
 
     @staticmethod
@@ -170,85 +196,66 @@ class _Slicer:
         """Attributes are the same in every scope: ``self`` names one object in all methods."""
         return (0 if "." in path else scope, path)
 
-    def _statement(
-        self,
-        frames: Sequence[StackFrame],
-        when: int,
-        found: dict[int, Leave],
-        path: frozenset[tuple[int, str]],
-        since: int = 0,
-    ) -> None:
+    def _ran(self, frames: Sequence[StackFrame], since: int, until: int) -> list[_Ran]:
         statement = self.text.statement(frames[0].line) if frames else None
-        if statement is None:
-            return
-        self._left_on(statement, since, when, found)
-        for name in statement.reads:
-            self._name(name, statement.scope, frames, when, found, path)
+        return [] if statement is None else [_Ran(statement, frames, since, until)]
 
-    def _left_on(
-        self, statement: Statement, since: int, when: int, found: dict[int, Leave]
-    ) -> None:
-        for line in statement.lines:
-            for leave in self._at_line.get(line, ()):
-                if since <= leave.when < when:
-                    found[leave.when] = leave
-
-    def _name(
-        self,
-        name: str,
-        scope: int,
-        frames: Sequence[StackFrame],
-        when: int,
-        found: dict[int, Leave],
-        path: frozenset[tuple[int, str]],
-    ) -> None:
-        if (scope, name) in path or len(path) > _DEEPEST:
-            return
-        path |= {(scope, name)}
+    def _bound_by(
+        self, name: str, ran: _Ran, found: dict[int, Leave], seen: dict[tuple[int, str, int], int]
+    ) -> list[_Ran]:
+        """The statements that gave a name its value; a default that left goes into ``found``."""
+        scope = ran.statement.scope
         for outer in self.text.outer_scopes(scope):
-            bound = self._bindings.get(self._key(outer, name), ())
-            last = bisect_left(bound, when, key=lambda binding: binding.when) - 1
-            if last >= 0:
-                self._bound(bound, last, name, outer, when, found, path)
-                return
+            key = self._key(outer, name)
+            bound = self._before(key, ran.until)
+            for binding, since in bound:
+                place = (*key, binding.site.line)
+                if place not in seen:
+                    seen[place] = binding.when
+                    return self._of_binding(binding, since, outer, ran.until, found)
+                if seen[place] == binding.when or _carries_nothing(binding):
+                    return []
+            unseen = (*key, 0)
+            if bound or unseen in seen:
+                return []
             if outer == scope and self.text.is_parameter(outer, name):
-                self._statement(frames[1:], when, found, path)
-                return
+                seen[unseen] = 0
+                return self._ran(ran.frames[1:], 0, ran.until)
             writers = self.text.writers(outer, name)
             if writers:
-                for writer in writers:
-                    self._written(writer, frames, when, found, path)
-                return
+                seen[unseen] = 0
+                return [_Ran(writer, ran.frames, 0, ran.until) for writer in writers]
+        return []
 
-    def _bound(
-        self,
-        bound: Sequence[Binding],
-        last: int,
-        name: str,
-        scope: int,
-        when: int,
-        found: dict[int, Leave],
-        path: frozenset[tuple[int, str]],
-    ) -> None:
+    def _before(self, key: tuple[int, str], when: int) -> list[tuple[Binding, int]]:
+        """The last binding of a name on each line before ``when``, the latest first, with the time
+        of the one before it on that line."""
+        found = []
+        for bound in self._bindings.get(key, {}).values():
+            last = bisect_left(bound, when, key=lambda binding: binding.when) - 1
+            if last >= 0:
+                found.append((bound[last], bound[last - 1].when if last else 0))
+        return sorted(found, key=lambda pair: -pair[0].when)
+
+    def _of_binding(
+        self, binding: Binding, since: int, scope: int, until: int, found: dict[int, Leave]
+    ) -> list[_Ran]:
         """The name was bound by something that was seen: only this binding counts."""
-        binding = bound[last]
-        if any(text == name for _, text in binding.tensors) or _keeps_tensors(binding):
-            return
+        if _carries_nothing(binding):
+            return []
         frames = binding.site.frames
         if self.text.statement(frames[0].line) is None:  # a parameter: the caller made it
             default = self._default(binding)
             if default is not None:
                 found[default.when] = default
-                return
+                return []
             frames = frames[1:]
-        before = [
-            earlier.when for earlier in bound[:last] if earlier.site.line == binding.site.line
+        changing = [
+            _Ran(writer, (), 0, until)
+            for writer in self.text.writers(scope, binding.name)
+            if binding.name in writer.changes
         ]
-        since = before[-1] if before else 0
-        self._statement(frames, binding.when, found, path, since)
-        for writer in self.text.writers(scope, name):
-            if name in writer.changes:
-                self._written(writer, (), when, found, path)
+        return [*self._ran(frames, since, binding.when), *changing]
 
     def _default(self, binding: Binding) -> Leave | None:
         """The value that left TensorFlow in a default, if the parameter still has it."""
@@ -262,19 +269,6 @@ class _Slicer:
             ),
             None,
         )
-
-    def _written(
-        self,
-        writer: Statement,
-        frames: Sequence[StackFrame],
-        when: int,
-        found: dict[int, Leave],
-        path: frozenset[tuple[int, str]],
-    ) -> None:
-        """A statement of which it is not known when it ran."""
-        self._left_on(writer, 0, when, found)
-        for name in writer.reads:
-            self._name(name, writer.scope, frames, when, found, path)
 
     def _may_reach(self, frames: Sequence[StackFrame]) -> bool:
         """Whether the text alone leads from this place to a line on which something left."""

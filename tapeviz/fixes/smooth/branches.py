@@ -53,7 +53,7 @@ def _line(case: FixCase) -> int:
     """Where the tensor decides: the end of the path from the source, if that is a truth value."""
     evidence = case.cause.evidence
     ends = evidence.ends if isinstance(evidence, NotConnected) else None
-    return ends.reaches_line if ends is not None and ends.decides else case.cause.line
+    return ends.reaches_line if ends is not None and ends.fate == "decides" else case.cause.line
 
 
 def _choices(source: ParsedSource, statement: cst.CSTNode) -> Iterator[Edit]:

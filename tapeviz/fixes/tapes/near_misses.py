@@ -66,7 +66,7 @@ def _unused(case: FixCase) -> tuple[str, Statement | None]:
     """The name that the way from the source ends in, and the statement that binds it."""
     ends = _ends(case)
     name = ends.reaches
-    if not name.isidentifier() or not ends.reaches_line:
+    if not name.isidentifier() or not ends.reaches_line or ends.fate == "asked":
         return "", None
     made = case.source.statement(ends.reaches_line)
     return name, made if made is not None and name in bound_names(made) else None
@@ -128,15 +128,21 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
     """
     source, call = case.source, gradient_call(case.source, case.call)
     asked = {each.tensor for each in case.call.sources if each.text == case.finding.source}
-    is_unused = bool(_ends(case).variables) and not asked.isdisjoint(case.trace.variables)
-    if call is None or not is_unused or case.call.method != "gradient":
+    evidence = case.cause.evidence
+    is_same_slope = isinstance(evidence, NotConnected) and evidence.slope is not None
+    reads_variables = bool(_ends(case).variables) and not asked.isdisjoint(case.trace.variables)
+    is_unused = reads_variables or is_same_slope
+    place = {"gradient": 3, "jacobian": 2}.get(case.call.method)
+    if call is None or not is_unused or place is None:
         return
-    if argument(call, 3, "unconnected_gradients") is None:
+    if argument(call, place, "unconnected_gradients") is None:
         plan = Plan(source)
         given = source.code(call).rstrip()[:-1].rstrip().rstrip(",")
         plan.replace(call, f"{given}, unconnected_gradients={source.tf}.UnconnectedGradients.ZERO)")
         targets = ", ".join(target.text for target in case.call.targets) or "the target"
         title = f"If {targets} shall not depend on it: take zeros, its derivative, in place of None"
+        if is_same_slope:
+            title = "Take zeros, the derivative of what is the same everywhere, in place of None"
         yield Edit(title, plan.text(), gives_zeros=True)
 
 

@@ -124,6 +124,27 @@ def _is_name_of(source: ParsedSource, node: cst.BaseExpression, value: cst.CSTNo
     return isinstance(node, cst.Name) and source.bound_to(node.value) is value
 
 
+def _mixed_one_hot(case: FixCase, call: cst.Call) -> str:
+    """``tf.one_hot(i, n, on, off)`` → the same numbers by a product and a sum."""
+    source = case.source
+    on, off = (argument(call, n, name) for n, name in ((2, "on_value"), (3, "off_value")))
+    if on is None and off is None:
+        return ""
+    kept = ", ".join(source.code(arg).rstrip(", ") for arg in call.args if arg not in (on, off))
+    one, zero = (
+        source.code(enclosed(given.value)) if given is not None else number
+        for given, number in ((on, "1.0"), (off, "0.0"))
+    )
+    return f"{source.tf}.one_hot({kept}) * ({one} - {zero}) + {zero}"
+
+
+MIX_ONE_HOT = CallRewrite(
+    ("one_hot",),
+    _mixed_one_hot,
+    "Mix on_value and off_value by hand: tf.one_hot has no gradient by them",
+)
+
+
 def soften_argmax(case: FixCase) -> Iterator[Edit]:
     """The largest's position → an average by softmax: of what it picks, or of positions."""
     source = case.source
@@ -152,7 +173,8 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
     for answer, label, is_right in _answers(source, call):
         probability = f"{tf}.nn.softmax({sign}{scores})"
-        right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims=1)"
+        batch = max(len(shape) - 1, 1)
+        right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims={batch})"
         plan.replace(answer, _in_place(source, answer, right if is_right else f"1.0 - {right}"))
         return True
     for user in _users(source, call):

@@ -8,7 +8,7 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed
+from ..plan import Plan, enclosed, fitting
 from ..source import ParsedSource, Statement, all_of, argument, called_name, dotted, header_nodes
 from .stopping import inner
 
@@ -16,6 +16,7 @@ _MAKERS = (
     *("Variable", "constant", "convert_to_tensor", "range", "linspace", "add_weight"),
     *("array", "asarray", "arange"),
 )
+_CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 _INTEGERS = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
 ) | frozenset(("int", "bool"))
@@ -72,12 +73,39 @@ def _first_given(call: cst.Call) -> cst.BaseExpression:
     return enclosed(call.args[0].value)
 
 
+def pass_through_cast(case: FixCase) -> Iterator[Edit]:
+    """``tf.cast(tf.cast(x, tf.int32), tf.float32)`` → the same number, with the gradient of x."""
+    source = case.source
+    tf = source.tf
+    plan = Plan(source)
+    for back in all_of(source.module, cst.Call):
+        if called_name(back) != "cast":
+            continue
+        given, dtype = argument(back, 0, "x"), argument(back, 1, "dtype")
+        if given is None or dtype is None or "float" not in source.code(dtype.value):
+            continue
+        whole = given.value
+        if isinstance(whole, cst.Name):
+            whole = source.bound_to(whole.value) or whole
+        if not isinstance(whole, cst.Call) or called_name(whole) not in _CASTS:
+            continue
+        number = argument(whole, 0, "x")
+        if number is None or not any(source.covers(whole, line) for line in case.lines("integer")):
+            continue
+        x, rounded = source.code(enclosed(number.value)), source.code(back)
+        through = cst.parse_expression(f"{x} + {tf}.stop_gradient({rounded} - {x})")
+        plan.replace(back, fitting(source, back, through))
+    if plan.changes:
+        title = "Estimate: let the gradient pass the cast as if it were not there"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def take_cast_away(case: FixCase) -> Iterator[Edit]:
     """``tf.cast(x, tf.int32)`` → ``x``."""
     source = case.source
     plan = Plan(source)
     for line in case.lines("integer"):
-        for call in source.calls(line, "cast", "to_int32", "to_int64", "saturate_cast"):
+        for call in source.calls(line, *_CASTS):
             dtype = argument(call, 1, "dtype")
             if dtype is None or _is_integer(dtype.value):
                 plan.replace(call, partial(inner, source, call))

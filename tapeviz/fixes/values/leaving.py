@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Literal, get_args
 
 import libcst as cst
 
@@ -50,8 +51,8 @@ CALL_MODEL = CallRewrite(PREDICTING, _called_model, "Call the model itself in pl
 
 def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
     """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
-    for whole in (False, True):
-        translated = _Translated(case, set(_region(case, whole)))
+    for region in get_args(_Region):
+        translated = _Translated(case, set(_in_region(case, region)))
         if translated.count and translated.cuts_digits:
             title = "Estimate: compute with TensorFlow, and keep the digits that text cuts off"
             yield Edit(title, translated.text(), is_estimate=True)
@@ -99,17 +100,23 @@ def _function_named(source: ParsedSource, name: str) -> cst.CSTNode | None:
     return None
 
 
-def _region(case: FixCase, whole: bool) -> Iterator[cst.CSTNode]:
-    """The statement where the value leaves, and those after it that read what was made from it."""
+_Region = Literal["readers", "block", "line"]
+
+
+def _in_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
+    """The statements where a value leaves and those after them that read what was made of it; the
+    tape's whole block and the functions of those statements; or the deciding statement alone."""
     source = case.source
     block = block_of_call(source, case.trace, case.call)
-    for line in case.lines():
+    for line in case.lines() if region != "line" else (case.cause.line,):
         statement = source.statement(line)
         if statement is None:
             continue
         yield from _without_body(statement)
         function = source.enclosing(statement, cst.FunctionDef)
-        if whole:
+        if region == "line":
+            continue
+        if region == "block":
             around = block.node.body if block is not None else source.module
             for root in (around, *((function,) if function is not None else ())):
                 yield from _without_prints(root)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan
-from ..source import ParsedSource, argument, dotted, header_nodes, sole
+from ..plan import Plan, enclosed, fitting
+from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, sole
 from ..states.regions import region_after
 from ..states.renaming import rename_reads
 
@@ -25,13 +25,54 @@ def take_values(case: FixCase) -> Iterator[Edit]:
     for line in case.lines():
         for old, new in _VALUES.items():
             plan = Plan(source)
-            calls = [call for call in source.calls(line, old) if dotted(call.func).count(".") < 3]
+            calls = [
+                call
+                for call in source.calls(line, old)
+                if dotted(call.func).count(".") < 3 and not any(_ranks(source))
+            ]
             for call in calls:
                 plan.replace(call, lambda old_call, name=new: _renamed(source, old_call, name))  # type: ignore[misc]
             if calls:
                 yield _edit(plan, f"{old}")
         yield from _of_top_k(source, line)
         yield from _of_where(source, line)
+
+
+def soft_ranks(case: FixCase) -> Iterator[Edit]:
+    """``tf.argsort(tf.argsort(x))`` → how many elements are smaller, counted by sigmoids.
+
+    The rank of x_i is the number of j with x_j < x_i; a sigmoid of the difference stands for each
+    comparison (Qin, Liu and Li 2010, "A general approximation framework for direct optimization of
+    information retrieval measures").
+    """
+    source = case.source
+    for ranks, order in _ranks(source):
+        given = argument(order, 0, "values")
+        if given is None or not any(source.covers(order, line) for line in case.lines()):
+            continue
+        tf, x = source.tf, source.code(enclosed(given.value))
+        direction = argument(order, 2, "direction")
+        is_falling = direction is not None and "DESC" in source.code(direction.value)
+        mine, others = f"{x}[..., {tf}.newaxis]", f"{x}[..., {tf}.newaxis, :]"
+        difference = f"{others} - {mine}" if is_falling else f"{mine} - {others}"
+        plan = Plan(source)
+        soft = cst.parse_expression(f"{tf}.reduce_sum({tf}.sigmoid({difference}), -1) - 0.5")
+        plan.replace(ranks, fitting(source, ranks, soft))
+        title = "Estimate: soft ranks, counted by a sigmoid of each difference"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _ranks(source: ParsedSource) -> Iterator[tuple[cst.Call, cst.Call]]:
+    """``argsort`` of what an ``argsort`` gave, along the last axis: both calls."""
+    for ranks in all_of(source.module, cst.Call):
+        given = argument(ranks, 0, "values") if called_name(ranks) == "argsort" else None
+        order = given.value if given is not None else None
+        if isinstance(order, cst.Name):
+            order = source.bound_to(order.value)
+        if isinstance(order, cst.Call) and called_name(order) == "argsort":
+            axes = (argument(call, 1, "axis") for call in (ranks, order))
+            if all(axis is None or source.code(axis.value) == "-1" for axis in axes):
+                yield ranks, order
 
 
 def _edit(plan: Plan, what: str) -> Edit:
