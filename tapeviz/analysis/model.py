@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
 
+from ..text.op_words import friendly
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
 from .flow.turns import TurnRows, find_turns
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
@@ -56,8 +57,8 @@ class Cause:
 
     @property
     def op_words(self) -> str:
-        """The op in the snippet's own words, else by TensorFlow's name for its type."""
-        return self.words or self.op
+        """The op in the snippet's own words, else by a short name of its type."""
+        return self.words or friendly(self.op)
 
     @property
     def probably(self) -> str:

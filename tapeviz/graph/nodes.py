@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from sys import intern
 
+from ..text.op_words import friendly
 from ..trace.compiled.raised import op_that_raised, raised_words
 from ..trace.model import Call, Op, OpId, SiteId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
@@ -15,7 +16,6 @@ from .select import NodeSelection
 from .trace_index import TraceIndex
 from .words import (
     constant_words,
-    friendly,
     is_assign,
     joined,
     line_words,

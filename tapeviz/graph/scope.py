@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from ..text.op_words import friendly
 from ..trace.model import Call, Op, OpId, Tape, TensorId, Trace
 from .far_side import find_offspring, ways_between
 from .scope_walk import Scope, ScopeWalk
 from .trace_index import TraceIndex
-from .words import friendly, is_assign, user_name
+from .words import is_assign, user_name
 
 _MOST_ENDS = 6
 BEFORE = "before/"

@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..text.op_words import friendly
 from ..trace.model import Op, TensorId, Trace, VariableId, Version
 from ..trace.state import writes_state
 
-_FRIENDLY = {
-    "BatchMatMul": "MatMul",
-    "ReadVariableOp": "Read",
-    "RealDiv": "Div",
-    "ResourceGather": "Gather",
-    "SelectV2": "Where",
-    "Select": "Where",
-    "SoftmaxCrossEntropyWithLogits": "SoftmaxCrossEntropy",
-    "SparseSoftmaxCrossEntropyWithLogits": "SparseSoftmaxCrossEntropy",
-    "PartitionedCall": "function",
-    "StatefulPartitionedCall": "function",
-    "RandomStandardNormal": "RandomNormal",
-    "StatelessRandomNormal": "RandomNormal",
-    "StatelessRandomUniform": "RandomUniform",
-}
-_VERSION_SUFFIX = re.compile(r"V\d+$")
-_COMPILED = re.compile(r"^__(?:inference|forward|backward)_(?P<name>.+?)_\d+(?:_.*)?$")
 _PRIMES = ("", "′", "″", "‴")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LONGEST_NUMBER = 9
 _WRITES = {"AssignAddVariableOp": "assign_add", "AssignSubVariableOp": "assign_sub"}
-
-
-def friendly(op_type: str) -> str:
-    """A short name of an op type: ``AddV2`` → ``Add``, ``__inference_f_12`` → ``f``."""
-    compiled = _COMPILED.match(op_type)
-    if compiled:
-        return compiled["name"]
-    plain = _VERSION_SUFFIX.sub("", op_type) or op_type
-    return _FRIENDLY.get(op_type) or _FRIENDLY.get(plain, plain)
 
 
 def write_word(op_type: str) -> str:

@@ -13,6 +13,23 @@ from functools import lru_cache
 
 from .source import SourceText
 
+_FRIENDLY = {
+    "BatchMatMul": "MatMul",
+    "ReadVariableOp": "Read",
+    "RealDiv": "Div",
+    "ResourceGather": "Gather",
+    "SelectV2": "Where",
+    "Select": "Where",
+    "SoftmaxCrossEntropyWithLogits": "SoftmaxCrossEntropy",
+    "SparseSoftmaxCrossEntropyWithLogits": "SparseSoftmaxCrossEntropy",
+    "PartitionedCall": "function",
+    "StatefulPartitionedCall": "function",
+    "RandomStandardNormal": "RandomNormal",
+    "StatelessRandomNormal": "RandomNormal",
+    "StatelessRandomUniform": "RandomUniform",
+}
+_VERSION_SUFFIX = re.compile(r"V\d+$")
+_COMPILED = re.compile(r"^__(?:inference|forward|backward)_(?P<name>.+?)_\d+(?:_.*)?$")
 # Types whose Python name is another one (TensorFlow 2.15 to 2.21).
 _NAMES = {
     **{kind: f"reduce_{kind}" for kind in ("sum", "mean", "prod", "max", "min", "all", "any")},
@@ -49,6 +66,15 @@ _OPERATORS: dict[str, type[ast.operator] | type[ast.cmpop]] = {
     "notequal": ast.NotEq,
 }
 _LONGEST = 30
+
+
+def friendly(op_type: str) -> str:
+    """A short name of an op type: ``AddV2`` → ``Add``, ``__inference_f_12`` → ``f``."""
+    compiled = _COMPILED.match(op_type)
+    if compiled:
+        return compiled["name"]
+    plain = _VERSION_SUFFIX.sub("", op_type) or op_type
+    return _FRIENDLY.get(op_type) or _FRIENDLY.get(plain, plain)
 
 
 @lru_cache(maxsize=1024)

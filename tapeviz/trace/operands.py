@@ -30,12 +30,17 @@ class OperandWords:
         tensor = TensorId(operand.tensor) if operand.tensor else None
         written = self._text.element(expression, operand.keys)
         own = self._variables.get(VariableId(tensor), "") if tensor is not None else ""
-        says_less = _is_anonymous(written) or (is_numbered(written) and "/" in own)
+        says_less = _is_anonymous(written) or (is_numbered(written) and _says_more(own))
         text = written if is_plain_path(written) and not says_less else own
         if not text and tensor is not None:
             text = next(iter(self._names.get(tensor, ())), "")
         kind: Any = operand.kind
         return Operand(text or written or operand.name or "?", tensor, kind, operand.type)
+
+
+def _says_more(own: str) -> bool:
+    """Whether a variable's own name is better than ``vs[6]``: not another place in a list."""
+    return bool(own) and not is_numbered(own) and own not in ("Variable", "Variable:0")
 
 
 def _is_anonymous(written: str) -> bool:

@@ -12,7 +12,9 @@ from collections.abc import Callable
 import pytest
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.causes.not_differentiable import NotDifferentiable
 from tapeviz.analysis.causes.table import KINDS
+from tapeviz.analysis.model import Cause
 from tapeviz.trace import events as e
 
 from ..traces import Script
@@ -313,6 +315,16 @@ def test_an_op_whose_derivative_tensorflow_lacks_is_not_said_to_jump() -> None:
     assert "TensorFlow has no derivative of it by this input" in message
     assert "jumps" not in message
     assert "smooth" not in message
+
+
+def test_a_comparison_inside_of_a_function_is_not_the_functions_answer() -> None:
+    def asked(op: str, words: str) -> str:
+        cause = Cause(NotDifferentiable(), 4, "", op, words=words)
+        return cause.message("y", "w")
+
+    assert "Inside it compares numbers" in asked("Greater", "tf.linalg.matrix_rank")
+    assert "It answers true or false" in asked("Greater", "tf.greater")
+    assert "It answers true or false" in asked("Greater", "w > 0.5")
 
 
 def test_what_the_tape_computed_again_is_named() -> None:

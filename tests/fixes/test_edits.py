@@ -17,6 +17,7 @@ from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
+from tapeviz.fixes.values.estimates import soften_argmax
 
 from ..analysis.cases import CASES
 from ..traces import op_at
@@ -457,6 +458,37 @@ def test_the_likeliest_edit(kind: str, line: int, before: str, after: str) -> No
     before, after = dedent(before).lstrip(), dedent(after).lstrip()
     edits = list(edits_for(fix_case(before, kind, line)))
     assert edits[0].new_text == after, short_diff(after, edits[0].new_text)
+
+
+def test_what_a_prediction_is_picked_by_is_translated_with_it() -> None:
+    block = "with tf.GradientTape() as tape:\n"
+    text = (
+        f"{block}    q = m.predict(x, verbose=0)\n    y = q[np.arange(2), a]\ntape.gradient(y, x)\n"
+    )
+    wanted = (
+        f"{block}    q = m(x)\n    y = tf.gather(q, a, axis=1, batch_dims=1)\ntape.gradient(y, x)\n"
+    )
+    edits = list(edits_for(fix_case(text, "left-tensorflow", 2)))
+    assert wanted in [edit.new_text for edit in edits]
+
+
+def test_the_average_of_rows_is_a_product() -> None:
+    text = dedent(
+        """
+        p = tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            y = p[tf.argmax(x)]
+        tape.gradient(y, x)
+        """
+    ).lstrip()
+    for shape, soft in (
+        ((3,), "tf.reduce_sum(tf.nn.softmax(x) * p)"),
+        ((3, 2), "tf.tensordot(tf.nn.softmax(x), p, 1)"),
+    ):
+        case = fix_case(
+            text, "not-differentiable", 3, op="ArgMax", shapes={"p": shape}, input_shape=(3,)
+        )
+        assert soft in next(iter(soften_argmax(case))).new_text
 
 
 def test_slices_in_a_list_are_taken_of_the_results() -> None:

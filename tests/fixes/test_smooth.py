@@ -146,7 +146,7 @@ def test_the_line_that_is_written(kind: str | Evidence, line: str, mended: str) 
 
 def test_an_index_on_several_axes_is_interpolated_between_corners() -> None:
     text = f"{HEAD}    v = tf.gather_nd(p, tf.cast(x, tf.int32))\n{TAIL}"
-    given = fix_case(text, "integer", 2, shapes={"p:0": (2, 3)})
+    given = fix_case(text, "integer", 2, shapes={"p": (2, 3)})
     edits = [edit for edit in edits_for(given) if edit.title.startswith("Estimate: interpolate")]
     assert "for side in ([False, False], [False, True], [True, False], [True, True])" in (
         edits[0].new_text

@@ -3,7 +3,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tapeviz.graph.words import friendly, shape_words, version_name, write_word
+from tapeviz.graph.words import shape_words, version_name, write_word
+from tapeviz.text.op_words import friendly
 from tapeviz.trace.events import VariableMade
 from tapeviz.trace.naming import variable_names
 

@@ -42,7 +42,7 @@ class NotDifferentiable(Evidence):
         rest = "" if cause.is_alone else ", and the other ways are cut, too"
         return (
             f"{every} from {source} to {target} leads through {cause.op_words} on line "
-            f"{cause.line}{rest}. {self._why(cause.op)} {self._way_out(cause.op, source)}"
+            f"{cause.line}{rest}. {self._why(cause)} {self._way_out(cause.op, source)}"
         )
 
     def _way_out(self, op: str, source: str) -> str:
@@ -56,11 +56,14 @@ class NotDifferentiable(Evidence):
         instead = "an operation that has a gradient" if not self.is_level else "a smooth operation"
         return f"Use {instead} in its place, or estimate its gradient with tf.custom_gradient."
 
-    def _why(self, op: str) -> str:
+    def _why(self, cause: Cause) -> str:
+        op = cause.op
         if "no entry" in self.error or "LookupError" in self.error:
             return f"TensorFlow has no gradient function for {op}."
         if op in _POSITIONS:
             return "It gives positions, and a position jumps from one whole number to the next."
+        if op in _QUESTIONS and _stands_for_more(cause.words, op):
+            return "Inside it compares numbers, and a comparison has no slope."
         if op in _QUESTIONS:
             return "It answers true or false, and in between there is nothing to follow."
         if op in _SHAPES:
@@ -72,6 +75,12 @@ class NotDifferentiable(Evidence):
         return (
             "It jumps from value to value and is level in between, so there is no slope to follow."
         )
+
+
+def _stands_for_more(words: str, op: str) -> bool:
+    """Whether the snippet calls a function in which the op is a step: ``tf.linalg.matrix_rank``."""
+    path = words.split(".")
+    return all(map(str.isidentifier, path)) and path[-1].replace("_", "") != op.lower()
 
 
 @dataclass(frozen=True, slots=True)

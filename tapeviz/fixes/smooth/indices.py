@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...trace.model import VariableId
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..source import all_of, argument, called_name
@@ -58,7 +59,7 @@ def _between_corners(case: FixCase, params: cst.Arg, indices: cst.Arg, x: str) -
     """Multilinear interpolation, where an index has a number for each axis of the params."""
     source, tf = case.source, case.source.tf
     p, i = (source.code(enclosed(given.value)) for given in (params, indices))
-    rank = _rank(case, p)
+    rank = rank_of(case, p)
     if not 1 <= rank <= _MOST_AXES:
         return ""
     corners = ", ".join(f"[{', '.join(map(str, sides))}]" for sides in _sides(rank))
@@ -89,19 +90,17 @@ def _is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
 
 def _widened(case: FixCase, params: str) -> str:
     """A new axis for each of the params' rows, where they are more than single numbers."""
-    rank = _rank(case, params) or 1
+    rank = rank_of(case, params) or 1
     return f"[..., {', '.join([f'{case.source.tf}.newaxis'] * (rank - 1))}]" if rank > 1 else ""
 
 
-def _rank(case: FixCase, params: str) -> int:
+def rank_of(case: FixCase, params: str) -> int:
     """The rank of the tensor or variable of this name; 0 if it is not known."""
     trace = case.trace
     shapes = [
         known.shape
         for tensor, names in trace.names.items()
-        if params in names and (known := trace.tensors.get(tensor)) is not None
-    ]
-    shapes += [
-        variable.shape for variable in trace.variables.values() if variable.name == f"{params}:0"
+        if params in names
+        and (known := trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor))
     ]
     return len(shapes[0] or ()) if shapes else 0

@@ -9,6 +9,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
+from ..smooth.indices import rank_of
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
 
 _COMPARED = {cst.GreaterThan: "{a} - {b}", cst.GreaterThanEqual: "{a} - {b}"}
@@ -131,11 +132,11 @@ def _mixed_one_hot(case: FixCase, call: cst.Call) -> str:
     if on is None and off is None:
         return ""
     kept = ", ".join(source.code(arg).rstrip(", ") for arg in call.args if arg not in (on, off))
-    one, zero = (
+    high, low = (
         source.code(enclosed(given.value)) if given is not None else number
         for given, number in ((on, "1.0"), (off, "0.0"))
     )
-    return f"{source.tf}.one_hot({kept}) * ({one} - {zero}) + {zero}"
+    return f"{source.tf}.one_hot({kept}) * ({high} - {low}) + {low}"
 
 
 MIX_ONE_HOT = CallRewrite(
@@ -188,7 +189,11 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
             return True
     for picked in _subscripts(source, call):
         values = source.code(enclosed(picked.value))
-        plan.replace(picked, f"{tf}.reduce_sum({soft} * {values}{along})")
+        is_of_rows = len(shape) == 1 and rank_of(case, values) > 1
+        average = f"{tf}.tensordot({soft}, {values}, 1)"
+        if not is_of_rows:
+            average = f"{tf}.reduce_sum({soft} * {values}{along})"
+        plan.replace(picked, average)
         return True
     last = len(shape) - 1
     if not shape or shape[-1] is None or axis_code not in ("-1", str(last)):

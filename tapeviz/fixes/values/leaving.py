@@ -38,15 +38,19 @@ from .numpy_words import (
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
 
 
-def _called_model(case: FixCase, call: cst.Call) -> str:
+def _called_model(source: ParsedSource, call: cst.Call) -> str:
     """``model.predict(x)`` → ``model(x)``."""
     given = argument(call, 0, "x")
     if given is None or not isinstance(call.func, cst.Attribute):
         return ""
-    return f"{case.source.code(call.func.value)}({case.source.code(given.value)})"
+    return f"{source.code(call.func.value)}({source.code(given.value)})"
 
 
-CALL_MODEL = CallRewrite(PREDICTING, _called_model, "Call the model itself in place of predict")
+CALL_MODEL = CallRewrite(
+    PREDICTING,
+    lambda case, call: _called_model(case.source, call),
+    "Call the model itself in place of predict",
+)
 
 
 def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
@@ -195,6 +199,9 @@ class _Translated:
             return
         if is_format_method(call):
             self._unrounded(call, lambda old: bare_argument(old))
+            return
+        if name in PREDICTING and _called_model(self.source, call):
+            self._do(call, lambda old: cst.parse_expression(_called_model(self.source, old)))
             return
         if _is_draw(self.source, call):
             self._do(call, lambda old: fitting(self.source, call, _drawn(self.source, old)))
