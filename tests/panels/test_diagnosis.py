@@ -55,7 +55,7 @@ def test_a_none_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     assert "Line 5 copies the value" in text
     assert "Across the cut it would be" in text
     assert "∂o / ∂patch = [[1,2],[1,2]]" in text
-    assert "1 call · 1 source · 1 without a gradient" in words(panel)
+    assert "1 call · 1 source · 1 does not flow" in words(panel)
 
 
 def test_a_warning_stands_above_what_flows(qtbot: QtBot, panel: DiagnosisPanel) -> None:

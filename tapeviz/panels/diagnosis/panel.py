@@ -254,7 +254,8 @@ class DiagnosisPanel(Panel):
         if len(groups) < calls:
             parts.insert(1, f"from {_count(len(groups), 'place')}")
         troubled = sum(asked)
-        parts.append(f"{troubled} without a gradient" if troubled else "every gradient flows")
+        verb = "does" if troubled == 1 else "do"
+        parts.append(f"{troubled} {verb} not flow" if troubled else "every gradient flows")
         if "fixes" in document.background.busy:
             parts.append("trying fixes …")
         return " · ".join(parts)
