@@ -33,7 +33,7 @@ from .requests.replays import is_unconnected
 from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
 from .status import status_of
-from .warnings import warn
+from .warnings import incomplete, warn
 
 
 def diagnose(trace: Trace) -> Diagnosis:
@@ -51,7 +51,7 @@ def diagnose(trace: Trace) -> Diagnosis:
     }
     calls = tuple(found[call.id] for call in asked)
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
-    return Diagnosis(calls, _error(trace), warn(all_facts), rounds)
+    return Diagnosis(calls, _error(trace), (*warn(all_facts), *incomplete(trace)), rounds)
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:

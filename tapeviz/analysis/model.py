@@ -206,7 +206,7 @@ class CallDiagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Numbers that look right and are wrong."""
+    """Numbers that look right and are wrong, or a recording that lacks something (``line`` 0)."""
 
     kind: str
     line: int

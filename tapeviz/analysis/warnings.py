@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..trace.model import Array, Op, Operand, OpId, TensorId, VariableId
+from ..trace.model import Array, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
 from .causes.custom_gradient import gradient_return_line
@@ -26,6 +26,7 @@ _COMPARING = ops_with("difference")
 _AVERAGING = ops_with("mean")
 # Who writes these asks for another shape.
 _RESHAPING = ops_with("reshape")
+_OF_RECORDER = "recorder, "
 _FEW = 100_000
 _ALL_OF_IT = 1e-3
 Look = Callable[[CallFacts], Iterator[Warned]]
@@ -39,6 +40,18 @@ def warn(all_facts: Iterable[CallFacts]) -> tuple[Warned, ...]:
             for warned in look(facts):
                 found.setdefault((warned.kind, warned.line), warned)
     return tuple(found.values())
+
+
+def incomplete(trace: Trace) -> Iterator[Warned]:
+    """What the recorder missed: a name that this TensorFlow does not have, a hook that failed."""
+    for note in trace.notes:
+        if note.startswith(_OF_RECORDER):
+            yield Warned(
+                "incomplete",
+                0,
+                f"The recording is not complete: {note.removeprefix(_OF_RECORDER)}. "
+                f"What is said here may lack that part.",
+            )
 
 
 def broadcast_loss(facts: CallFacts) -> Iterator[Warned]:

@@ -53,8 +53,9 @@ def as_text(
     """
     blocks = ["\n".join(_repairs(repairs))]
     blocks += [
-        fill(f"warning, line {warning.line}: {warning.message}", 88, subsequent_indent="  ")
+        fill(f"warning{place}: {warning.message}", 88, subsequent_indent="  ")
         for warning in diagnosis.warnings
+        for place in (f", line {warning.line}" if warning.line else "",)
     ]
     for site in diagnosis.rounds.sites:
         if len(site) > 1:

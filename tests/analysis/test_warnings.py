@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tapeviz.analysis.diagnose import diagnose
+from tapeviz.cli.text import as_text
+from tapeviz.trace import events as e
+
+from ..traces import Script
 
 if TYPE_CHECKING:
     from tapeviz.recording import Recorder
@@ -182,3 +186,21 @@ def test_warning(odd: Odd, recorder: Recorder) -> None:
     assert trace.failure is None
     expected = [(odd.kind, odd.line)] if odd.kind else []
     assert [(warning.kind, warning.line) for warning in diagnose(trace).warnings] == expected
+
+
+def test_a_recording_that_lacks_something_says_so() -> None:
+    script = Script("import tensorflow as tf\n")
+    w = script.variable("w", value=2.0)
+    tape = script.tape()
+    y = script.op("Square", [script.read(w)], value=4.0, line=1)
+    script.events.append(e.Noted("recorder, this TensorFlow has no module:name; not recorded: X"))
+    script.events.append(e.Noted("not followed, line 3"))
+    with script.call(tape, [y], [w], line=1, variables=[w]) as results:
+        results.append(script.tensor(value=4.0))
+    trace = script.trace()
+    diagnosis = diagnose(trace)
+    (warned,) = diagnosis.warnings
+    assert (warned.kind, warned.line) == ("incomplete", 0)
+    assert "this TensorFlow has no module:name; not recorded: X." in warned.message
+    text = as_text(trace, diagnosis)
+    assert "warning: The recording is not complete" in text
