@@ -43,7 +43,7 @@ def warn(all_facts: Iterable[CallFacts]) -> tuple[Warned, ...]:
 
 
 def incomplete(trace: Trace) -> Iterator[Warned]:
-    """What the recorder missed: a name that this TensorFlow does not have, a hook that failed."""
+    """Warn of what the recorder missed: a name that TensorFlow does not have, a failed hook."""
     for note in trace.notes:
         if note.startswith(_OF_RECORDER):
             yield Warned(
