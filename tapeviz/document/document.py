@@ -226,6 +226,7 @@ class Document(QObject):
         self.trouble, self.is_troubled = "", False
         self._has_news = self.is_loaded = False
         self.background.forget_times()
+        self._picturing.turn_over()
         self.mending.forget()
         self.insides.forget()
 

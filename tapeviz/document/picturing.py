@@ -41,6 +41,9 @@ class Picturing:
         """The base of the scene: graph, trace, call, and whether it has the bridge. Another step or
         selection over it costs little."""
         self._linked_from: tuple[object, ...] = ()
+        self._is_of_before = False
+        """The picture is of another run than the trace: it stays until this run has one. Ids name
+        other ops and variables in it, so nothing is looked up or composed."""
 
     def clear(self) -> None:
         """There is nothing to draw any more."""
@@ -51,6 +54,11 @@ class Picturing:
         self.scene = EMPTY_SCENE
         self._document.arrangement_changed.emit()
         self._document.scene_changed.emit()
+
+    def turn_over(self) -> None:
+        """Another run begins: the picture stays, and has nothing to do with what comes."""
+        self._document.background.drop("arrange", "compose")
+        self._is_of_before = True
 
     def begin_anew(self) -> None:
         """The next :meth:`arrange` and :meth:`compose` do their work, whatever was drawn before."""
@@ -89,6 +97,7 @@ class Picturing:
 
     def take_arranged(self, arranged: ArrangedGraph) -> None:
         self.arranged = arranged
+        self._is_of_before = False
         self.relink()
         self._document.follow(arranged.successors)
         self._document.arrangement_changed.emit()
@@ -107,6 +116,8 @@ class Picturing:
         document = self._document
         wanted = (self.arranged, document.trace, document.current_call, document.view.overlay)
         if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
+            return
+        if self._is_of_before:
             return
         self._composed_from = wanted
         base = (*wanted[:3], document.view.overlay.show_bridge)
@@ -127,6 +138,8 @@ class Picturing:
     def relink(self) -> None:
         """Look up anew which nodes, tensors and lines belong together."""
         wanted = (self.arranged, self._document.trace, self._document.current_call)
+        if self._is_of_before:
+            wanted = (NOTHING_ARRANGED, EMPTY_TRACE, None)
         if not are_same(wanted, self._linked_from):
             self._linked_from, self.links = wanted, Links(*wanted)
 

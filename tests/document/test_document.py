@@ -17,6 +17,7 @@ from tapeviz.analysis.model import EMPTY_DIAGNOSIS, Diagnosis, Passage
 from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox
+from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.errors import TapevizError
 from tapeviz.recording import Listener
 from tapeviz.scene.model import Scene
@@ -72,6 +73,33 @@ def test_stages_run_again_only_for_new_inputs(
     with qtbot.waitSignal(document.arrangement_changed):
         document.change_form(direction="right")
     assert document.arranged.layout.direction == "right"
+
+
+def test_the_picture_of_the_last_run_is_not_composed_with_the_trace_of_this_one(
+    qtbot: QtBot, document: Document
+) -> None:
+    """Ids of ops and variables are those of one run."""
+    run(qtbot, document)
+    stages, before, go_on = document.stages, document.trace, threading.Event()
+    first, drawn = document.arranged, list[tuple[ArrangedGraph, Trace]]()
+
+    def arrange(*asked: Any) -> ArrangedGraph:
+        go_on.wait(5)
+        return stages.arrange(*asked)
+
+    def compose(arranged: ArrangedGraph, trace: Trace, *rest: Any) -> Scene:
+        drawn.append((arranged, trace))
+        return stages.compose(arranged, trace, *rest)
+
+    document.stages = replace(stages, arrange=arrange, compose=compose)
+    document.run()
+    qtbot.waitUntil(lambda: document.trace is not before and bool(document.diagnosis.calls))
+    assert document.arranged is first
+    assert not drawn
+    assert document.links.node_of_tensor(next(iter(before.tensors))) is None
+    go_on.set()
+    qtbot.waitUntil(lambda: bool(drawn))
+    assert all(arranged is not first for arranged, _ in drawn)
 
 
 def test_an_endless_run_is_stopped(
