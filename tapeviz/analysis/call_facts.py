@@ -13,6 +13,7 @@ from ..trace.model import (
     Binding,
     Call,
     Op,
+    Operand,
     OpId,
     Site,
     Step,
@@ -22,7 +23,7 @@ from ..trace.model import (
     VariableId,
     VersionId,
 )
-from .flow.dataflow import DataEdge, DataFlow, Position
+from .flow.dataflow import Ancestry, DataEdge, DataFlow, Position
 from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link
@@ -124,10 +125,21 @@ class CallFacts:
         for position in self.paths.whole.into:
             if isinstance(position, VersionId) or not trace.names.get(position):
                 continue
-            form = making_of(trace, position)
-            if form is not None and trace.ops[trace.producers[position]].when < start:
-                found[form] = trace.names[position][0]
+            making = making_of(trace, position)
+            if making is not None and trace.ops[trace.producers[position]].when < start:
+                found[making] = trace.names[position][0]
         return found
+
+    @cached_property
+    def gradients_used(self) -> Sequence[tuple[Call, Operand, Ancestry]]:
+        """The earlier gradients that the targets are made from: the call and source of each, and
+        what that call's targets were made from."""
+        found = (self.flow.gave.get(position) for position in self.paths.recent.into)
+        before = [given for given in found if given is not None and given[0].when < self.call.when]
+        made_from = {
+            call.id: self.flow.ancestry(Paths(self.flow, call).targets) for call, _ in before
+        }
+        return [(call, source, made_from[call.id]) for call, source in before]
 
     @property
     def origins(self) -> Origins:

@@ -12,7 +12,7 @@ PROVIDED = frozenset({"tf", "np", "keras"})
 
 
 def missing_imports(text: str) -> frozenset[str]:
-    """Those of ``tf``, ``np`` and ``keras`` that the text reads as globals before it binds them.
+    """Find which of ``tf``, ``np`` and ``keras`` the text reads as globals before it binds them.
 
     They are bound nowhere, or only further down, as in a text of several snippets of a page. Empty
     for a text that does not compile.

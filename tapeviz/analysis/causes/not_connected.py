@@ -9,7 +9,6 @@ from ...trace.model import Operand, TensorId, VariableId
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS
 from ..flow.ends import Ends, ends_of
-from ..flow.paths import Paths
 from ..model import Cause, Evidence
 from .questions import Unlinked
 
@@ -177,11 +176,7 @@ def is_same_slope(asked: Unlinked) -> Cause | None:
     Of ``3 * x`` TensorFlow computes the gradient without looking at ``x``.
     """
     facts = asked.facts
-    for position in facts.paths.recent.into:
-        call, operand = facts.flow.gave.get(position, (None, None))
-        if call is None or operand is None or call.when >= facts.call.when:
-            continue
-        made_from = facts.flow.ancestry(Paths(facts.flow, call).targets)
+    for call, operand, made_from in facts.gradients_used:
         if made_from.leads_from(asked.starts):
             of = ", ".join(target.text for target in call.targets)
             slope = SameSlope(of, operand.text, call.line)

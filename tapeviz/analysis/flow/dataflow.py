@@ -236,7 +236,7 @@ class DataFlow:
         return frozenset(tensor for tensor in targets if tensor is not None)
 
     @cached_property
-    def left(self) -> frozenset[TensorId]:
+    def gone_out(self) -> frozenset[TensorId]:
         """The tensors whose value left TensorFlow."""
         return frozenset(leave.tensor for leave in self.trace.leaves)
 

@@ -81,7 +81,7 @@ def _fate(facts: CallFacts, tensor: TensorId) -> Fate:
         return "inside"
     if tensor in facts.flow.asked:
         return "asked"
-    if tensor in facts.flow.left:
+    if tensor in facts.flow.gone_out:
         return "left"
     return "read" if trace.ops[trace.producers[tensor]].type == "ReadVariableOp" else "unused"
 

@@ -159,7 +159,7 @@ class _Slicer:
     ) -> None:
         self.text = text
         self._at_line: dict[int, list[Leave]] = {}
-        for leave in leaves:
+        for leave in sorted(leaves, key=lambda leave: leave.when):
             for line in {frame.line for frame in leave.site.frames}:
                 self._at_line.setdefault(line, []).append(leave)
         self._bindings: dict[tuple[int, str], dict[int, list[Binding]]] = {}
@@ -184,12 +184,17 @@ class _Slicer:
         while waiting and len(seen) < _MOST_BINDINGS:
             ran = waiting.popleft()
             for line in ran.statement.lines:
-                for leave in self._at_line.get(line, ()):
-                    if ran.since <= leave.when < ran.until:
-                        found[leave.when] = leave
+                found.update((leave.when, leave) for leave in self._left_on(line, ran))
             for name in ran.statement.reads:
                 waiting.extend(self._bound_by(name, ran, found, seen))
         return [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]]
+
+    def _left_on(self, line: int, ran: _Ran) -> Sequence[Leave]:
+        """The leaves on the line between those times, the latest: more are not asked for."""
+        leaves = self._at_line.get(line, ())
+        first = bisect_left(leaves, ran.since, key=lambda leave: leave.when)
+        end = bisect_left(leaves, ran.until, key=lambda leave: leave.when)
+        return leaves[max(first, end - _MOST_LEAVES) : end]
 
     @staticmethod
     def _key(scope: int, path: str) -> tuple[int, str]:
