@@ -18,6 +18,7 @@ from .scratch import KernelFiles, Scratch
 
 _PROGRAM = Path(__file__).parent / "inside" / "fork_server.py"
 _LOG_LINES = 3
+_ANSWERS_WITHIN = 2.0  # seconds; it may be forking another kernel
 _SIGKILL = 9  # not named in signal on Windows, where this module is imported and not used
 
 
@@ -67,7 +68,7 @@ class ForkServerProcess:
 
     def fork(self, files: KernelFiles, on_change: Callable[[], None]) -> ForkedKernel:
         """A new kernel for ``files``; ``on_change()`` is called when it has ended."""
-        kernel = ForkedKernel(files.number, self._signal, on_change)
+        kernel = ForkedKernel(files.number, self._order, on_change)
         with self._lock:
             if self._gone:
                 kernel.note_exit(Exit(None, None))
@@ -103,9 +104,6 @@ class ForkServerProcess:
             return False
         return True
 
-    def _signal(self, number: int, signal_number: int) -> None:
-        self._order(signal=number, number=signal_number)
-
     def _order(self, **order: Any) -> None:
         line = json.dumps(order).encode() + b"\n"
         with self._lock, contextlib.suppress(OSError, ValueError):  # gone: _listen() reports it
@@ -140,6 +138,10 @@ class ForkServerProcess:
             if "forked" in report:
                 self._kernels[report["forked"]].pid = report["pid"]
                 return
+            if "answered" in report:
+                if report["answered"] in self._kernels:
+                    self._kernels[report["answered"]].note_answer()
+                return
             kernel = self._kernels.pop(report["ended"])
         kernel.note_exit(Exit(report["exit_code"], report["signal"], report["words"]))
 
@@ -164,31 +166,46 @@ class ForkedKernel:
     checks_every = None
 
     def __init__(
-        self, number: int, send: Callable[[int, int], None], on_change: Callable[[], None]
+        self, number: int, order: Callable[..., None], on_change: Callable[[], None]
     ) -> None:
         self._number = number
-        self._send = send
+        self._order = order
         self._on_change = on_change
         self._exit: Exit | None = None
+        self._answered = threading.Event()
         self.pid: int | None = None
 
     def poll(self) -> Exit | None:
         """How it ended, or None while it lives."""
         return self._exit
 
+    def is_sure_to_live(self) -> bool:
+        """Whether its fork server still answers: a killed one takes its kernels with it, but only
+        when its memory has been given back, and until then they run."""
+        self._answered.clear()
+        if self._exit is None:
+            self._order(answer=self._number)
+            self._answered.wait(_ANSWERS_WITHIN)
+        return self._exit is None
+
     def interrupt(self) -> None:
         """Send SIGINT, as Ctrl+C does."""
-        self._send(self._number, signal.SIGINT)
+        self._order(signal=self._number, number=signal.SIGINT)
 
     def terminate(self) -> None:
         """Ask it to end."""
-        self._send(self._number, signal.SIGTERM)
+        self._order(signal=self._number, number=signal.SIGTERM)
 
     def kill(self) -> None:
         """End it."""
-        self._send(self._number, _SIGKILL)
+        self._order(signal=self._number, number=_SIGKILL)
+
+    def note_answer(self) -> None:
+        """Note that the fork server has answered."""
+        self._answered.set()
 
     def note_exit(self, exit: Exit) -> None:
         """Note that the kernel has ended."""
         self._exit = exit
+        self._answered.set()
         self._on_change()

@@ -55,6 +55,10 @@ class LaunchedKernel:
                 _wait(lambda: self._kernel.cleanup_resources())
         return self._exit
 
+    def is_sure_to_live(self) -> bool:
+        """Whether it lives; its end depends on no other process."""
+        return self.poll() is None
+
     def interrupt(self) -> None:
         """Interrupt as Ctrl+C does."""
         self._quietly(lambda: self._kernel.interrupt_kernel())

@@ -219,7 +219,9 @@ class LiveKernel:
                 self._stopping = None
 
     def _begin(self, run: Run) -> None:
-        if self._stage != "ready" or self._connection is None:
+        process, connection = self._process, self._connection
+        is_ready = self._stage == "ready" and process is not None and process.is_sure_to_live()
+        if not is_ready or connection is None:
             self._on_declined(run)
             return
         self._run = run
@@ -227,7 +229,7 @@ class LiveKernel:
         self._files.make_folder()
         if run.timeout is not None:
             self._stopping = Stopping.after(run.timeout)
-        self._request = self._connection.serve(run.order(self._files.folder))
+        self._request = connection.serve(run.order(self._files.folder))
 
     def _stop(self) -> None:
         if self._stage == "running":

@@ -233,15 +233,17 @@ class KernelPool:
         with self._lock:
             is_open = self._status.state != "closed"
             supply = self._supply(import_settings(run.source))
-            if is_open:
+            if is_open and not run.was_stopped:
                 if self._runs_left is not None:
                     self._runs_left += 1
                 self._waiting.insert(0, (run, supply))
-        if is_open:
+        if not is_open:
+            run.end_closed()
+        elif run.was_stopped:
+            run.end_unbegun()
+        else:
             supply.open()
             self._tend(supply)
-        else:
-            run.end_closed()
 
     def _tell(self, status: PoolStatus) -> None:
         if status != self._status:

@@ -19,6 +19,9 @@ class KernelProcess(Protocol):
     def poll(self) -> Exit | None:
         """How it ended, or None while it lives."""
 
+    def is_sure_to_live(self) -> bool:
+        """Whether it lives, and will not end with a process that has been killed already."""
+
     def interrupt(self) -> None:
         """Interrupt as Ctrl+C does."""
 

@@ -40,16 +40,15 @@ class Run:
         self._kernel: LiveKernel | None = None
         self._line: int | None = None
         self._was_taken_back = False
+        self._was_stopped = False
         self._end: RunEnd | None = None
         self._ended = threading.Event()
 
     def stop(self) -> None:
         """Interrupt, after 1 s terminate, after 1 s kill; returns at once."""
+        self._was_stopped = True
         if self._withdraw(self):
-            end = RunEnd("interrupted", "stopped before it began")
-            threading.Thread(
-                target=self._finish, args=(end,), name="tapeviz-end", daemon=True
-            ).start()
+            threading.Thread(target=self.end_unbegun, name="tapeviz-end", daemon=True).start()
         elif self._kernel is not None:
             self._kernel.stop()
 
@@ -91,6 +90,10 @@ class Run:
     @property
     def has_ended(self) -> bool:
         return self._end is not None
+
+    @property
+    def was_stopped(self) -> bool:
+        return self._was_stopped
 
     @property
     def source(self) -> str:
@@ -172,6 +175,10 @@ class Run:
         else:
             detail = wording.death(exit, line)
             self._finish(RunEnd("died", detail, exit.exit_code, exit.signal, line))
+
+    def end_unbegun(self) -> None:
+        """End the run, which was stopped before it began."""
+        self._finish(RunEnd("interrupted", "stopped before it began"))
 
     def end_closed(self) -> None:
         """End the run, whose kernel was released."""

@@ -256,6 +256,9 @@ class Supply:
         with self._lock:
             had_opened = self._way == "fork"
             self._way, self._fork_server = "none", None
+            # They end with it, which is no failure of theirs.
+            self._starting.clear()
+            self._ready.clear()
             if had_opened:  # killed from outside, perhaps for lack of memory: start another
                 self._set("cold")
         if had_opened:

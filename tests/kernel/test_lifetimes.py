@@ -27,7 +27,7 @@ from tapeviz.kernel import (
 )
 from tapeviz.kernel import pool as pool_module
 from tapeviz.kernel.confinement import without_network
-from tapeviz.kernel.fork_server import ForkServerProcess
+from tapeviz.kernel.fork_server import ForkedKernel, ForkServerProcess
 from tapeviz.kernel.live_kernel import LiveKernel
 from tapeviz.kernel.scratch import Scratch
 from tapeviz.kernel.supply import Supply
@@ -217,6 +217,34 @@ def test_a_killed_fork_server_is_replaced(make_pool):
     assert running.run.wait(10).reason == "died"
     assert play(pool, "print('again')").text() == "again\n"
     wait_until(lambda: not is_alive(kernel) and not is_alive(child), 3)
+
+
+def test_a_run_right_after_the_fork_server_was_killed_runs(make_pool):
+    """Its kernels live on until the memory of the killed process has been given back."""
+    pool = make_pool(reserve=2)
+    pool.warm()
+    for milliseconds in (0, 10):
+        wait_until(lambda: pool._supplies and len(only(pool)._ready) == 2, PATIENCE)
+        os.kill(only(pool)._fork_server.pid, signal.SIGKILL)
+        time.sleep(milliseconds / 1000)
+        heard = play(pool, "import time; time.sleep(0.3); print('here')")
+        assert (heard.end.reason, heard.text()) == ("finished", "here\n")
+
+
+def test_a_run_that_is_stopped_while_its_kernel_ends_is_not_run_elsewhere(make_pool, monkeypatch):
+    def end_meanwhile(kernel):
+        run.stop()
+        os.kill(kernel.pid, signal.SIGKILL)
+        return False
+
+    monkeypatch.setattr(ForkedKernel, "is_sure_to_live", end_meanwhile)
+    pool = make_pool()
+    pool.warm()
+    wait_until(lambda: pool._supplies and only(pool)._ready, PATIENCE)
+    with pool._lock:
+        run = pool.run(RunRequest("print('here')"), heard := Heard())
+    assert run.wait(PATIENCE).reason == "interrupted"
+    assert heard.text() == ""
 
 
 def test_a_kernel_that_was_killed_before_the_snippet_began_is_replaced(make_pool, monkeypatch):

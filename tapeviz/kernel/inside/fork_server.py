@@ -3,9 +3,10 @@
 Executed as a script (``python fork_server.py FOLDER…``) in the user's interpreter. Orders are lines
 of JSON on standard input: first ``{"imports": […], "if_there": […]}``, then
 ``{"fork": id, "connection_file": …, "folder": …, "ipython": …}`` and
-``{"signal": id, "number": …}``. Reports are written to the original standard output: ``ready``,
-``failed``, ``forked``, ``ended``. At the end of the input, also in the middle of an import, every
-kernel is killed, the folders of the command line are removed, and this process ends.
+``{"signal": id, "number": …}``, ``{"answer": id}``. Reports are written to the original standard
+output: ``ready``, ``failed``, ``forked``, ``answered``, ``ended``. At the end of the input, also in
+the middle of an import, every kernel is killed, the folders of the command line are removed, and
+this process ends.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ class ForkServer:
             self._prepare(order)
         elif "fork" in order:
             self._fork(order)
+        elif "answer" in order:
+            self._report(answered=order["answer"])
         elif order["signal"] in self._children:
             _signal(self._children[order["signal"]].pid, order["number"])
 
