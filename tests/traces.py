@@ -38,7 +38,7 @@ class Script:
         self._ops = 0
         self._calls = 0
         self._tapes = 0
-        self._sites: dict[tuple[tuple[str, int], ...], int] = {}
+        self._sites: dict[tuple[int, tuple[str, int]], int] = {}
         self._inside = 0
 
     def trace(self) -> Trace:
@@ -48,12 +48,15 @@ class Script:
         frames = tuple((function if i == 0 else "<module>", line) for i, line in enumerate(lines))
         if not lines or lines == (0,):
             return 0
-        if frames not in self._sites:
-            self._sites[frames] = len(self._sites) + 1
-            self.events.append(
-                e.SiteSeen(self._sites[frames], [(name, line, -1, -1, -1) for name, line in frames])
-            )
-        return self._sites[frames]
+        number = 0
+        for depth in range(len(frames) - 1, -1, -1):
+            chain = (number, frames[depth])
+            if chain not in self._sites:
+                self._sites[chain] = len(self._sites) + 1
+                event = e.SiteSeen(self._sites[chain], [(*frames[depth], -1, -1, -1)], number)
+                self.events.append(event)
+            number = self._sites[chain]
+        return number
 
     def tensor(
         self,
