@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ..text.op_words import words_on_line
 from ..text.source import SourceText
@@ -28,6 +28,8 @@ from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link
 from .python.blocks import Lines, lines_within
+
+T = TypeVar("T")
 
 
 class Making(NamedTuple):
@@ -63,6 +65,16 @@ class CallFacts:
     @cached_property
     def judged(self) -> dict[DataEdge, Cause | None]:
         """The causes of edges that were examined: a call with many sources asks often."""
+        return {}
+
+    def once(self, ask: Callable[[CallFacts], T]) -> T:
+        """The answer of ``ask``, which is called once for all sources of the call."""
+        if ask not in self._known:
+            self._known[ask] = ask(self)
+        return cast("T", self._known[ask])
+
+    @cached_property
+    def _known(self) -> dict[Callable[[CallFacts], Any], Any]:
         return {}
 
     @cached_property

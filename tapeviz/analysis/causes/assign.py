@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ...trace.model import Array, Op, TensorId, Trace, Variable, VariableId, Version, VersionId
+from ...trace.model import Array, Op, TensorId, Trace, VariableId, Version, VersionId
 from ...trace.state import CREATION
 from ..call_facts import name_of
 from ..flow.dataflow import REF_ASSIGNS
 from ..model import Cause, Evidence
-from .questions import EdgeUnderTest, Unlinked
+from .questions import EdgeUnderTest, Unlinked, Used
 from .replaced_source import ReplacedSource
 
 
@@ -62,33 +62,63 @@ def through_file(asked: Unlinked) -> Cause | None:
     variable = trace.variables.get(VariableId(asked.tensor))
     if variable is None:
         return None
-    for position in asked.used:
-        version = facts.flow.version_at(position) if isinstance(position, VersionId) else None
+    known = asked.used.once(_given)
+    same = [
+        given
+        for version in variable.versions
+        for held in _elements(trace, version)
+        if held is not None
+        for given in known.get(_outline(held), ())
+        if version.when < given.op.when
+        and given.version.variable != variable.id
+        and np.array_equal(held, given.value)
+    ]
+    if not same:
+        return None
+    first = min(same, key=lambda given: given.number)
+    op, copied = first.op, first.version.variable
+    if trace.variables[copied].site.line == op.line:  # copy.deepcopy makes it
+        return facts.cause(ReplacedSource("cloned"), op.line)
+    cause = facts.cause(Assigned(name_of(trace, copied)), op.line)
+    return replace(cause, op=op.type, op_id=op.id, is_probable=True)
+
+
+class _Given(NamedTuple):
+    """A variable that the target was made from got a value from outside TensorFlow."""
+
+    number: int
+    version: Version
+    op: Op
+    value: Array
+
+
+_Outline = tuple[tuple[int, ...], float, float]
+
+
+def _given(used: Used) -> dict[_Outline, list[_Given]]:
+    """The values that came from outside, by what equal ones have in common."""
+    trace, flow = used.facts.trace, used.facts.flow
+    found: dict[_Outline, list[_Given]] = {}
+    for number, position in enumerate(used.positions):
+        version = flow.version_at(position) if isinstance(position, VersionId) else None
         if version is None or version.op is None or version.value in trace.producers:
             continue
         op, value = trace.ops[version.op], trace.value(version.value or TensorId(0))
-        if op.type != CREATION or value is None or version.variable == variable.id:
-            continue
-        if _is_telling(value) and _had(trace, variable, value, op):
-            if trace.variables[version.variable].site.line == op.line:  # copy.deepcopy makes it
-                return facts.cause(ReplacedSource("cloned"), op.line)
-            cause = facts.cause(Assigned(name_of(trace, version.variable)), op.line)
-            return replace(cause, op=op.type, op_id=op.id, is_probable=True)
-    return None
+        if op.type == CREATION and value is not None and _is_telling(value):
+            given = _Given(number, version, op, value)
+            found.setdefault(_outline(value), []).append(given)
+    return found
+
+
+def _outline(value: Array) -> _Outline:
+    """The shape, the first and the last element."""
+    if not value.size or value.dtype.kind != "f":
+        return value.shape, 0.0, 0.0
+    return value.shape, float(value.flat[0]), float(value.flat[-1])
 
 
 def _is_telling(value: Array) -> bool:
     return value.size > 1 and value.dtype.kind == "f" and bool((value != value.flat[0]).any())
-
-
-def _had(trace: Trace, variable: Variable, value: Array, written: Op) -> bool:
-    """Whether the variable held these elements before the write."""
-    return any(
-        held is not None and held.shape == value.shape and np.array_equal(held, value)
-        for version in variable.versions
-        if version.when < written.when
-        for held in _elements(trace, version)
-    )
 
 
 def _elements(trace: Trace, version: Version) -> Iterator[Array | None]:

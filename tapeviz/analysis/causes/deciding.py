@@ -19,7 +19,7 @@ from ..numbers.spoiled import has_inside, last_in_body, spoiling
 from ..status import is_zero
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
-from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched
+from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched, used_in
 from .table import CAUSES, first_cause
 from .zeros import CLIPPING, FLAT, MASKING
 
@@ -63,7 +63,7 @@ class CutPaths:
         if tensor is None:
             return (unconnected(facts, source),)
         if not any(target in self._edges for target in self._targets):
-            asked = Unlinked(facts, source, tensor, frozenset(self._ancestry.into))
+            asked = Unlinked(facts, source, tensor, used_in(facts, self._ancestry))
             cause = first_cause(CAUSES.unlinked, asked)
             return () if cause is None else (cause,)
         if not self._stops(self._edges, self._causes):

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from ...text.statements import read_text
-from ...trace.model import Array, VersionId
+from ...trace.model import Array, Leave, VersionId
+from ..flow.dataflow import Ancestry
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
-from .questions import EdgeUnderTest, Unlinked
+from .questions import EdgeUnderTest, Unlinked, Used
 
 _MOST_NUMBERS = 1000
 _MOST_LEAVES = 64
@@ -76,25 +77,33 @@ def number_came_back(asked: Unlinked) -> Cause | None:
 
     This finds values that no name leads to: ``setattr``, a list given to a function.
     """
-    facts, trace, flow = asked.facts, asked.facts.trace, asked.facts.flow
-    constants = list(_unexplained(asked))
-    left = [leave for leave in trace.leaves if constants and leave.when < facts.call.when]
-    for leave in left[: -_MOST_LEAVES - 1 : -1]:
-        number = trace.value(leave.tensor)
-        if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
-            continue
-        came = any(when > leave.when and _has(value, number) for value, when in constants)
-        if came and flow.ancestry([flow.position_left(leave)]).leads_from(asked.starts):
-            cause = facts.cause(LeftTensorFlow(leave.how), leave.site.line)
+    for leave, made_from in asked.used.once(_came_back):
+        if made_from.leads_from(asked.starts):
+            cause = asked.facts.cause(LeftTensorFlow(leave.how), leave.site.line)
             return replace(cause, is_probable=True)
     return None
 
 
-def _unexplained(asked: Unlinked) -> Iterator[tuple[Array, int]]:
+def _came_back(used: Used) -> list[tuple[Leave, Ancestry]]:
+    """The numbers that left and are among the constants, the last first, and what made them."""
+    trace, flow, until = used.facts.trace, used.facts.flow, used.facts.call.when
+    constants = list(_unexplained(used))
+    left = [leave for leave in trace.leaves if constants and leave.when < until]
+    found = []
+    for leave in left[: -_MOST_LEAVES - 1 : -1]:
+        number = trace.value(leave.tensor)
+        if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
+            continue
+        if any(when > leave.when and _has(value, number) for value, when in constants):
+            found.append((leave, flow.ancestry([flow.position_left(leave)])))
+    return found
+
+
+def _unexplained(used: Used) -> Iterator[tuple[Array, int]]:
     """Constants of real numbers that the target was made from, and when they were first seen."""
-    facts, trace = asked.facts, asked.facts.trace
+    facts, trace = used.facts, used.facts.trace
     text, seen = read_text(facts.text), facts.flow.first_seen
-    for tensor in asked.used:
+    for tensor in used.positions:
         if isinstance(tensor, VersionId) or tensor in trace.producers or tensor not in seen:
             continue
         value, (site, when) = trace.value(tensor), seen[tensor]

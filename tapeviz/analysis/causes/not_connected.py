@@ -155,7 +155,7 @@ def in_skipped_branch(asked: Unlinked) -> Cause | None:
     facts, trace = asked.facts, asked.facts.trace
     for conditional in trace.conditionals.values():
         op = trace.ops[conditional.op]
-        if op.when > facts.call.when or asked.used_tensors.isdisjoint(op.outputs):
+        if op.when > facts.call.when or asked.used.tensors.isdisjoint(op.outputs):
             continue
         for tensor, line in conditional.skipped.items():
             if tensor == asked.tensor or _leads_to(asked, tensor):

@@ -8,13 +8,17 @@ passes (:class:`Unwatched`)? Why are these gradients zero (:class:`MadeZero`), o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from ...trace.model import Op, Operand, OpId, Step, TensorId, Variable, VariableId
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
-from ..flow.dataflow import DataEdge, Position
+from ..flow.dataflow import Ancestry, DataEdge, EdgesInto, Position
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +76,51 @@ def _gave(edge: DataEdge, op: Op, step: Step | None) -> bool:
     return gave or not (received or step.error)
 
 
-@dataclass(frozen=True)
+class Used:
+    """The makings of a call's target: the same for every source that is not linked to it,
+    so what detectors work out from it alone is kept (:meth:`once`)."""
+
+    def __init__(self, facts: CallFacts, ancestry: Ancestry) -> None:
+        self.facts = facts
+        self.positions: EdgesInto = ancestry.into
+        self._known: dict[Callable[[Used], Any], Any] = {}
+
+    @cached_property
+    def tensors(self) -> frozenset[TensorId]:
+        """Tensors of the target's ancestry, and the handles of its variables."""
+        flow = self.facts.flow
+        return frozenset(
+            used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
+            for used in self.positions
+        )
+
+    def once(self, ask: Callable[[Used], T]) -> T:
+        """The answer of ``ask``, which is called for the first source alone."""
+        if ask not in self._known:
+            self._known[ask] = ask(self)
+        return cast("T", self._known[ask])
+
+
+def used_in(facts: CallFacts, ancestry: Ancestry) -> Used:
+    """The makings of the call's targets in an ancestry of theirs."""
+    known = facts.once(_uses)
+    if id(ancestry) not in known:
+        known[id(ancestry)] = Used(facts, ancestry)
+    return known[id(ancestry)]
+
+
+def _uses(facts: CallFacts) -> dict[int, Used]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
 class Unlinked:
     """A source that nothing leads from to the target; ``used``: what the target was made from."""
 
     facts: CallFacts
     source: Operand
     tensor: TensorId
-    used: frozenset[Position]
-
-    @cached_property
-    def used_tensors(self) -> frozenset[TensorId]:
-        """Tensors of the target's ancestry, and the handles of its variables."""
-        flow = self.facts.flow
-        return frozenset(
-            used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
-            for used in self.used
-        )
+    used: Used
 
     @property
     def starts(self) -> tuple[Position, ...]:

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ...text.statements import read_text
-from ...trace.model import NOWHERE, Op, TensorId, Variable, VariableId
+from ...trace.model import NOWHERE, Binding, Op, TensorId, Variable, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside
-from .questions import Unlinked, Unwatched
+from .questions import Unlinked, Unwatched, Used
 
 _VIEWS = ops_with("view")
 _DEEPEST = 40
@@ -77,7 +78,7 @@ _SENTENCES = {
 
 def replaced(case: Unlinked) -> Cause | None:
     """How the source given became another tensor than the one used; None if it never was one."""
-    if case.tensor in case.used_tensors:  # of the source itself something was used, its shape
+    if case.tensor in case.used.tensors:  # of the source itself something was used, its shape
         return None
     for look in REPLACEMENTS:
         cause = look(case)
@@ -129,7 +130,7 @@ def _rebound(case: Unlinked) -> Cause | None:
         # Names inside a compiled function are noticed late: the source was bound before the call.
         if when > case.facts.call.when and bound != case.tensor:
             continue
-        if bound in case.used_tensors:
+        if bound in case.used.tensors:
             was_used, line = True, 0
         elif bound == case.tensor and was_used and not line:
             line = bound_on
@@ -144,13 +145,23 @@ def _made_anew(case: Unlinked) -> Cause | None:
         return None
     made = trace.ops[producer]
     same = _Same(case.facts)
-    for position in case.used_tensors:
-        twin = trace.producers.get(position)
-        if twin is not None and same.ops(trace.ops[twin], made):
+    for twin in case.used.once(_makers).get(made.type, ()):
+        if same.ops(twin, made):
             is_copy = made.type in _VIEWS or case.tensor in trace.reads
             evidence = ReplacedSource("copy" if is_copy else "computed-again")
             return case.facts.cause(evidence, line_beside(made.site, case.facts.call.site))
     return None
+
+
+def _makers(used: Used) -> dict[str, list[Op]]:
+    """The ops that made the tensors used, by type."""
+    trace = used.facts.trace
+    found: dict[str, list[Op]] = {}
+    for tensor in used.tensors:
+        maker = trace.producers.get(tensor)
+        if maker is not None:
+            found.setdefault(trace.ops[maker].type, []).append(trace.ops[maker])
+    return found
 
 
 def _copied(case: Unlinked) -> Cause | None:
@@ -188,7 +199,7 @@ def _is_view_of(case: Unlinked, tensor: TensorId) -> bool:
         if edge.kind == "op" and edge.op is not None and trace.ops[edge.op].type not in _VIEWS:
             return False
         position = edge.start
-        if position in case.used or _handle(case, position) in case.used_tensors:
+        if position in case.used.positions or _handle(case, position) in case.used.tensors:
             return True
     return False
 
@@ -207,20 +218,39 @@ def _made_again(case: Unlinked) -> Cause | None:
     """
     trace, call = case.facts.trace, case.facts.call
     source = trace.variables.get(VariableId(case.tensor))
-    if source is None:
+    if source is None or not source.site.line:
         return None
+    first, inside = case.used.once(_first_made).get(_making(source), (None, None))
     done = max(
         (_made_when(case, target.tensor) for target in call.targets if target.tensor), default=0
     )
-    for handle in case.used_tensors:
-        twin = trace.variables.get(VariableId(handle))
-        if twin is None or not _are_twins(source, twin):
-            continue
-        only_twin_inside = _is_made_inside(case, twin) and not _is_made_inside(case, source)
-        if source.when > done or only_twin_inside:
-            newer = max(source, twin, key=lambda variable: variable.when)
-            return case.facts.cause(ReplacedSource("made-again"), _line_of_maker(case, newer))
-    return None
+    twin = first if source.when > done else inside
+    if twin is None or (source.when <= done and _is_made_inside(case.facts, source)):
+        return None
+    newer = max(source, twin, key=lambda variable: variable.when)
+    return case.facts.cause(ReplacedSource("made-again"), _line_of_maker(case.facts, newer))
+
+
+_Making = tuple[int, str, tuple[int | None, ...] | None, str]
+
+
+def _making(variable: Variable) -> _Making:
+    """The key that variables have in common which the same statement made."""
+    return variable.site.line, variable.dtype, variable.shape, _own_name(variable)
+
+
+def _first_made(used: Used) -> dict[_Making, tuple[Variable, Variable | None]]:
+    """The first of the variables used that are alike, and the first made while the tape
+    recorded."""
+    found: dict[_Making, tuple[Variable, Variable | None]] = {}
+    for handle in used.tensors:
+        variable = used.facts.trace.variables.get(VariableId(handle))
+        if variable is not None:
+            first, inside = found.get(_making(variable), (variable, None))
+            if inside is None and _is_made_inside(used.facts, variable):
+                inside = variable
+            found[_making(variable)] = first, inside
+    return found
 
 
 def _made_when(case: Unlinked, tensor: TensorId) -> int:
@@ -228,18 +258,8 @@ def _made_when(case: Unlinked, tensor: TensorId) -> int:
     return case.facts.trace.ops[producer].when if producer is not None else 0
 
 
-def _is_made_inside(case: Unlinked, variable: Variable) -> bool:
-    tape = case.facts.tape
-    return tape is not None and tape.is_recording(variable.when)
-
-
-def _are_twins(first: Variable, other: Variable) -> bool:
-    made_alike = first.site.line == other.site.line and first.site.line != 0
-    return made_alike and (first.dtype, first.shape, _own_name(first)) == (
-        other.dtype,
-        other.shape,
-        _own_name(other),
-    )
+def _is_made_inside(facts: CallFacts, variable: Variable) -> bool:
+    return facts.tape is not None and facts.tape.is_recording(variable.when)
 
 
 def _own_name(variable: Variable) -> str:
@@ -247,18 +267,23 @@ def _own_name(variable: Variable) -> str:
     return (variable.path or variable.name).split("/")[-1]
 
 
-def _line_of_maker(case: Unlinked, variable: Variable) -> int:
+def _line_of_maker(facts: CallFacts, variable: Variable) -> int:
     """Where the Keras layer was made that owns the variable, else where the variable was."""
     function = variable.site.frames[0].function if variable.site.frames else ""
-    makers = [
-        binding.site.line
-        for binding in case.facts.trace.bindings
-        if binding.value.startswith("keras")
-        and binding.when < variable.when
-        and binding.site.frames
-        and binding.site.frames[0].function == function
-    ]
-    return makers[-1] if makers and function != "<module>" else variable.site.line
+    makers = facts.once(_bound_layers).get(function, [])
+    earlier = bisect_left(makers, variable.when, key=lambda binding: binding.when)
+    if not earlier or function == "<module>":
+        return variable.site.line
+    return makers[earlier - 1].site.line
+
+
+def _bound_layers(facts: CallFacts) -> dict[str, list[Binding]]:
+    """The names given to Keras objects, by the function that did so, in their order."""
+    found: dict[str, list[Binding]] = {}
+    for binding in facts.trace.bindings:
+        if binding.value.startswith("keras") and binding.site.frames:
+            found.setdefault(binding.site.frames[0].function, []).append(binding)
+    return {name: sorted(given, key=lambda binding: binding.when) for name, given in found.items()}
 
 
 class _Same:

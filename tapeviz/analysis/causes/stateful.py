@@ -67,7 +67,7 @@ def dropped_write(asked: Unlinked) -> Cause | None:
     """``ta.write(…)`` whose result nobody takes: in a function it changes nothing."""
     flow = asked.facts.flow
     for op in flow.list_writes:
-        if op.inputs[0] not in asked.used or not op.outputs:
+        if op.inputs[0] not in asked.used.positions or not op.outputs:
             continue
         made_from = flow.ancestry(op.inputs[1:])
         if any(start in made_from.into for start in asked.starts):

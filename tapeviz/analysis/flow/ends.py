@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -57,18 +58,20 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
     )
     line = line_where_made(facts, target) if target is not None else 0
     end = last_made_from(facts, source.tensor, line) if source.tensor is not None else None
-    names = list(dict.fromkeys(_made_from(facts)))
-    shown = names[:_MOST_NAMED] + (
-        [f"{len(names) - _MOST_NAMED} more"] * (len(names) > _MOST_NAMED)
-    )
     return Ends(
         end.name if end is not None else "",
         end.line if end is not None else 0,
         _fate(facts, end.tensor) if end is not None else "unused",
         line,
-        _listed(shown),
-        tuple(_variables(facts)),
+        *facts.once(_makings),
     )
+
+
+def _makings(facts: CallFacts) -> tuple[str, tuple[str, ...]]:
+    """The makings of the target in words, and the variables among them."""
+    names = list(dict.fromkeys(_made_from(facts)))
+    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    return _listed([*names[:_MOST_NAMED], *more]), tuple(_variables(facts))
 
 
 def _fate(facts: CallFacts, tensor: TensorId) -> Fate:
@@ -145,10 +148,10 @@ def _made_from(facts: CallFacts) -> Iterator[str]:
     """The named tensors and variables that the target is made from, the nearest on each path."""
     trace, flow = facts.trace, facts.flow
     own = {target.text for target in facts.call.targets}
-    waiting: list[Position] = list(facts.paths.targets)
+    waiting: deque[Position] = deque(facts.paths.targets)
     seen: set[Position] = set()
     while waiting and len(seen) < _MOST:
-        position = waiting.pop(0)
+        position = waiting.popleft()
         if position in seen:
             continue
         seen.add(position)
