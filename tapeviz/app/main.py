@@ -27,6 +27,8 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
     """
     check_screen()
     pools = make_pools(options)  # before Qt is imported: TensorFlow takes seconds to load there
+    import numpy.ma  # noqa: F401  np.unique imports it when it is first called, in the middle of a run
+
     from .ending import SignalCloser, leave
     from .storage.settings import Settings
 

@@ -40,6 +40,7 @@ from .pipeline import ArrangedGraph, Opener, Pipeline, Repairs, Stages
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .text import UNNAMED, Text
+from .turns import Turns
 from .values import Values
 
 LONGEST_PAGE = 300_000
@@ -80,6 +81,7 @@ class Document(QObject):
         super().__init__(parent)
         self.stages = stages
         self.background = Background(self)
+        self.turns = Turns(self)
         self.runs = Runs(pipeline, self.background, self)
         self.mending = Mending(self.runs, stages, self.background, self)
         self.mending.mended.connect(self._take_fixes)

@@ -43,6 +43,7 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> DiagnosisPanel:
 def show(qtbot: QtBot, panel: DiagnosisPanel, diagnosis: Diagnosis) -> None:
     panel.document.diagnosis = diagnosis
     panel.document.diagnosis_changed.emit()
+    qtbot.waitUntil(lambda: panel.is_settled)
     qtbot.wait(20)
 
 
@@ -84,6 +85,29 @@ def test_a_fix_can_be_applied_and_compared(qtbot: QtBot, panel: DiagnosisPanel) 
     with qtbot.waitSignal(panel.compare_requested) as heard:
         qtbot.mouseClick(button(card, "Compare side by side"), Qt.MouseButton.LeftButton)
     assert heard.args == ["∂o / ∂patch", FIX]
+
+
+def test_a_card_stays_when_fixes_come_and_go(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    diagnosis, cards = panel.document.diagnosis, list(panel.cards)
+    (call,) = diagnosis.calls
+    frame = titled(cards[0], FIX.title)
+    for fixes in ((replace(FIX, title="Another way"), FIX), (FIX,), ()):
+        finding = replace(call.findings[0], fixes=fixes)
+        show(qtbot, panel, replace(diagnosis, calls=(replace(call, findings=(finding,)),)))
+        assert panel.cards == cards
+        shown = [titled(cards[0], fix.title) for fix in fixes]
+        assert [label.isVisible() for label in shown] == [True] * len(fixes)
+        assert fixes == () or shown[-1] is frame
+        tops = [label.mapTo(panel, QPoint(0, 0)).y() for label in shown]
+        assert tops == sorted(set(tops))
+    assert not titled(cards[0], "Tried fixes").isVisible()
+    show(qtbot, panel, replace(diagnosis, calls=(replace(call, call=replace(call.call)),)))
+    assert panel.cards[0] is not cards[0]
+    assert panel.cards[1] is cards[1]
+
+
+def titled(widget: QWidget, text: str) -> QLabel:
+    return next(label for label in widget.findChildren(QLabel) if label.text() == text)
 
 
 def test_an_error_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
@@ -147,7 +171,7 @@ def test_hundreds_of_cards_come_by_the_page(qtbot: QtBot, panel: DiagnosisPanel)
     show(qtbot, panel, with_sources(panel, 500, are_alike=False))
     assert len(panel.cards) == PAGE
     qtbot.mouseClick(button(panel, f"Show {PAGE} more of {500 - PAGE}"), Qt.MouseButton.LeftButton)
-    assert len(panel.cards) == 2 * PAGE
+    qtbot.waitUntil(lambda: len(panel.cards) == 2 * PAGE)
 
 
 def test_sources_with_one_story_share_a_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
@@ -157,6 +181,7 @@ def test_sources_with_one_story_share_a_card(qtbot: QtBot, panel: DiagnosisPanel
     assert "The same holds for the other 8." in words(card)
     assert [name in words(card) for name in ("w0", "w5", "w6")] == [True, True, False]
     qtbot.mouseClick(button(card, "and 3 more · show each"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.is_settled)
     assert [card.accessibleName() for card in panel.cards] == [
         f"∂o / ∂w{number}: None" for number in range(9)
     ]
@@ -231,6 +256,7 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
     for number in (5, 2, 2 * PAGE + 3):  # the last one is on a page that was not made yet
         document.select_call(CallId(number))
         qtbot.wait(20)
+        qtbot.waitUntil(lambda: panel.is_settled)
         (card,) = [
             card for card in panel.cards if getattr(card, "call", None) is many.calls[number - 1]
         ]

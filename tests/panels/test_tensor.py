@@ -31,11 +31,13 @@ def panel(qtbot: QtBot, ran: Document, theme: Theme) -> TensorPanel:
     panel.resize(800, 330)
     panel.show()
     qtbot.waitExposed(panel)
+    qtbot.waitUntil(lambda: ran.turns.is_idle)
     return panel
 
 
 def look_at(panel: TensorPanel, array: Any) -> None:
     panel._show_array(np.asarray(array), "")
+    panel.display._show_histogram()
 
 
 def test_it_shows_the_selected_value_or_gradient(qtbot: QtBot, panel: TensorPanel) -> None:

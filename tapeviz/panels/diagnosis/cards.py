@@ -116,14 +116,55 @@ class Card(QFrame):
         toggle.toggled.connect(inside.setVisible)
         self.column.addWidget(inside)
 
-    def add_fixes(self, fixes: Sequence[Fix], title: str, asks: Asks) -> None:
-        """Add fixes that were tried; ``title``: of the gradient, or empty."""
-        if not fixes:
-            return
-        self.column.addWidget(rule())
-        self.column.addWidget(plain_label("Tried fixes", "heading"))
-        for fix in fixes:
-            self.column.addWidget(fix_frame(fix, title, asks, self._theme))
+    def show_fixes(self, fixes: Sequence[Fix], not_tried: str = "") -> None:
+        """Show the fixes that were tried, or why none were; on a card with a list for them."""
+        for shown in self.findChildren(FixList):
+            shown.show_fixes(fixes, not_tried)
+
+
+class FixList(QWidget):
+    """The fixes that were tried, in their order. ``title``: of the gradient that they mend, or
+    empty."""
+
+    def __init__(self, title: str, asks: Asks, theme: Theme) -> None:
+        super().__init__()
+        self._title, self._asks, self._theme = title, asks, theme
+        self._frames: list[tuple[Fix, QFrame]] = []
+        self._heading = plain_label("Tried fixes", "heading")
+        self._rule = rule()
+        self._not_tried = plain_label("", "muted", wraps=True)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(9)
+        for part in (self._rule, self._heading, self._not_tried):
+            self._column.addWidget(part)
+        self.show_fixes((), "")
+
+    def show_fixes(self, fixes: Sequence[Fix], not_tried: str) -> None:
+        """Show these fixes; frames of fixes that were there before stay."""
+        before, self._frames = self._frames, []
+        for place, fix in enumerate(fixes, self._column.indexOf(self._heading) + 1):
+            frame = next((frame for known, frame in before if _are_one(known, fix)), None)
+            if frame is None:
+                frame = fix_frame(fix, self._title, self._asks, self._theme)
+            self._frames.append((fix, frame))
+            if self._column.indexOf(frame) != place:
+                self._column.insertWidget(place, frame)
+        stay = {frame for _, frame in self._frames}
+        for _, frame in before:
+            if frame not in stay:
+                self._column.removeWidget(frame)
+                frame.hide()
+                frame.deleteLater()
+        self._rule.setVisible(bool(fixes))
+        self._heading.setVisible(bool(fixes))
+        self._not_tried.setText(f"Fixes were {not_tried}." if not_tried else "")
+        self._not_tried.setVisible(bool(not_tried))
+        self.setVisible(bool(fixes) or bool(not_tried))
+
+
+def _are_one(fix: Fix, other: Fix) -> bool:
+    return fix is other or (fix == other and fix.value is other.value)
 
 
 def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:

@@ -26,7 +26,7 @@ from ..look import Theme
 from ..rounds.sparkline import Sparkline
 from ..tensor.values import MOST_CELLS, ValueTable
 from ..widgets import Badge, ShortLabel, link_button, plain_label
-from .cards import Asks, Card, rule
+from .cards import Asks, Card, FixList, rule
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
@@ -87,10 +87,8 @@ class FindingCard(Card):
             if series is None:
                 self._add_gradient(finding)
             self._add_bridge(finding)
-        self.add_fixes(finding.fixes, self.title, asks)
-        if finding.not_tried:
-            words = f"Fixes were {finding.not_tried}."
-            self.column.addWidget(plain_label(words, "muted", wraps=True))
+        self.column.addWidget(FixList(self.title, asks, theme))
+        self.show_fixes(finding.fixes, finding.not_tried)
 
     def _add_runs(self) -> None:
         """Say which run of a compiled function the values of a gradient call in it are from."""
@@ -314,7 +312,8 @@ class ErrorCard(Card):
         if error.line:
             line = error.line
             self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
-        self.add_fixes(error.fixes, "", asks)
+        self.column.addWidget(FixList("", asks, theme))
+        self.show_fixes(error.fixes)
 
 
 class WarningCard(Card):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult, alike_results
-from ...analysis.model import CallDiagnosis
+from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...document import Document
 from ...trace.model import EMPTY_TRACE, CallId
@@ -17,11 +19,13 @@ from ..look import Theme
 from ..outdated import Veil
 from ..panel import Panel
 from ..widgets import link_button, plain_label
-from .cards import Asks
+from .cards import Asks, Card
 from .findings import ErrorCard, FindingCard, WarningCard
 
 PAGE = 20
-"""Cards made at once; the user can ask for the rest."""
+"""Cards shown; the user can ask for the rest."""
+SLICE = 0.02
+"""Seconds after which the next card is made in another turn of the event loop."""
 MARGIN = 8
 SETTLED = 3000
 """Milliseconds without a change of height after which new pages count as laid out."""
@@ -29,6 +33,21 @@ NO_GRADIENT = (
     "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
     "a block  with tf.GradientTape() as tape:  and call  tape.gradient(y, x)  after it."
 )
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A card to show. ``story``: the objects that it is made from; while they are the same, the
+    card stays, and ``fixes`` and ``not_tried`` are shown on it as they come."""
+
+    story: tuple[object, ...]
+    make: Callable[[], Card]
+    fixes: tuple[Fix, ...] = ()
+    not_tried: str = ""
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        return tuple(map(id, self.story))
 
 
 class DiagnosisPanel(Panel):
@@ -49,7 +68,28 @@ class DiagnosisPanel(Panel):
         self._scroll.setAccessibleName("Cards of the diagnosis")
         self._scroll.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab goes from card to card
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inside = QWidget()
+        inside.setObjectName("scrolled")
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(10, 2, 10, 12)
+        self._column.setSpacing(10)
+        self._more = link_button("")
+        self._more.clicked.connect(self._add_page)
+        self._summary = plain_label(name="faint", wraps=True)
+        self._column.addWidget(self._more)
+        self._column.addWidget(self._summary)
+        self._column.addStretch(1)
+        self._scroll.setWidget(inside)
         self.body.addWidget(self._scroll)
+        self._wanted: list[_Wanted] = []
+        self._cards: list[Card] = []
+        """The cards of the first of them."""
+        self._stories: dict[tuple[int, ...], tuple[_Wanted, Card]] = {}
+        """The cards by what they were made from, which they keep: ids stay theirs."""
+        self._goal = PAGE
+        self._leaving: list[Card] = []
+        """Cards of before, each in sight until another one is in its place."""
+        self._place = 0
         self._veil = Veil(document, theme, self._scroll)
         self._sought: CallId | None = None
         self._stop_seeking_later = QTimer(self)
@@ -64,12 +104,8 @@ class DiagnosisPanel(Panel):
         self._seen: object = None
         self._spread: set[tuple[CallId, str]] = set()
         """(call, first source) of the cards that the user split into a card for each source."""
-        self._refresh_later = QTimer(self)
-        self._refresh_later.setSingleShot(True)
-        self._refresh_later.setInterval(0)
-        self._refresh_later.timeout.connect(self.refresh)
         self.refresh()
-        document.diagnosis_changed.connect(self._refresh_later.start)
+        document.diagnosis_changed.connect(lambda: document.turns.ask(self.refresh))
         document.status_changed.connect(self._show_summary)
         document.progress_changed.connect(self._show_summary)
         document.call_reveal_requested.connect(self._show_call)
@@ -85,74 +121,102 @@ class DiagnosisPanel(Panel):
         return next(cards, self._scroll)
 
     @property
-    def cards(self) -> list[QWidget]:
+    def cards(self) -> list[Card]:
         return self._cards
 
-    def refresh(self) -> None:
-        """Make the cards again, at most a page, and keep the scroll position."""
-        place = self._scroll.verticalScrollBar().value()
-        inside = QWidget()
-        inside.setObjectName("scrolled")
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(10, 2, 10, 12)
-        self._column.setSpacing(10)
-        self._more = link_button("")
-        self._more.clicked.connect(self._add_page)
-        self._summary = plain_label(name="faint", wraps=True)
-        self._column.addWidget(self._more)
-        self._column.addWidget(self._summary)
-        self._column.addStretch(1)
-        self._makers = list(self._card_makers())
-        self._made = 0
-        self._cards: list[QWidget] = []
-        self._add_page()
-        self._show_summary()
-        self._scroll.setWidget(inside)
-        before: QWidget = self._scroll
-        for reached in inside.findChildren(QWidget):  # Tab goes through the cards as they stand
-            if reached.focusPolicy() & Qt.FocusPolicy.TabFocus:
-                QWidget.setTabOrder(before, reached)
-                before = reached
-        self._stop_seeking_later.start()
-        QTimer.singleShot(0, self, lambda: self._keep_place(place))
+    @property
+    def is_settled(self) -> bool:
+        """Whether all cards that are to be shown are made."""
+        turns = self.document.turns
+        return not (turns.awaits(self.refresh) or turns.awaits(self._add_cards))
 
-    def _keep_place(self, place: int) -> None:
+    def refresh(self) -> None:
+        """Show a card for each gradient, at most a page, and keep the scroll position.
+
+        Cards that would come out the same stay: the user may be reading one when a fix arrives.
+        """
+        if self.is_settled:
+            self._place = self._scroll.verticalScrollBar().value()
+        if self._is_new:
+            self._spread.clear()
+        self._wanted, self._goal = list(self._wanted_cards()), PAGE
+        wanted = {card.key for card in self._wanted}
+        self._leaving = [card for key, (_, card) in self._stories.items() if key not in wanted]
+        self._cards = []
+        self._show_summary()
+        if self._add_cards():
+            self.document.turns.ask(self._add_cards)
+
+    @property
+    def _is_new(self) -> bool:
+        return not self.document.is_running and self.document.trace is not self._seen
+
+    def _finish(self) -> None:
+        """All cards are made: drop those of before, and bring the card of the call into sight."""
+        kept = set(self._cards)
+        for card in [card for _, card in self._stories.values() if card not in kept]:
+            self._drop(card)
+        self._leaving = []
+        self._order_keys()
+        rest = len(self._wanted) - len(self._cards)
+        self._more.setText(f"Show {min(rest, PAGE)} more of {rest}")
+        self._more.setVisible(rest > 0)
+        self._stop_seeking_later.start()
+        QTimer.singleShot(0, self, self._keep_place)
+
+    def _drop(self, card: Card) -> None:
+        self._stories = {key: known for key, known in self._stories.items() if known[1] is not card}
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+
+    def _keep_place(self) -> None:
         """Keep the scroll position; after a run, bring the card of the drawn call into sight."""
-        document = self.document
-        is_new = not document.is_running and document.trace is not self._seen
+        if not self.is_settled:
+            return  # other cards come, and this again
+        document, bar = self.document, self._scroll.verticalScrollBar()
+        is_new = self._is_new
         if is_new:
             self._seen = document.trace
-            self._spread.clear()
         current = document.current_call
         if is_new and current is not None and document.diagnosis.error is None:
-            self._scroll.verticalScrollBar().setValue(0)
+            bar.setValue(0)
             self._show_call(current.call.id)
+        elif self._sought is None:
+            bar.setValue(self._place)
         else:
-            self._scroll.verticalScrollBar().setValue(place)
+            self._seek()
 
-    def _card_makers(self) -> Iterator[Callable[[], QWidget]]:
-        document, diagnosis = self.document, self.document.diagnosis
+    def _wanted_cards(self) -> Iterator[_Wanted]:
+        document, theme, diagnosis = self.document, self.theme, self.document.diagnosis
         if diagnosis.error is not None:
             error = diagnosis.error
-            yield lambda: ErrorCard(document, self.theme, error, self._asks)
+            make = partial(ErrorCard, document, theme, error, self._asks)
+            yield _Wanted((document.trace, theme, *_story_of(error)), make, error.fixes)
         for group in diagnosis.groups:
             if group.is_troubled:
-                yield from self._group_makers(group)
+                yield from self._of_group(group)
         for warned in diagnosis.warnings:  # above what flows: they say what it does not count
-            yield lambda warned=warned: WarningCard(document, self.theme, warned)  # type: ignore[misc]
+            make_warning = partial(WarningCard, document, theme, warned)
+            yield _Wanted((document.trace, theme, warned), make_warning)
         for group in diagnosis.groups:
             if not group.is_troubled:
-                yield from self._group_makers(group)
+                yield from self._of_group(group)
 
-    def _group_makers(self, group: CallSite | CallDiagnosis) -> Iterator[Callable[[], QWidget]]:
-        """Makers of a card for each source, or for sources with the same outcome; trouble comes
-        first."""
+    def _of_group(self, group: CallSite | CallDiagnosis) -> Iterator[_Wanted]:
+        """A card for each source, or for sources with the same outcome; trouble comes first."""
         groups = alike_results(self.document.diagnosis, group)
         for alike in sorted(groups, key=lambda results: not results[0].is_troubled):
             call, first = alike[0].call.call, alike[0].finding
             is_apart = len(alike) == 1 or (call.id, first.source) in self._spread
             for result in alike if is_apart else alike[:1]:
-                yield partial(self._finding_card, result, () if is_apart else alike)
+                shared = () if is_apart else alike
+                story: list[object] = [self.document.trace, self.theme]
+                for told in shared or (result,):
+                    story += (told.call.call, told.place, told.series, *_story_of(told.finding))
+                make = partial(self._finding_card, result, shared)
+                finding = result.finding
+                yield _Wanted(tuple(story), make, finding.fixes, finding.not_tried)
 
     def _finding_card(self, result: SourceResult, alike: Sequence[SourceResult]) -> FindingCard:
         def spread() -> None:
@@ -162,15 +226,49 @@ class DiagnosisPanel(Panel):
         return FindingCard(self.document, self.theme, result, self._asks, alike, spread)
 
     def _add_page(self) -> None:
-        for make in self._makers[self._made : self._made + PAGE]:
-            card = make()
-            self._cards.append(card)
-            self._column.insertWidget(self._column.indexOf(self._more), card)
-            self._made += 1
+        self._goal = len(self._cards) + PAGE
+        self.document.turns.ask(self._add_cards)
+
+    def _add_cards(self) -> bool:
+        """Show the next cards, as many as there is time for; returns whether there are more."""
+        until = time.perf_counter() + SLICE
+        wanted = self._wanted[: self._goal]
+        while len(self._cards) < len(wanted):
+            self._add_card(wanted[len(self._cards)])
+            if time.perf_counter() > until:
+                break
         self._mark_current()
-        rest = len(self._makers) - self._made
-        self._more.setText(f"Show {min(rest, PAGE)} more of {rest}")
-        self._more.setVisible(rest > 0)
+        is_sought = self._sought is not None and self._card_of(self._sought) is None
+        if len(self._cards) == len(wanted) < len(self._wanted) and is_sought:
+            self._goal += PAGE
+        is_done = len(self._cards) == min(self._goal, len(self._wanted))
+        if is_done:
+            self._finish()
+        return not is_done
+
+    def _add_card(self, wanted: _Wanted) -> None:
+        _, card = self._stories.get(wanted.key, (None, None))
+        place = len(self._cards)
+        if card is None:
+            card = wanted.make()
+            self._column.insertWidget(place, card)
+            if self._leaving:
+                self._drop(self._leaving.pop(0))
+        else:
+            card.show_fixes(wanted.fixes, wanted.not_tried)
+            if self._column.indexOf(card) != place:
+                self._column.insertWidget(place, card)
+        self._stories[wanted.key] = (wanted, card)
+        self._cards.append(card)
+
+    def _order_keys(self) -> None:
+        """Let Tab go through the cards as they stand."""
+        before: QWidget = self._scroll
+        for place in (*self._cards, self._more):
+            for reached in (place, *place.findChildren(QWidget)):
+                if reached.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                    QWidget.setTabOrder(before, reached)
+                    before = reached
 
     def _mark_current(self) -> None:
         """Mark the cards of the call in the graph, if there are several calls."""
@@ -188,11 +286,10 @@ class DiagnosisPanel(Panel):
             self._bring_into_sight(card)
             if self._stop_seeking_later.isActive():  # the cards were just made and may still move
                 self._seek_card(call)
-        elif self._made < len(self._makers):
-            while self._made < len(self._makers) and self._card_of(call) is None:
-                self._add_page()
+        elif len(self._cards) < len(self._wanted):
             self._stop_seeking_later.start()
-            self._seek_card(call)  # it has no place yet: the pages are laid out bit by bit
+            self._sought = call  # it comes with the next pages
+            self.document.turns.ask(self._add_cards)
 
     def _seek_card(self, call: CallId) -> None:
         self._sought = call
@@ -208,10 +305,14 @@ class DiagnosisPanel(Panel):
 
     def _seek(self) -> None:
         """Bring the wanted card into sight again after a layout, which may have moved it."""
+        if self._sought is not None:
+            self._stop_seeking_later.start()
+            QTimer.singleShot(0, self, self._bring_sought)
+
+    def _bring_sought(self) -> None:
         card = None if self._sought is None else self._card_of(self._sought)
         if card is not None:
-            self._stop_seeking_later.start()
-            QTimer.singleShot(0, card, lambda: self._bring_into_sight(card))
+            self._bring_into_sight(card)
 
     def _stop_seeking(self) -> None:
         self._sought = None
@@ -263,3 +364,9 @@ class DiagnosisPanel(Panel):
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' if number != 1 else ''}"
+
+
+def _story_of(found: Finding | ExplainedError) -> list[object]:
+    """All that is known of it but its fixes, which come later."""
+    names = (field.name for field in fields(found))
+    return [getattr(found, name) for name in names if name not in ("fixes", "not_tried")]

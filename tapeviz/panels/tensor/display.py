@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from ...document.turns import Turns
 from ...trace.model import Array
 from ...trace.values import TensorPart
 from ..look import Theme
@@ -29,7 +30,7 @@ class ArrayDisplay(QWidget):
     turned = Signal()
     """The user chose another slice of a tensor that is only partly loaded."""
 
-    def __init__(self, theme: Theme, find_image: Callable[[], Array | None]) -> None:
+    def __init__(self, theme: Theme, find_image: Callable[[], Array | None], turns: Turns) -> None:
         super().__init__()
         self.array: Array | None = None
         """The array, or the loaded part of it."""
@@ -38,6 +39,7 @@ class ArrayDisplay(QWidget):
         self.form = Form((), ())
         self._theme = theme
         self._find_image = find_image
+        self._turns = turns
         self._image: Array | None = None
         self._is_gradient = False
         self._size: int | None = None
@@ -151,7 +153,7 @@ class ArrayDisplay(QWidget):
             self._show_cells(shown)
         else:
             self._show_picture(shown)
-        self._show_histogram(array if self.part is None else self.part.spread)
+        self._turns.ask(self._show_histogram)
 
     def _in_sight(self, array: Array) -> Array:
         return array if self.part is not None else self.form.fit(array)[self.slices.index]
@@ -177,7 +179,10 @@ class ArrayDisplay(QWidget):
             self.picture.show_array(matrix, theme, self._is_gradient, not is_image)
         self.pages.setCurrentWidget(self.picture)
 
-    def _show_histogram(self, array: Array) -> None:
+    def _show_histogram(self) -> None:
+        if self.array is None:
+            return
+        array = self.array if self.part is None else self.part.spread
         is_worth = array.dtype.kind in "biufc" and array.size > 3
         is_worth = is_worth and not bool((array == array.flat[0]).all())
         if is_worth and self.histogram is None:

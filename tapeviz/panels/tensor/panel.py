@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QVBoxLayout, QWidget
 
@@ -43,12 +42,8 @@ class TensorPanel(Panel):
         self._is_shown_as_gradient = False
         self._part_of: TensorId | None = None
         self._asked_over: tuple[TensorId, tuple[int, ...]] | None = None
-        self.display = ArrayDisplay(theme, self._find_image)
+        self.display = ArrayDisplay(theme, self._find_image, document.turns)
         self.display.turned.connect(self._show)
-        self._show_soon = QTimer(self)
-        self._show_soon.setSingleShot(True)
-        self._show_soon.setInterval(0)
-        self._show_soon.timeout.connect(self._show)
         self._make_header()
         words = QVBoxLayout()
         words.setContentsMargins(15, 0, 14, 0)
@@ -59,8 +54,8 @@ class TensorPanel(Panel):
         self.body.addWidget(self.display, 1)
         document.selection_changed.connect(self._show_unless_soon)
         document.step_changed.connect(self._show_unless_soon)
-        document.diagnosis_changed.connect(self._show_soon.start)
-        document.trace_changed.connect(self._show_soon.start)
+        document.diagnosis_changed.connect(self._show_soon)
+        document.trace_changed.connect(self._show_soon)
         document.values.fetched.connect(self._take_fetched)
         document.background.failed.connect(self._take_failure)
         self._show()
@@ -102,10 +97,12 @@ class TensorPanel(Panel):
     def is_gradient(self) -> bool:
         return self.document.selection.side == "gradient"
 
+    def _show_soon(self) -> None:
+        """A diagnosis makes cards, rows and the picture anew: this panel comes after them."""
+        self.document.turns.ask(self._show)
+
     def _show_unless_soon(self) -> None:
-        """A diagnosis makes cards, rows and the picture anew; this panel then has its own turn in
-        the event loop after them, so that the window is not silent for all of it."""
-        if not self._show_soon.isActive():
+        if not self.document.turns.awaits(self._show):
             self._show()
 
     def _show(self) -> None:
