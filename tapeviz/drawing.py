@@ -111,7 +111,7 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
         made = Arranged(sized, placed(sized, view), most=most)
         scale = scale_in(made.layout.bounds, view.room)
         worth = min(scale / _LEGIBLE, 1.0) ** 3 * len(sized) ** _MORE
-        worth *= min(len(sized) / _FEW, 1.0) ** 0.5
+        worth *= min(len(sized) / _FEW, 1.0)
         if worth > largest:
             best, largest = made, worth
         if scale >= _LEGIBLE:  # fewer boxes are worth less

@@ -10,6 +10,7 @@ from tapeviz.view import DEFAULT_VIEW, View
 
 from .graph.test_build import slice_assign
 from .graph.test_fold import recurrent
+from .traces import Script
 
 
 def test_a_trace_becomes_a_scene_with_its_cut() -> None:
@@ -65,3 +66,21 @@ def test_nothing_ran_nothing_is_drawn() -> None:
     arranged, scene = draw(EMPTY_TRACE, diagnose(EMPTY_TRACE), DEFAULT_VIEW)
     assert len(arranged.graph) == 0
     assert scene.boxes == ()
+
+
+def test_a_model_is_opened_where_its_name_alone_would_say_little() -> None:
+    """Also in a pane in which its text is smaller than 10 px: the pane then asks for more room."""
+    script = Script("import tensorflow as tf\nloss = model(x)\n")
+    variable = script.variable("x", value=1.0, line=1)
+    tape = script.tape(line=2)
+    value = script.read(variable, line=2)
+    curves = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Asin", "Exp", "Log", "Sqrt", "Erf")
+    for kind in (*curves, "Relu", "Elu", "Selu"):
+        value = script.op(kind, [value], line=2, scope="model")
+    loss = script.op("Square", [value], line=2, name="loss", value=1.0)
+    script.exit(tape)
+    with script.call(tape, [loss], [variable], line=2) as results:
+        results.append(script.tensor(value=1.0))
+    trace = script.trace()
+    assert len(arrange(trace, View(room=(210.0, 210.0))).graph) == 16
+    assert len(arrange(trace, View(room=(150.0, 150.0))).graph) == 3
