@@ -163,8 +163,9 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
     for group in alike_series(diagnosis, site):
         for series in group:
             yield f"{''.join(words[series]).ljust(width)}   {numbers_words(series)}".rstrip()
-        for number, finding in troubled_rounds(diagnosis, site, group[0]):
-            if len(group[0].rounds_with(finding.status)) < len(site):
+        troubled = list(troubled_rounds(diagnosis, site, group[0]))
+        for number, finding in troubled:
+            if len(troubled) > 1 or len(group[0].rounds_with(finding.status)) < len(site):
                 yield f"  In round {number}:"
             findings = diagnosis.round(site, number).findings
             yield from _trouble(trace, [findings[series.place] for series in group])
@@ -250,11 +251,11 @@ def _numbers(
 
 def _number(trace: Trace, number: TensorId | Array) -> str:
     if isinstance(number, np.ndarray):
-        return _printed(number)
+        return _printed(trace, number)
     tensor = trace.fetched.get(number, number)
     value = trace.value(tensor)
     if value is not None:
-        return _printed(value)
+        return _printed(trace, value)
     known, stats = trace.tensors.get(tensor), trace.stats(tensor)
     if known is None or stats is None:
         return "(a tensor of a graph: no value of it is known)"
@@ -262,12 +263,16 @@ def _number(trace: Trace, number: TensorId | Array) -> str:
     return f"{known.dtype} {list(known.shape or ())}, min {low:g}, max {high:g}"
 
 
-def _printed(value: Array) -> str:
-    """All elements if they are at most 50 in 10 lines, else the first and last of each
-    dimension."""
-    text = np.array2string(value, threshold=50, edgeitems=3)
-    is_long = text.count("\n") >= _MOST_LINES
-    return np.array2string(value, threshold=0, edgeitems=3) if is_long else text
+def _printed(trace: Trace, value: Array) -> str:
+    """All elements if they are at most 50 in 10 lines, else the first and last of each dimension,
+    or of an array for which that takes more lines the shape, the norm and the range."""
+    for threshold in (50, 0):
+        text = np.array2string(value, threshold=threshold, edgeitems=3)
+        if text.count("\n") < _MOST_LINES:
+            return text
+    finite = value[np.isfinite(value)] if value.dtype.kind == "f" else value[:0]
+    ends = f", between {finite.min():.4g} and {finite.max():.4g}" if finite.size else ""
+    return f"{number_in_a_line(trace, value)}{ends}"
 
 
 def _indented(text: str) -> str:

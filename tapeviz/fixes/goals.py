@@ -20,6 +20,15 @@ MOST_EDITS = 4
 MOST_KEPT = 2
 
 
+@dataclass(frozen=True, slots=True)
+class KeptEdit:
+    """An edit that mends, with the gradients that came out. ``is_partial``: not in all rounds."""
+
+    edit: Edit
+    values: dict[FindingKey, Array | None]
+    is_partial: bool = False
+
+
 @dataclass(slots=True)
 class FixGoal:
     """Findings of one cause. Without keys: the error that ended the snippet."""
@@ -29,23 +38,29 @@ class FixGoal:
     edits: list[Edit] = field(default_factory=list)
     """In the order of their likelihood; of those with one title the first that is good is kept."""
     tried: int = 0
-    kept: list[tuple[Edit, dict[FindingKey, Array | None]]] = field(default_factory=list)
+    kept: list[KeptEdit] = field(default_factory=list)
 
     def first_of_each_title(self) -> list[Edit]:
         titles = [edit.title for edit in self.edits]
         return [edit for index, edit in enumerate(self.edits) if titles.index(edit.title) == index]
 
-    def in_order(self) -> list[tuple[Edit, dict[FindingKey, Array | None]]]:
-        """The kept edits, the likeliest first, whichever trial was over first."""
+    def in_order(self) -> list[KeptEdit]:
+        """The kept edits, the likeliest first, whichever trial was over first.
+
+        Those that mend some rounds only, or give nothing but zeros, stand where no others are.
+        """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
-        kept = sorted(self.kept, key=lambda pair: rank.get(pair[0].new_text, len(rank)))
-        telling = [(edit, values) for edit, values in kept if not _are_zeros(values.values())]
-        return telling or kept[:MOST_KEPT]
+        kept = sorted(self.kept, key=lambda each: rank.get(each.edit.new_text, len(rank)))
+        whole = [each for each in kept if not each.is_partial] or kept
+        telling = [each for each in whole if not _are_zeros(each.values.values())]
+        return telling or whole[:MOST_KEPT]
 
     @property
     def has_enough(self) -> bool:
-        """Whether no further edit is kept; those whose gradients are zeros do not count."""
-        return sum(not _are_zeros(values.values()) for _, values in self.kept) >= MOST_KEPT
+        """Whether no further edit is kept; partial ones and those whose gradients are zeros do not
+        count."""
+        kept = (each for each in self.kept if not each.is_partial)
+        return sum(not _are_zeros(each.values.values()) for each in kept) >= MOST_KEPT
 
     @property
     def is_done(self) -> bool:
@@ -113,7 +128,8 @@ def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
     fixes: dict[FindingKey, list[Fix]] = {}
     error = diagnosis.error
     for goal in goals:
-        for edit, values in goal.in_order():
+        for kept in goal.in_order():
+            edit, values = kept.edit, kept.values
             diff = short_diff(text, edit.new_text)
             if not goal.keys and error is not None:
                 fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)

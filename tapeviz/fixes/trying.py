@@ -18,6 +18,7 @@ from .folders import Folder
 from .goals import (
     MOST_EDITS,
     FixGoal,
+    KeptEdit,
     distinct,
     goals_of,
     part_of,
@@ -208,7 +209,9 @@ class _Trials:
             if goal.has_enough:
                 continue
             if self._is_good(goal, edit, after):
-                goal.kept.append((edit, self._values(trial, after, goal, edit)))
+                goal.kept.append(
+                    self._kept(goal, edit, self._values(trial, after, goal, edit), after)
+                )
                 continue
             similar = [each for each in goal.edits if each.title == edit.title]
             if edit in similar[:-1]:
@@ -225,7 +228,48 @@ class _Trials:
         before = self._comparable(first)
         if not has_come_out(before, after, first, edit):
             return False
-        return has_same_numbers(before, after, first, edit) or not self._repeats(first)
+        if has_same_numbers(before, after, first, edit) or self._goes_on(first, after, edit):
+            return True
+        return not self._repeats(first)
+
+    def _goes_on(self, key: FindingKey, after: Outcome, edit: Edit) -> bool:
+        """Whether the edit mends an earlier round as well, from which this one goes on with other
+        numbers."""
+        earlier = [other for other in self._rounds_of(key) if other[0] < key[0]]
+        return any(
+            has_come_out(self.before, after, other, edit)
+            and has_same_numbers(self.before, after, other, edit)
+            for other in earlier[:1]
+        )
+
+    def _rounds_of(self, key: FindingKey) -> list[FindingKey]:
+        """The same result in each round of its call that has a cause of this kind."""
+        finding, diagnosis = self.before.finding(key), self.before.diagnosis
+        site = diagnosis.rounds.site_of(diagnosis.calls[key[0]].call.id)
+        if site is None or finding is None or finding.cause is None:
+            return []
+        rounds = [(place, key[1]) for place in site.places]
+        causes = [(other, found.cause) for other in rounds if (found := self.before.finding(other))]
+        return [other for other, cause in causes if cause and cause.kind == finding.cause.kind]
+
+    def _kept(
+        self,
+        goal: FixGoal,
+        edit: Edit,
+        values: dict[FindingKey, Array | None],
+        after: Outcome,
+    ) -> KeptEdit:
+        """With words about the rounds, if the gradient of the first source came out in some only.
+
+        A variable made before a loop may become a plain tensor in the loop's first turn.
+        """
+        rounds = self._rounds_of(goal.keys[0]) if goal.keys else []
+        asked = [key for key in rounds if after.finding(answer_to(key, edit)) is not None]
+        mended = sum(has_come_out(self._comparable(key), after, key, edit) for key in asked)
+        if mended == len(asked):
+            return KeptEdit(edit, values)
+        title = f"{edit.title} (comes out in {mended} of {len(asked)} rounds)"
+        return KeptEdit(replace(edit, title=title), values, is_partial=True)
 
     def _open_first_calls(self, keys: Iterable[FindingKey]) -> None:
         """Judge results of compiled functions by the first call of each, before and after.

@@ -411,6 +411,49 @@ BROKEN = {
         "y = tf.reduce_sum(tf.math.softplus(x))",
         [1.0, 0.5],
     ),
+    "the other of two losses": (
+        """
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as first:
+            loss = (w - 1.0) ** 2
+        first.gradient(loss, w)
+        with tf.GradientTape() as second:
+            again = (w - 2.0) ** 2
+        second.gradient(loss, w)
+        """,
+        "second.gradient(again, w)",
+        2.0,
+    ),
+    "the other of two losses, while a function is traced": (
+        """
+        w = tf.Variable(3.0)
+        @tf.function
+        def step():
+            with tf.GradientTape() as first:
+                loss = (w - 1.0) ** 2
+            g = first.gradient(loss, w)
+            for v in [w]: v.assign_add(g)
+            with tf.GradientTape() as second:
+                again = (w - 2.0) ** 2
+            w.assign_sub(second.gradient(loss, w))
+            return again
+        step()
+        """,
+        "w.assign_sub(second.gradient(again, w))",
+        10.0,
+    ),
+    "computed once before a loop": (
+        """
+        v = tf.Variable([3.0, 4.0])
+        unit = v / tf.norm(v)
+        for step in range(3):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(unit * [1.0, 2.0])
+            tape.gradient(loss, v)
+        """,
+        "unit = v / tf.norm(v)",
+        [-0.064, 0.048],
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
@@ -436,6 +479,22 @@ def test_mended(name: str, recorder: Recorder) -> None:
     assert 1 <= len(fixes) <= 3
     assert line in [mended.strip() for mended in fixes[0].text.splitlines()]
     np.testing.assert_allclose(fixes[0].value, gradient, rtol=1e-4)  # type: ignore[arg-type]
+
+
+def test_what_a_loop_carries_is_not_moved_into_it(recorder: Recorder) -> None:
+    text = dedent(
+        """
+        import tensorflow as tf
+        w = tf.Variable(1.0)
+        h = tf.tanh(w)
+        for step in range(3):
+            with tf.GradientTape() as tape:
+                h = tf.tanh(2.0 * h)
+            tape.gradient(h, w)
+        """
+    ).lstrip()
+    trace, diagnosis = record(recorder, text)
+    assert try_fixes(trace, diagnosis, recorder).calls[0].findings[0].fixes == ()
 
 
 def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:

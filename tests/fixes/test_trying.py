@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import Diagnosis, Finding
 from tapeviz.fixes import table, try_fixes
+from tapeviz.fixes.goals import FixGoal, KeptEdit
 from tapeviz.fixes.model import Edit, FixCase
 from tapeviz.recording import Recorder, Snippet
 from tapeviz.trace.model import Trace
@@ -142,6 +144,32 @@ def step(x):
 for x in (1.0, 2.0, 3.0):
     step(tf.constant(x))
 """
+
+
+def test_a_fix_that_mends_some_rounds_gives_way_to_one_that_mends_all(recorder: Recorder) -> None:
+    text = """
+import tensorflow as tf
+x = tf.constant(3.0)
+for step in range(3):
+    with tf.GradientTape() as t:
+        out = x * x
+    g = t.gradient(out, x)
+    x = x - 0.1 * (g if g is not None else 1.0)
+"""
+    trace, diagnosis = record(recorder, text)
+    mended = try_fixes(trace, diagnosis, recorder)
+    titles = [[fix.title for fix in call.findings[0].fixes] for call in mended.calls]
+    assert titles == [["Watch x from the start of the block"]] * 3
+
+
+def test_a_fix_that_mends_some_rounds_says_so() -> None:
+    every, some = Edit("every", "1"), Edit("some (comes out in 1 of 3 rounds)", "2")
+    value = {(0, 0): np.float32(1.0)}
+    goal = FixGoal(None, edits=[some, every], kept=[KeptEdit(some, value, is_partial=True)])
+    assert [kept.edit for kept in goal.in_order()] == [some]
+    assert not goal.has_enough
+    goal.kept.append(KeptEdit(every, value))
+    assert [kept.edit for kept in goal.in_order()] == [every]
 
 
 def test_all_sources_of_a_call_get_their_own_value(recorder: Recorder) -> None:

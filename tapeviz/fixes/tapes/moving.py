@@ -29,22 +29,30 @@ def move_in(case: FixCase) -> Iterator[Edit]:
     block = block_of_call(source, case.trace, case.call)
     if block is None:
         return
-    outside = _outside(case, block)
+    around, outside = _outside(case, block)
     if outside is None:
         return
-    siblings = source.siblings(block.node)
-    if _place(siblings, outside) < _place(siblings, block.node):
-        yield from _from_before(source, block, outside)
-    else:
+    siblings = source.siblings(around)
+    if _place(siblings, outside) < _place(siblings, around):
+        yield from _from_before(source, block, around, outside)
+    elif around is block.node:
         yield from _from_after(case, block, outside)
 
 
-def _from_before(source: ParsedSource, block: Block, outside: Statement) -> Iterator[Edit]:
-    siblings = source.siblings(block.node)
-    between = siblings[_place(siblings, outside) : _place(siblings, block.node)]
+def _from_before(
+    source: ParsedSource, block: Block, around: Statement, outside: Statement
+) -> Iterator[Edit]:
+    """``around``: the block, or a loop that it stands in, whose turns then each compute anew what
+    was computed once: not where a turn goes on from what the last one made."""
+    siblings = source.siblings(around)
+    between = siblings[_place(siblings, outside) : _place(siblings, around)]
     moved = _dependents(between, outside)
     if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in moved):
         return
+    if around is not block.node:
+        made = set[str]().union(*map(bound_names, moved))
+        if made & bound_names(around) or not all(map(bound_names, moved)):
+            return
     plan = Plan(source)
     for statement in moved:
         plan.remove(statement)
@@ -152,13 +160,22 @@ def forget_nothing(case: FixCase) -> Iterator[Edit]:
         yield Edit("Do not reset the tape in between", plan.text())
 
 
-def _outside(case: FixCase, block: Block) -> Statement | None:
-    """The statement beside the block that ran what the tape did not see."""
-    for statement in _statements_of_cause(case):
-        beside = case.source.beside(statement, block.node)
-        if beside is not None and beside is not block.node:
-            return beside
-    return None
+def _outside(case: FixCase, block: Block) -> tuple[Statement, Statement | None]:
+    """The statement that ran what the tape did not see, beside the block or beside a loop around
+    it; the block or that loop first."""
+    source = case.source
+    loops: list[Statement] = []
+    for outer in source.ancestors(block.node):
+        if isinstance(outer, (cst.FunctionDef, cst.ClassDef)):
+            break
+        if isinstance(outer, (cst.For, cst.While)):
+            loops.append(outer)
+    for around in (block.node, *loops):
+        for statement in _statements_of_cause(case):
+            beside = source.beside(statement, around)
+            if beside is not None and beside is not around:
+                return around, beside
+    return block.node, None
 
 
 def _statements_of_cause(case: FixCase) -> Iterator[Statement]:

@@ -49,13 +49,20 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
 
 
 def use_computed_again(case: FixCase) -> Iterator[Edit]:
-    """A name from before the tape's block → the name that was given the same inside it."""
+    """A name from before the tape's block → the name that was given the same inside it.
+
+    Where ``gradient`` asks for the old name itself, the new one is asked for.
+    """
     source, evidence = case.source, case.cause.evidence
     again = evidence.again if isinstance(evidence, OutsideTape) else None
     made = source.statement(again.line) if again is not None else None
     if again is None or made is None or again.name not in bound_names(made):
         return
-    for read in reads_of(source, cst.Name(again.instead_of), list(source.after(made))):
+    asked = gradient_call(source, case.call)
+    target = argument(asked, 0, "target") if asked is not None else None
+    is_target = target is not None and source.code(target.value) == again.instead_of
+    reads = reads_of(source, cst.Name(again.instead_of), list(source.after(made)))
+    for read in [target.value] if target is not None and is_target else reads:
         plan = Plan(source)
         plan.replace(read, again.name)
         title = f"Use {again.name} in place of {again.instead_of}: nothing uses {again.name}"
