@@ -15,6 +15,10 @@ UNKNOWN = frozenset({"dataset loop"})
 CONSTRUCTS = {
     "dense": """\
 return tf.nn.relu(tf.matmul(x, v) + b)""",
+    "an output with the name of its first op": """\
+y = c * v
+z = y * b
+return z""",
     "bias_add gelu": """\
 return tf.nn.gelu(tf.nn.bias_add(tf.matmul(x, v), b))""",
     "x/3": """\

@@ -49,14 +49,18 @@ def ports(node: Any) -> list[Port]:
 def op_name(definition: Any, node: Any) -> str:
     """The name that a node had in the graph that was traced.
 
-    ``TF_GraphToFunction`` adds a number where an argument or an output has that name.
+    Where an argument or an output has an op's name, ``TF_GraphToFunction`` appends to it the first
+    number from 0 that is free (``NodeNameMapping::Uniquify`` in tensorflow/c/c_api_function.cc,
+    2.15-2.21). An op that was named ``mul_1`` keeps its name beside a ``mul`` that became
+    ``mul_0``.
     """
     stem, _, number = node.name.rpartition("_")
     if not stem or not number.isdigit():
         return str(node.name)
     signature = definition.signature
-    taken = (argument.name for argument in (*signature.input_arg, *signature.output_arg))
-    return stem if stem in taken else str(node.name)
+    taken = {argument.name for argument in (*signature.input_arg, *signature.output_arg)}
+    first = next(place for place in itertools.count() if f"{stem}_{place}" not in taken)
+    return stem if stem in taken and int(number) == first else str(node.name)
 
 
 class Edited:
