@@ -328,7 +328,7 @@ def test_a_comparison_inside_of_a_function_is_not_the_functions_answer() -> None
 
 
 def test_what_the_tape_computed_again_is_named() -> None:
-    again = "use new in place of old"
+    again = "makes new in the same way while the tape records"
     assert again in cause_of(kept_from_before(is_like=True))[2]
     assert again not in cause_of(kept_from_before(is_like=False))[2]
 

@@ -60,8 +60,8 @@ class OutsideTape(Evidence):
         if again is None:
             return "Move the line into the tape's block."
         return (
-            f"Line {again.line} computes the same while the tape records, and nothing uses it: "
-            f"use {again.name} in place of {again.instead_of}, if that was meant."
+            f"Line {again.line} makes {again.name} in the same way while the tape records, and "
+            f"nothing uses it: use it in place of {again.instead_of}, if that was meant."
         )
 
 
@@ -73,7 +73,7 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
     edge, facts, op, tape = asked.edge, asked.facts, asked.op, asked.facts.tape
     if op is None or tape is None or edge.kind not in ("op", "read"):
         return None
-    if op.graph or not asked.is_from_real:
+    if not (_shares_time(facts, op) and asked.is_from_real):
         return None
     if "Dataset" in op.type and facts.dtype(edge.end) == "variant":
         return None  # a tape could not follow it either: what fills the dataset is the cut
@@ -90,6 +90,19 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
         return facts.cause(OutsideTape(where, ran), border.line, edge)
     line = line_to_move(facts.text, op.site, border, facts.call.site)
     return facts.cause(OutsideTape(where), line, edge)
+
+
+def _shares_time(facts: CallFacts, op: Op) -> bool:
+    """Whether the op ran while the tape stood where it stands in the recording.
+
+    An op in a graph was put there at its time, and runs at others. It shares the time of a tape
+    that followed the same graph, which is known for a target of an unfinished trace.
+    """
+    trace = facts.trace
+    makers = (trace.producers.get(target.tensor or TensorId(0)) for target in facts.call.targets)
+    return not op.graph or any(
+        maker is not None and trace.ops[maker].graph == op.graph for maker in makers
+    )
 
 
 def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cause:

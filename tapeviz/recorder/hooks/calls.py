@@ -52,6 +52,9 @@ class Calls:
             name = _local_name(operands["targets"], frame)
             fields["targets"][0] |= {"name": name} if name else {}
         recording.emit(fields, tensors)
+        if not all(isinstance(tensor, private.EagerTensor) for tensor in tensors):
+            with recording.shielded("the names around a call in a function"):
+                recording.traced_names.look_around(recording, frame)
         with recording.shielded("whether a backward pass is recorded"):
             if method == "gradient" and not private.is_any_tape_recording():
                 recording.append((recording.encoder.passes_by, number, fields["site"]))
