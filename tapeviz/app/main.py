@@ -26,9 +26,7 @@ def open_window(paths: Sequence[str], options: Any = None) -> int:
     command line. Raises :class:`TapevizError` if no window can be shown.
     """
     check_screen()
-    pools = make_pools(options)  # before Qt is imported: TensorFlow takes seconds to load there
-    import numpy.ma  # noqa: F401  np.unique imports it when it is first called, in the middle of a run
-
+    pools = make_pools_and_load_qt(options)
     from .ending import SignalCloser, leave
     from .storage.settings import Settings
 
@@ -96,6 +94,21 @@ def make_application() -> QApplication:
     application.setStyle("Fusion")
     load_fonts()
     return application
+
+
+def make_pools_and_load_qt(options: Any = None) -> Pools:
+    """Begin to start processes, and import Qt meanwhile: in a process TensorFlow takes seconds.
+
+    Qt's bindings walk over ``sys.modules`` when they are imported, and abort if another thread
+    imports something just then: what the pools need is imported after them.
+    """
+    from ..kernel.supply import LOADING
+
+    with LOADING:
+        pools = make_pools(options)
+        import numpy.ma  # noqa: F401 (np.unique would import it in the middle of a run)
+        import PySide6  # noqa: F401
+    return pools
 
 
 def make_pools(options: Any = None) -> Pools:

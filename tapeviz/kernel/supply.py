@@ -39,6 +39,8 @@ _INSIDE = Path(__file__).parent / "inside"
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
 _READY_WITHIN = {"fork": 60.0, "launch": 180.0}
 _TRIES = 2
+LOADING = threading.Lock()
+"""Held while modules load that do not bear others to load on another thread."""
 LOST = "the folder for temporary files was gone and was made anew: something had removed it"
 
 
@@ -136,7 +138,8 @@ class Supply:
                         on_failed=self._lose_fork_server,
                     )
             # Takes half a second to load, so it is loaded while the fork server starts.
-            importlib.import_module("tapeviz.kernel.connection")
+            with LOADING:
+                importlib.import_module("tapeviz.kernel.connection")
         except TapevizError as error:
             self._fail(str(error))
         except Exception as error:
