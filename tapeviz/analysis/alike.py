@@ -102,6 +102,7 @@ def _story(finding: Finding) -> object:
     return (
         finding.target,
         finding.status,
+        finding.nonfinite,
         _without_name(finding.message, finding.source),
         (cause.kind, cause.line, cause.code, cause.op) if cause else None,
         finding.is_estimated,

@@ -32,7 +32,7 @@ from .requests.loops import lacked_turns
 from .requests.replays import is_unconnected
 from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
-from .status import status_of
+from .status import nonfinite_word, status_of
 from .warnings import incomplete, warn
 
 
@@ -122,6 +122,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     if known is None and status in ("none", "zero"):
         repeated.remember(call, index, status, causes)
     bridged, is_estimated = _bridged(facts, index, status)
+    nonfinite = _nonfinite(trace, gradient)
     is_cut = bridged is None and status in ("none", "zero")
     return Finding(
         target=target,
@@ -130,7 +131,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         dtype=dtype,
         shape=shape,
         tensor=gradient,
-        message=causes[0].message(target, named) if causes else _plain(status),
+        message=causes[0].message(target, named) if causes else _plain(status, nonfinite),
         cause=causes[0] if causes else None,
         others=causes[1:],
         bridged=bridged,
@@ -138,6 +139,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         no_bridge=_why_no_bridge(trace, causes) if is_cut else "",
         is_estimated=is_estimated,
         check=None if is_estimated else call.checks.get(source.tensor or TensorId(0)),
+        nonfinite=nonfinite,
     )
 
 
@@ -198,11 +200,17 @@ def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:
     return whole.reshape(*(size or 0 for size in known.shape or ()), *some.shape)
 
 
-def _plain(status: Status) -> str:
+def _nonfinite(trace: Trace, gradient: TensorId | None) -> str:
+    if gradient is None:
+        return ""
+    return nonfinite_word(trace.stats(trace.fetched.get(gradient, gradient)))
+
+
+def _plain(status: Status, nonfinite: str) -> str:
     return {
         "flows": "The gradient flows.",
         "zero": "The gradient is connected, and every element of it is exactly 0.",
-        "nonfinite": "The gradient has elements that are NaN or infinite.",
+        "nonfinite": f"The gradient has elements that are {nonfinite}.",
         "none": "There is no gradient.",
     }[status]
 

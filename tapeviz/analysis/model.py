@@ -96,7 +96,7 @@ class Finding:
     ``is_estimated``: the bridged gradient went through what has no slope. ``check``: how it
     compares with finite differences. ``bridged_value``: one that only another run of the snippet
     gave; ``no_bridge``: why there is none, where one was looked for. ``not_tried``: why no fix was
-    tried.
+    tried. ``nonfinite``: of that status, what its elements are: ``NaN``, ``Inf`` or both.
     """
 
     target: str
@@ -115,6 +115,7 @@ class Finding:
     no_bridge: str = ""
     not_tried: str = ""
     fixes: tuple[Fix, ...] = ()
+    nonfinite: str = ""
 
 
 @dataclass(frozen=True, slots=True)

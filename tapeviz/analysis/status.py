@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from ..trace.model import Stats, TensorId, Trace
-from .model import Status
+from .model import Finding, Status
+
+if TYPE_CHECKING:
+    from .rounds.call_sites import SourceSeries
 
 STATUS_WORDS: dict[Status, str] = {
     "flows": "flows",
@@ -12,6 +18,32 @@ STATUS_WORDS: dict[Status, str] = {
     "nonfinite": "NaN",
 }
 WORST_FIRST: tuple[Status, ...] = ("none", "nonfinite", "zero", "flows")
+
+BOTH = "NaN or Inf"
+
+
+def word_of(finding: Finding) -> str:
+    """``flows``, ``None``, ``zero``, ``NaN``, ``Inf`` or ``NaN or Inf``."""
+    return finding.nonfinite or STATUS_WORDS[finding.status]
+
+
+def round_word(series: SourceSeries, number: int) -> str:
+    """The same of a round (from 1); empty where it asked for no such source."""
+    status = series.statuses[number - 1]
+    return "" if status is None else series.nonfinite.get(number) or STATUS_WORDS[status]
+
+
+def joint_word(words: Iterable[str]) -> str:
+    """One word for gradients of one status."""
+    found = set(words)
+    return found.pop() if len(found) == 1 else BOTH
+
+
+def nonfinite_word(stats: Stats | None) -> str:
+    """``NaN``, ``Inf`` or ``NaN or Inf``; empty where all elements are finite."""
+    if stats is None or not stats.nonfinite:
+        return ""
+    return BOTH if stats.nan and stats.inf else "NaN" if stats.nan else "Inf"
 
 
 def status_of(trace: Trace, gradient: TensorId | None) -> Status:

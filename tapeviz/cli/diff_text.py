@@ -12,7 +12,7 @@ from ..analysis.comparing import Asked, Comparison, GradientPair, code_of
 from ..report import elements, ended_well, plain_message
 from ..trace.model import OpId, Trace
 from .inputs import Explained
-from .text import LONG_STATUS_WORDS
+from .text import long_word
 
 Named = tuple[str, Explained]
 _OUTCOMES = {
@@ -69,11 +69,7 @@ def _gradient(pair: GradientPair) -> Iterator[str]:
 def _line(asked: Asked) -> str:
     where = f"line {asked.line}: " if asked.line else ""
     finding = asked.finding
-    words = (
-        []
-        if finding.status == "flows" and asked.value is not None
-        else [LONG_STATUS_WORDS[finding.status]]
-    )
+    words = [] if finding.status == "flows" and asked.value is not None else [long_word(finding)]
     if asked.value is not None:
         words.append(" ".join(np.array2string(asked.value, threshold=24, edgeitems=2).split()))
     if finding.cause is not None and finding.cause.line:

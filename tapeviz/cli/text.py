@@ -20,7 +20,7 @@ from ..analysis.rounds.round_words import (
     series_words,
     troubled_rounds,
 )
-from ..analysis.status import STATUS_WORDS
+from ..analysis.status import BOTH, word_of
 from ..report import (
     bridge_heading,
     check_words,
@@ -33,10 +33,16 @@ from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
 
-LONG_STATUS_WORDS = STATUS_WORDS | {"nonfinite": "NaN or infinite"}
+_LONG = {"Inf": "infinite", BOTH: "NaN or infinite"}
 MOST_LISTED = 6
 """Numbers across a cut, or of a fix, that are listed for sources with one story."""
 _MOST_LINES = 10
+
+
+def long_word(finding: Finding) -> str:
+    """``flows``, ``None``, ``zero``, ``NaN``, ``infinite`` or ``NaN or infinite``."""
+    word = word_of(finding)
+    return _LONG.get(word, word)
 
 
 def as_text(
@@ -122,12 +128,12 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
         finding = group[0]
         if len(group) == 1:
             title = shared_title(finding.target, [finding.source])
-            yield f"{title}: {LONG_STATUS_WORDS[finding.status]}{where}"
+            yield f"{title}: {long_word(finding)}{where}"
             if finding.tensor is not None:
                 yield _indented(_number(trace, finding.tensor))
         else:
             title = shared_title(finding.target, [each.source for each in group])
-            yield f"{title}: {LONG_STATUS_WORDS[finding.status]}{where}"
+            yield f"{title}: {long_word(finding)}{where}"
             tensors = [each.tensor for each in group]
             if len(group) > MOST_NAMED or any(tensor is not None for tensor in tensors):
                 yield from _numbers(trace, group, tensors)

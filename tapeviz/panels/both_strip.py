@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from ..analysis.comparing import Asked, GradientPair
-from ..analysis.status import STATUS_WORDS
+from ..analysis.status import word_of
 from ..document import Document
 from ..document.comparing import Both
 from ..scene.model import ChangeKind
@@ -88,7 +88,7 @@ def _gradient(pair: GradientPair) -> str:
         return f"{name}: only {'before' if pair.after is None else 'after'}"
     if _name(pair.before) != name:
         return f"{_name(pair.before)} → {name}"
-    was, now = (STATUS_WORDS[asked.finding.status] for asked in (pair.before, pair.after))
+    was, now = (word_of(asked.finding) for asked in (pair.before, pair.after))
     return f"{name}: {was} → {now}" if was != now else f"{name}: other numbers"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..analysis.model import CallDiagnosis, Finding
-from ..trace.model import Trace
 from .model import Box, LegendEntry, Wire
 from .parts.doubts import LEGEND_WORDS
 from .parts.rings import status_words
@@ -32,14 +31,14 @@ def legend_of(wires: Iterable[Wire], boxes: Iterable[Box] = ()) -> tuple[LegendE
     return tuple(LegendEntry(look, text) for look, text in words.items() if look in looks)
 
 
-def title_of(shown: CallDiagnosis | None, trace: Trace) -> str:
+def title_of(shown: CallDiagnosis | None) -> str:
     """``∂o/∂patch · None``; ``∂loss/∂(w, b) · flows``; empty without a call."""
     if shown is None or not shown.findings:
         return ""
     findings = shown.findings
     targets = list(dict.fromkeys(clean(f.target) for f in findings))
     sources = list(dict.fromkeys(clean(f.source) for f in findings))
-    return f"∂{_joined(targets)}/∂{_joined(sources)} · {_outcome(findings, trace)}"
+    return f"∂{_joined(targets)}/∂{_joined(sources)} · {_outcome(findings)}"
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -55,11 +54,11 @@ def _last_part(name: str) -> str:
     return shorten("/".join(name.split("/")[-2:]), _LONGEST // 2 + 2)
 
 
-def _outcome(findings: Sequence[Finding], trace: Trace) -> str:
+def _outcome(findings: Sequence[Finding]) -> str:
     statuses = [finding.status for finding in findings]
     worst = next((s for s in ("none", "nonfinite", "zero") if s in statuses), None)
     if worst is None:
         return "flows"
     bad = [finding for finding in findings if finding.status == worst]
-    words = " or ".join(dict.fromkeys(status_words(finding, trace) for finding in bad))
+    words = " or ".join(dict.fromkeys(status_words(finding) for finding in bad))
     return words if len(bad) == len(statuses) else f"{len(bad)} of {len(statuses)} {words}"

@@ -58,7 +58,7 @@ def compose(
         tuple(boxes.values()),
         flow.marks,
         legend_of(drawn, boxes.values()),
-        title_of(shown, trace),
+        title_of(shown),
         frames=frames_of(graph, layout, trace),
     )
 

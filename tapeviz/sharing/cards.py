@@ -9,7 +9,7 @@ from ..analysis.alike import SourceResult, alike_results, same_words, shared_tit
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
-from ..analysis.status import STATUS_WORDS
+from ..analysis.status import word_of
 from ..export.shared_page import PageCard, PageFix, PageTable
 from ..graph.words import shape_words
 from ..report import bridge_heading, check_words, plain_message, result_in_a_line
@@ -85,7 +85,7 @@ def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> Pa
     return PageCard(
         f"∂{finding.target} / ∂{finding.source}",
         finding.status,
-        STATUS_WORDS[finding.status],
+        word_of(finding),
         tuple(filter(None, words)),
         finding.cause.line if finding.cause is not None else call.line,
         tuple(_tables(trace, finding)),

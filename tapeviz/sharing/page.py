@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding, WalkStep
 from ..analysis.rounds.call_sites import CallSite
-from ..analysis.status import STATUS_WORDS, WORST_FIRST
+from ..analysis.status import WORST_FIRST, joint_word, word_of
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
 from ..films import ROUNDS_FILMED, with_round
@@ -134,7 +134,7 @@ def page_lines(
     """The source with what happened on its lines."""
     marks: dict[int, list[str]] = defaultdict(list)
     tips: dict[int, list[str]] = defaultdict(list)
-    badges: dict[int, str] = {}
+    found: dict[int, list[Finding]] = defaultdict(list)
 
     def mark(line: int, name: str, tip: str) -> None:
         if line and name not in marks[line]:
@@ -147,14 +147,11 @@ def page_lines(
         worst = next((status for status in WORST_FIRST if status in statuses), None)
         if worst is not None:
             mark(call.call.line, "call", "the gradient is asked for here")
-            now = badges.get(call.call.line)
-            known = [status for status in WORST_FIRST if STATUS_WORDS[status] == now]
-            if not known or WORST_FIRST.index(worst) < WORST_FIRST.index(known[0]):
-                badges[call.call.line] = STATUS_WORDS[worst]
+            found[call.call.line] += call.findings
         for finding in call.findings:
             for cause in filter(None, (finding.cause, *finding.others)):
                 is_cut = finding.status == "none"
-                happens = "is cut" if is_cut else f"becomes {STATUS_WORDS[finding.status]}"
+                happens = "is cut" if is_cut else f"becomes {word_of(finding)}"
                 tip = f"the gradient for {finding.source} {happens} here ({cause.kind})"
                 mark(cause.line, "cut" if is_cut else "trouble", tip)
     if shown is not None:
@@ -168,7 +165,7 @@ def page_lines(
             mark(line, "left-out", f"left out: {why}")
     return [
         PageLine(
-            tuple(pieces), tuple(marks[number]), badges.get(number, ""), "\n".join(tips[number])
+            tuple(pieces), tuple(marks[number]), _badge(found[number]), "\n".join(tips[number])
         )
         for number, pieces in enumerate(coloured_lines(trace.source.rstrip("\n")), start=1)
     ]
@@ -181,3 +178,9 @@ def line_of(trace: Trace, tensor: TensorId) -> int:
         return variable.site.line
     op = trace.ops.get(trace.producers.get(tensor, OpId(-1)))
     return op.site.line if op is not None else 0
+
+
+def _badge(findings: Sequence[Finding]) -> str:
+    """The worst that became of the gradients that were asked for on a line; empty without any."""
+    worst = min((finding.status for finding in findings), key=WORST_FIRST.index, default=None)
+    return joint_word(word_of(f) for f in findings if f.status == worst) if worst else ""

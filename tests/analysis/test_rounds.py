@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Status
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import path_words, rounds_words
+from tapeviz.analysis.status import joint_word, nonfinite_word, round_word
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace.file import load
-from tapeviz.trace.model import CallId
+from tapeviz.trace.model import CallId, Stats
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 NOTHING = np.full(0, np.nan)
@@ -55,6 +57,17 @@ def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:
 def test_two_calls_on_two_lines_are_two_call_sites() -> None:
     diagnosis = diagnose(KeptRecording(load(RECORDINGS / "persistent_tape.tape")).wait())
     assert [len(site) for site in diagnosis.rounds.sites] == [1] * len(diagnosis.calls)
+
+
+def test_nan_and_infinity_are_told_apart() -> None:
+    statuses: list[Status | None] = ["flows", "nonfinite", "nonfinite", None]
+    series = replace(_series(statuses), nonfinite={2: "Inf", 3: "NaN"})
+    assert [round_word(series, n) for n in range(1, 5)] == ["flows", "Inf", "NaN", ""]
+    assert joint_word(["Inf", "Inf"]) == "Inf"
+    assert joint_word(["Inf", "NaN"]) == "NaN or Inf"
+    counts = [(0, 0), (2, 0), (0, 1), (1, 1)]
+    words = [nonfinite_word(Stats(None, None, None, None, nan, inf)) for nan, inf in counts]
+    assert words == ["", "NaN", "Inf", "NaN or Inf"]
 
 
 def test_what_differs_begins_where_it_was_not_so_before() -> None:

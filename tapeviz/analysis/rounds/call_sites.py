@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -35,7 +35,8 @@ class SourceSeries:
     ``place``: its position among the results of each call. ``statuses``: of each round; None where
     a round asked for fewer sources. ``norms``: the Euclidean norm where all elements are finite;
     ``values``: the gradient itself where it has one element in each round, else empty.
-    ``rank``: how many dimensions it has.
+    ``rank``: how many dimensions it has. ``nonfinite``: the word for each
+    round with NaN or infinity, by its number (from 1).
     """
 
     place: int
@@ -45,6 +46,7 @@ class SourceSeries:
     norms: Numbers
     values: Numbers
     rank: int = 0
+    nonfinite: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def usual(self) -> Status:

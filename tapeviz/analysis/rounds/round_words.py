@@ -8,7 +8,7 @@ import numpy as np
 
 from ..causes.nonfinite import Nonfinite
 from ..model import Cause, Diagnosis, Finding, Status
-from ..status import STATUS_WORDS
+from ..status import STATUS_WORDS, round_word
 from .call_sites import CallSite, Numbers, SourceSeries
 
 _FEW = 4
@@ -19,18 +19,26 @@ def series_words(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> 
     """The outcomes of one source over all rounds: ``flows in all 200``, ``None in round 30 only
     (another shape)``, ``zero in rounds 1–3, NaN from round 137 on (line 8, sqrt)``."""
     total = len(site)
-    found = [status for status in STATUS_WORDS if series.rounds_with(status)]
-    if len(found) == 1 and len(series.rounds_with(found[0])) == total:
-        return f"{STATUS_WORDS[found[0]]} in all {total}"
-    odd = [status for status in found if status != "flows"]
+    found = _by_word(series)
+    if len(found) == 1 and len(found[0][2]) == total:
+        return f"{found[0][1]} in all {total}"
     parts = [
-        f"{STATUS_WORDS[status]} {rounds_words(series.rounds_with(status), total)}"
-        f"{_reason(diagnosis, site, series, status)}"
-        for status in odd
+        f"{word} {rounds_words(numbers, total)}{_reason(diagnosis, site, series, status, numbers)}"
+        for status, word, numbers in found
+        if status != "flows"
     ]
-    if not odd:
+    if not parts:
         parts = [f"flows {rounds_words(series.rounds_with('flows'), total)}"]
     return ", ".join(parts)
+
+
+def _by_word(series: SourceSeries) -> list[tuple[Status, str, list[int]]]:
+    """(status, word, numbers of its rounds), NaN and infinity apart."""
+    found: dict[tuple[Status, str], list[int]] = {}
+    for status in STATUS_WORDS:
+        for number in series.rounds_with(status):
+            found.setdefault((status, round_word(series, number)), []).append(number)
+    return [(status, word, numbers) for (status, word), numbers in found.items()]
 
 
 def rounds_words(numbers: Sequence[int], total: int) -> str:
@@ -48,9 +56,14 @@ def rounds_words(numbers: Sequence[int], total: int) -> str:
     return f"in {len(numbers)} of {total} rounds, first in round {first}"
 
 
-def _reason(diagnosis: Diagnosis, site: CallSite, series: SourceSeries, status: Status) -> str:
+def _reason(
+    diagnosis: Diagnosis,
+    site: CallSite,
+    series: SourceSeries,
+    status: Status,
+    numbers: Sequence[int],
+) -> str:
     """Where a gradient that mostly flows is spoiled, or that those rounds have another shape."""
-    numbers = series.rounds_with(status)
     if set(numbers) <= set(site.odd_shapes):
         return " (another shape)"
     finding = diagnosis.round(site, numbers[0]).findings[series.place]

@@ -58,7 +58,17 @@ def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> Source
         np.array([stats.norm if stats else None for stats in finite], np.float64),
         np.array([stats.mean if stats else None for stats in finite if is_number], np.float64),
         max(len(finding.shape or ()) if finding else 0 for finding in found),
+        {
+            n: finding.nonfinite
+            for n, finding in enumerate(found, 1)
+            if finding and finding.nonfinite
+        },
     )
+
+
+def _nonfinite_words(found: Sequence[Finding | None]) -> Mapping[int, str]:
+    words = (finding.nonfinite if finding is not None else "" for finding in found)
+    return {number: word for number, word in enumerate(words, 1) if word}
 
 
 def _is_number(finding: Finding) -> bool:

@@ -15,7 +15,7 @@ from ...analysis.inside_words import runs_words, words_about_values
 from ...analysis.model import ExplainedError, Finding, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, series_words
-from ...analysis.status import STATUS_WORDS
+from ...analysis.status import joint_word, round_word, word_of
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...graph.words import shape_words
@@ -59,7 +59,7 @@ class FindingCard(Card):
         self.site = document.diagnosis.rounds.site_of(call.call.id) if series else None
         self._document, self._asks = document, asks
         self.line: Sparkline | None = None
-        pill = STATUS_WORDS[finding.status]
+        pill = word_of(finding)
         if self.site is not None and series is not None:
             pill = pill_words(self.site, series)
         name = document.links.name_of(call.call.sources[result.place])
@@ -332,4 +332,5 @@ def pill_words(site: CallSite, series: SourceSeries) -> str:
     flowing = len(series.rounds_with("flows"))
     if flowing:
         return f"{f'all {flowing}' if flowing == len(site) else f'{flowing} of {len(site)}'} flow"
-    return f"{STATUS_WORDS[series.usual]} in {len(series.rounds_with(series.usual))}"
+    rounds = series.rounds_with(series.usual)
+    return f"{joint_word(round_word(series, number) for number in rounds)} in {len(rounds)}"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 
 from ...analysis.model import Status
 from ...analysis.rounds.call_sites import CallSite, Numbers
-from ...analysis.status import STATUS_WORDS
+from ...analysis.status import round_word
 from ...trace.model import Array
 from ..look import Theme, colour
 from .sparkline import line_points, scaled, spans_decades
@@ -219,11 +219,10 @@ def _extremes(part: Array, heights: Numbers, most: int) -> Array:
 
 def trouble_words(site: CallSite, number: int) -> str:
     """Say what went wrong in a round, or makes it differ from most: ``∂w NaN · another shape``."""
-    found = [(series.source, series.statuses[number - 1]) for series in site.sources]
     parts = [
-        f"∂{source} {STATUS_WORDS[status]}"
-        for source, status in found
-        if status is not None and status != "flows"
+        f"∂{series.source} {round_word(series, number)}"
+        for series in site.sources
+        if series.statuses[number - 1] not in (None, "flows")
     ]
     if len(parts) > MOST_NAMED:
         parts[MOST_NAMED - 1 :] = [f"{len(parts) - MOST_NAMED + 1} more"]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 from ...analysis.inside_words import short_words
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import number_text
-from ...analysis.status import STATUS_WORDS
+from ...analysis.status import round_word
 from ...document import Document
 from ...document.insides import ShownRun
 from ..look import Theme
@@ -135,7 +135,7 @@ def numbers_of_round(site: CallSite, number: int) -> str:
     for series in site.sources[:MOST_NORMS]:
         status, norm = series.statuses[number - 1], series.norms[number - 1]
         if status is not None:
-            shown = number_text(norm) if norm == norm else STATUS_WORDS[status]
+            shown = number_text(norm) if norm == norm else round_word(series, number)
             parts.append(f"‖∂{series.source}‖ {shown}")
     if len(site.sources) > MOST_NORMS:
         parts.append("…")

@@ -10,14 +10,14 @@ from ...analysis.inside_words import runs_words
 from ...analysis.model import CallDiagnosis, Diagnosis, Finding, Status
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import series_words, troubled_rounds
-from ...analysis.status import WORST_FIRST
+from ...analysis.status import WORST_FIRST, joint_word, round_word, word_of
 from ...document import Document
 from ...report import plain_message
 from ...trace.compiled.raised import op_that_raised
 from ...trace.model import Trace
 
 Tint = Literal["", "linked", "trouble", "call", "step", "left-out"]
-BADGES: dict[Status, str] = {"none": "None", "zero": "zero", "nonfinite": "NaN", "flows": "✓"}
+FLOWS = "✓"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,9 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
     if worst == "flows":
         badge = f"{len(site)} flow"
     else:
-        rounds = {n for series in site.sources for n in series.rounds_with(worst)}
-        badge = f"{BADGES[worst]} {len(rounds)}/{len(site)}"
+        found = [(n, series) for series in site.sources for n in series.rounds_with(worst)]
+        word = joint_word(round_word(series, n) for n, series in found)
+        badge = f"{word} {len({n for n, _ in found})}/{len(site)}"
     yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(tips[:8]))
 
 
@@ -127,22 +128,27 @@ def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
     worst = next((status for status in WORST_FIRST if status in statuses), None)
     if worst is not None:
         tip = f"{call.call.method}: " + ", ".join(
-            f"∂{f.target}/∂{f.source} {BADGES[f.status]}" for f in call.findings[:8]
+            f"∂{f.target}/∂{f.source} {_badge(f)}" for f in call.findings[:8]
         )
         runs = runs_words(trace, call.call)
         tip += f"\n{' · '.join(runs)}" if runs else ""
-        mark = LineMark(call.call.line, "call", False, BADGES[worst], worst == "flows", tip=tip)
+        badge = joint_word(_badge(f) for f in call.findings if f.status == worst)
+        mark = LineMark(call.call.line, "call", False, badge, worst == "flows", tip=tip)
         marks.append(mark)
     return marks
+
+
+def _badge(finding: Finding) -> str:
+    return FLOWS if finding.status == "flows" else word_of(finding)
 
 
 def _cause_marks(call: CallDiagnosis, finding: Finding) -> Iterator[LineMark]:
     for cause in (finding.cause, *finding.others):
         if cause is not None and cause.line:
             is_cut = finding.status == "none"
-            happens = "stops" if is_cut else f"becomes {BADGES[finding.status]}"
+            happens = "stops" if is_cut else f"becomes {word_of(finding)}"
             tip = f"{cause.kind}: the gradient for {finding.source} {happens} here"
-            badge = "✂" if is_cut else BADGES[finding.status]
+            badge = "✂" if is_cut else word_of(finding)
             badge = "" if cause.line == call.call.line else badge
             yield LineMark(cause.line, "trouble", True, badge, tip=tip)
 

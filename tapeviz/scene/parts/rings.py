@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ...analysis.model import CallDiagnosis, Finding, Link, Status
-from ...trace.model import TensorId, Trace, VariableId
+from ...analysis.status import word_of
+from ...trace.model import TensorId, VariableId
 from ..base_scene import BaseScene
 
 RingKind = Literal["source", "target", "cut", "nonfinite"]
@@ -26,14 +27,13 @@ def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
     rings: dict[str, Ring] = {}
     if shown is None or not base.boxes:
         return rings
-    trace = base.trace
     for finding in shown.findings:
         if finding.status == "nonfinite" and finding.cause and finding.cause.op_id is not None:
             for name in base.ops.get(finding.cause.op_id, ()):
-                rings[name] = Ring("nonfinite", status_words(finding, trace))
+                rings[name] = Ring("nonfinite", status_words(finding))
     for tensor, found in _sources(shown).items():
         for place, name in enumerate(boxes_of(base, tensor, shown)):
-            ring = _source_ring(found, trace)
+            ring = _source_ring(found)
             # All copies of a widely used value are ringed; only the first has words.
             is_copy = place > 0 and base.node(name).is_chip
             # A folded group with a source in it has words only for trouble.
@@ -45,24 +45,19 @@ def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
     return rings
 
 
-def status_words(finding: Finding, trace: Trace) -> str:
+def status_words(finding: Finding) -> str:
     """``None``, ``zero``, ``NaN``, ``Inf``; empty for a gradient that flows."""
-    if finding.status != "nonfinite":
-        return {"flows": "", "none": "None", "zero": "zero"}[finding.status]
-    stats = None if finding.tensor is None else trace.stats(finding.tensor)
-    if stats is None or (stats.nan and stats.inf):
-        return "NaN or Inf"
-    return "NaN" if stats.nan else "Inf"
+    return "" if finding.status == "flows" else word_of(finding)
 
 
-def _source_ring(finding: Finding | None, trace: Trace) -> Ring:
+def _source_ring(finding: Finding | None) -> Ring:
     status = "flows" if finding is None else finding.status
     kind: RingKind = "source"
     if status == "none":
         kind = "cut"
     elif status == "nonfinite":
         kind = "nonfinite"
-    words = "" if finding is None else status_words(finding, trace)
+    words = "" if finding is None else status_words(finding)
     return Ring(kind, f"source · {words}" if words else "source")
 
 
