@@ -9,6 +9,7 @@ import numpy as np
 
 from ..text.source import SourceText
 from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
+from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
 from .flow.dataflow import DataFlow
@@ -258,8 +259,7 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
 
 
 def _norm(trace: Trace, gradient: TensorId | None) -> float | None:
-    stats = trace.stats(gradient) if gradient is not None else None
-    return stats.norm if stats else None
+    return norm_of(trace, gradient) if gradient is not None else None
 
 
 def _error(trace: Trace) -> ExplainedError | None:

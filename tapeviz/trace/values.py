@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,9 @@ class TensorPart:
     steps: tuple[int, ...]
     spread: Array
     stats: Stats | None
+
+
+_NUMBERS = {"float32": struct.Struct("<f"), "float64": struct.Struct("<d")}
 
 
 def array_of(raw: bytes | memoryview, dtype: str, shape: tuple[int, ...]) -> Array:
@@ -72,6 +77,17 @@ def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
     return trace.measured[tensor]
 
 
+def norm_of(trace: Trace, tensor: TensorId) -> float | None:
+    """The Euclidean norm of the finite elements; a single number, of which a long backward pass has
+    as many as steps, is read without making an array of it."""
+    known, place = trace.tensors.get(tensor), trace.places.get(tensor)
+    is_number = known is not None and known.shape == () and known.dtype in _NUMBERS
+    if known is None or place is None or not is_number or tensor in trace.fetched:
+        stats = stats_of(trace, tensor)
+        return stats.norm if stats is not None else None
+    return _stats_of_number(_NUMBERS[known.dtype].unpack_from(trace.blob, place)[0]).norm
+
+
 def stats_from(sent: Sequence[float | None]) -> Stats:
     """Statistics as the recorder sends them: min, max, mean, norm, count of NaN and of Inf."""
     low, high, mean, norm, nan, inf = sent
@@ -109,6 +125,7 @@ def _stats_of_number(number: float) -> Stats:
     return Stats(None, None, None, None, int(math.isnan(known)), int(math.isinf(known)))
 
 
+@lru_cache(maxsize=64)
 def as_numpy_dtype(name: str) -> np.dtype[Any]:
     """NumPy's dtype of a TensorFlow dtype name (bfloat16: raw uint16); else ``ValueError``."""
     if name == "bfloat16":

@@ -222,12 +222,16 @@ class _Folding:
             turn = home[len(repeat) + 1 :].partition("/")[0]
             turns.setdefault(f"{repeat}/{turn}", []).append(name)
         shown = self._opening.turns[repeat]
-        keys = self._keys(turns.get(shown, []))
-        counterpart = {key: name for name, key in keys.items()}
+        standing = turns.get(shown, [])
+        outline = self._outline(standing)
+        counterpart = {key: name for name, key in self._keys(standing).items()}
         found: dict[NodeId, NodeId | None] = {}
         self._matches[repeat] = found
         for turn, names in turns.items():
             if turn == shown:
+                continue
+            if self._outline(names) == outline:
+                found.update(zip(names, standing, strict=True))
                 continue
             own = self._keys(names)
             for name in names:
@@ -257,6 +261,14 @@ class _Folding:
                     if f"{home}/" != f"{path}/":
                         self._by_repeat.setdefault(path, []).append(name)
         return self._by_repeat.get(repeat, [])
+
+    def _outline(self, names: list[NodeId]) -> list[Hashable]:
+        """The ops and values of a turn, in order: of most turns the same as of the one shown."""
+        parts, role = self._graph.parts, self._graph.role
+        return [
+            (part.type, part.site.id) if isinstance(part := parts[name], Op) else role(name)
+            for name in names
+        ]
 
     def _keys(self, names: list[NodeId]) -> dict[NodeId, Hashable]:
         """The key of each node within its turn: type, source position and a running number; for a
