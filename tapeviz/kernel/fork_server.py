@@ -23,7 +23,8 @@ _SIGKILL = 9  # not named in signal on Windows, where this module is imported an
 
 
 class ForkServerProcess:
-    """A process that runs ``inside/fork_server.py``.
+    """A process that runs ``inside/fork_server.py``. ``texts``: path → text of the modules that its
+    kernels will import from their text; it compiles them once.
 
     ``on_ready(versions)`` or ``on_failed(detail)`` is called once, on a background thread;
     ``on_failed`` also if the fork server ends later. :meth:`fork` works after ``on_ready``.
@@ -35,6 +36,7 @@ class ForkServerProcess:
         environment: Mapping[str, str],
         scratch: Scratch,
         prefix: Sequence[str],
+        texts: Mapping[str, str],
         on_ready: Callable[[Versions], None],
         on_failed: Callable[[str], None],
     ) -> None:
@@ -46,6 +48,8 @@ class ForkServerProcess:
         self._closing = False
         self._gone = False
         self._log = scratch.sockets / "fork_server.log"
+        kept = scratch.sockets / "texts"  # more than a pipe takes at once
+        kept.write_text(json.dumps(texts), encoding="utf-8")
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [*prefix, str(python), str(_PROGRAM), *map(str, scratch.folders)],
@@ -60,7 +64,7 @@ class ForkServerProcess:
             target=self._listen, name="tapeviz-fork-server", daemon=True
         )
         self._thread.start()
-        self._order(imports=REQUIRED, if_there=IF_THERE)
+        self._order(imports=REQUIRED, if_there=IF_THERE, texts=str(kept))
 
     @property
     def pid(self) -> int:

@@ -23,7 +23,7 @@ from .fork_server import ForkServerProcess
 from .imports import IF_THERE, REQUIRED
 from .live_kernel import LiveKernel
 from .model import Confinement, KernelChoice, PoolState, PoolStatus, Versions
-from .package_text import read_package
+from .package_text import PackageText, read_package
 from .process import KernelProcess
 from .run import Run
 from .scratch import KernelFiles, Scratch
@@ -127,6 +127,7 @@ class Supply:
                 return
             if self._fork_server is not None:
                 self._fork_server.close()
+            ours = self._ours
             with self._lock:
                 if self.status.state != "closed":
                     self._fork_server = ForkServerProcess(
@@ -134,6 +135,7 @@ class Supply:
                         self._environment,
                         self._scratch,
                         self._prefix,
+                        {ours.places[name]: text for name, text in ours.texts.items()},
                         on_ready=self._open_fork_server,
                         on_failed=self._lose_fork_server,
                     )
@@ -168,7 +170,7 @@ class Supply:
         kernel = LiveKernel(
             files,
             self._fork if self._way == "fork" else self._launch,
-            self._texts
+            self._payload
             | {"crash_notes": str(files.crash_notes), "generated_code": str(files.generated_code)},
             _READY_WITHIN[self._way],
             self._welcome,
@@ -211,12 +213,17 @@ class Supply:
         return process, Connection(self._context(), files.connection_file)
 
     @functools.cached_property
-    def _texts(self) -> dict[str, Any]:
+    def _ours(self) -> PackageText:
+        """The modules that every kernel imports."""
         inside = read_package(_INSIDE, "_tapeviz_inside")
-        recorder = read_package(self._recorder, "_tapeviz_recorder")
+        return inside.with_other(read_package(self._recorder, "_tapeviz_recorder"))
+
+    @functools.cached_property
+    def _payload(self) -> dict[str, Any]:
         return {
-            "texts": inside.texts | recorder.texts,
-            "packages": [*inside.packages, *recorder.packages],
+            "texts": self._ours.texts,
+            "places": self._ours.places,
+            "packages": self._ours.packages,
             "imports": REQUIRED,
             "if_there": IF_THERE,
             "environment": environment_to_restore(self._environment),

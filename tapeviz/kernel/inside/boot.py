@@ -13,7 +13,7 @@ import importlib.util
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 
@@ -23,8 +23,11 @@ class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
     They have their own copy of the builtins, which a snippet's ``builtins.len = None`` leaves
     alone."""
 
-    def __init__(self, texts: Mapping[str, str], packages: Sequence[str]) -> None:
+    def __init__(
+        self, texts: Mapping[str, str], places: Mapping[str, str], packages: Sequence[str]
+    ) -> None:
         self._texts = texts
+        self._places = places
         self._builtins = dict(vars(builtins))
         self._packages = frozenset(packages)
 
@@ -40,8 +43,7 @@ class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
         super().exec_module(module)
 
     def get_filename(self, fullname: str) -> str:
-        place = fullname.replace(".", "/")
-        return f"<tapeviz>/{place}{'/__init__' if fullname in self._packages else ''}.py"
+        return self._places[fullname]
 
     def get_source(self, fullname: str) -> str:
         return self._texts[fullname]
@@ -49,10 +51,17 @@ class TextImporter(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
     def is_package(self, fullname: str) -> bool:
         return fullname in self._packages
 
+    @staticmethod
+    def source_to_code(data: Any, path: Any = "<string>") -> CodeType:
+        """The code that the fork server compiled once for all its kernels, if it has it."""
+        compiled = getattr(sys.modules.get("_tapeviz_fork_server"), "compiled", {})
+        known: CodeType | None = compiled.get((path, data))
+        return known or importlib.abc.InspectLoader.source_to_code(data, path)
+
 
 def boot(kernel: Any) -> None:
     """Load the packages in the request that ``kernel`` is answering, and open the wire."""
     payload = json.loads(bytes(kernel.get_parent()["buffers"][0]))
-    sys.meta_path.insert(0, TextImporter(payload["texts"], payload["packages"]))
+    sys.meta_path.insert(0, TextImporter(payload["texts"], payload["places"], payload["packages"]))
     wire = importlib.import_module("_tapeviz_inside.wire")
     wire.open_wire(kernel, payload)

@@ -1,7 +1,7 @@
 """Orders in, kernels forked from a process with TensorFlow loaded out.
 
 Executed as a script (``python fork_server.py FOLDER…``) in the user's interpreter. Orders are lines
-of JSON on standard input: first ``{"imports": […], "if_there": […]}``, then
+of JSON on standard input: first ``{"imports": […], "if_there": […], "texts": …}``, then
 ``{"fork": id, "connection_file": …, "folder": …, "ipython": …}`` and
 ``{"signal": id, "number": …}``, ``{"answer": id}``. Reports are written to the original standard
 output: ``ready``, ``failed``, ``forked``, ``answered``, ``ended``. At the end of the input, also in
@@ -28,6 +28,7 @@ import traceback
 import types
 import warnings
 from collections.abc import Iterator
+from types import CodeType
 from typing import Any, NoReturn
 
 _LAST_WORDS = 64_000
@@ -68,6 +69,7 @@ class ForkServer:
         self._reports = reports
         self._unread = b""
         self._children: dict[int, Child] = {}
+        self._compiled: dict[tuple[str, str], CodeType] = {}
         self._folders = folders
         self._woken, waking = os.pipe()
         os.set_blocking(self._woken, False)
@@ -126,6 +128,7 @@ class ForkServer:
                         importlib.import_module(name)
                 # Without debugpy ipykernel starts half a second faster; nobody attaches a debugger.
                 del sys.modules["debugpy"]
+                self._compiled = _compile(order["texts"])
         except BaseException as error:
             self._report(failed=f"{type(error).__name__}: {error}")
             raise SystemExit from None
@@ -186,7 +189,8 @@ class ForkServer:
             for other in self._children.values():
                 for descriptor in other.pipes.values():
                     os.close(descriptor)
-            _be_kernel(order, {name: ends[0] for name, ends in pipes.items()}, parent)
+            reading = {name: ends[0] for name, ends in pipes.items()}
+            _be_kernel(order, {"pipes": reading, "compiled": self._compiled}, parent)
         except BaseException:
             traceback.print_exc()
             sys.stderr.flush()
@@ -216,12 +220,23 @@ class ForkServer:
                 line = line[os.write(self._reports, line) :]
 
 
-def _be_kernel(order: dict[str, Any], pipes: dict[str, int], parent: int) -> None:
+def _compile(file: str) -> dict[tuple[str, str], CodeType]:
+    """The code of every text (JSON: path → text), by path and text. Each kernel would need a tenth
+    of a second for it."""
+    with open(file, encoding="utf-8") as texts:
+        return {
+            (path, text): compile(text, path, "exec", dont_inherit=True)
+            for path, text in json.load(texts).items()
+        }
+
+
+def _be_kernel(order: dict[str, Any], kept: dict[str, Any], parent: int) -> None:
+    """``kept``: ``pipes``, the reading ends of descriptors 1 and 2 for the wire, and ``compiled``
+    for the importer of our modules."""
     _reseed()
     os.chdir(order["folder"])
-    # The wire finds the reading ends of descriptors 1 and 2 here.
     here = types.ModuleType("_tapeviz_fork_server")
-    here.pipes = pipes  # type: ignore[attr-defined]
+    here.__dict__.update(kept)
     sys.modules["_tapeviz_fork_server"] = here
     sys.argv = [""]
     from ipykernel import kernelapp
