@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ PATIENCE = 90.0
 
 @dataclass
 class Heard:
-    """A listener that keeps what it hears, and when."""
+    """A listener that keeps what it hears."""
 
     events_heard: list[dict[str, Any]] = field(default_factory=list)
     blobs: list[bytes] = field(default_factory=list)
@@ -29,7 +28,6 @@ class Heard:
     calls: list[str] = field(default_factory=list)
     threads: set[int] = field(default_factory=set)
     first: threading.Event = field(default_factory=threading.Event)
-    first_at: float = 0.0
     run: Run | None = None
     end: RunEnd | None = None
     pictures: list[bytes] = field(default_factory=list)
@@ -38,9 +36,7 @@ class Heard:
     """Lines for ``input()``; when they are used up nobody answers."""
 
     def events(self, batch: list[bytes], blob: bytes) -> None:
-        if not self.first.is_set():
-            self.first_at = time.perf_counter()
-            self.first.set()
+        self.first.set()
         self._note("events")
         self.events_heard += map(json.loads, batch)
         self.blobs.append(blob)

@@ -138,15 +138,13 @@ def check_is_closed(pool: KernelPool, way: str) -> None:
 
 
 def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
-    (tmp_path / "light" / "tensorflow.py").write_text("import time; time.sleep(60)")
+    (tmp_path / "light" / "tensorflow.py").write_text("import time; time.sleep(10**6)")
     pool = make_pool()
     pool.warm()
     wait_until(lambda: only(pool)._fork_server)
-    pid = only(pool)._fork_server.pid
-    begun = time.monotonic()
+    process = only(pool)._fork_server._process
     pool.close()
-    assert time.monotonic() - begun < 30, "it waited for the import"
-    assert not is_alive(pid)
+    assert process.returncode == -signal.SIGKILL  # it does not wait for the import
 
 
 @pytest.mark.parametrize("ending", ["sum(range(10**12))", "import time; time.sleep(300)"])

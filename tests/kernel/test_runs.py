@@ -42,11 +42,10 @@ def test_options_and_arguments_reach_the_snippet(play):
 
 def test_each_run_is_a_fresh_process_with_tensorflow_there(play):
     source = (
-        "import sys, os, random, time\n"
-        "begun = time.perf_counter(); warm = 'tensorflow' in sys.modules\n"
+        "import sys, os, random\n"
+        "warm = 'tensorflow' in sys.modules\n"
         "import tensorflow as tf, numpy as np\n"
-        "spent = time.perf_counter() - begun\n"
-        "emit(kind='me', pid=os.getpid(), warm=warm, spent=spent, left=hasattr(sys, 'left'),\n"
+        "emit(kind='me', pid=os.getpid(), warm=warm, left=hasattr(sys, 'left'),\n"
         "     numbers=[random.random(), np.random.rand(), float(tf.random.uniform([]))])\n"
         "sys.left = 1"
     )
@@ -54,7 +53,6 @@ def test_each_run_is_a_fresh_process_with_tensorflow_there(play):
     assert first["pid"] != second["pid"]
     assert not second["left"]
     assert second["warm"]
-    assert second["spent"] < 1.0
     assert all(a != b for a, b in zip(first["numbers"], second["numbers"], strict=True))
 
 
@@ -169,8 +167,9 @@ def test_thousands_of_batches_all_arrive(play):
     assert [event["n"] for event in heard.told("n")] == list(range(5000))
 
 
-def test_a_warm_run_begins_at_once(pool: KernelPool, start):
-    time.sleep(2.5)  # let the reserve fill
-    begun = time.perf_counter()
-    heard = start("pass")
-    assert heard.first_at - begun < 2, "TensorFlow was imported for it"
+def test_a_warm_run_takes_a_kernel_that_waits(pool: KernelPool, play):
+    while len(pool._current._ready) < 2:  # until the reserve is full
+        time.sleep(0.01)
+    waiting = {kernel.pid for kernel in pool._current._ready}
+    heard = play("import os; emit(kind='me', pid=os.getpid())")
+    assert heard.told("me")[0]["pid"] in waiting

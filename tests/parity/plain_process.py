@@ -1,8 +1,10 @@
 """Orders in, what plain Python and TensorFlow make of each snippet out; tapeviz is not involved.
 
-Runs as a process of its own: it loads TensorFlow once, then forks a child for each snippet, which
-ends as every Python process ends (threads, ``atexit``, finalizers). With ``keep_results`` the
-gradient calls are wrapped, thinly, to keep their results; else nothing of TensorFlow's is touched.
+Runs as a process of its own: it loads TensorFlow once, then forks a child for each snippet. In a
+``folder`` nothing of TensorFlow's is touched, and the child ends as every Python process ends
+(threads, ``atexit``, finalizers). Elsewhere it ends with the snippet's text: taking down all of
+TensorFlow's modules costs more than most snippets. With ``keep_results`` the gradient calls are
+wrapped, thinly, to keep their results.
 ``probe`` is there for snippets that want TensorFlow's own word on which tapes hold a tensor.
 Orders and answers are pickles.
 """
@@ -233,6 +235,10 @@ def _in_child(order: Order, folder: str, tf: Any, private: Private) -> None:
     answer = run(order, tf, private)
     with open(f"{folder}/answer", "wb") as file:
         pickle.dump(answer, file)
+    if not order["folder"]:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _answer(order: Order, tf: Any, private: Private) -> Answer:

@@ -58,7 +58,7 @@ class PlainRuns:
         )
 
     def run(self, text: str, *, argv: Sequence[str] = (), probes: bool = False) -> PlainRun:
-        """Run a snippet with the results of its gradient calls kept.
+        """Run a snippet to the end of its text, with the results of its gradient calls kept.
 
         ``probes``: it finds a ``probe(name, tensor, tapes)`` among its names.
         """
