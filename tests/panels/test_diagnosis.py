@@ -106,6 +106,23 @@ def test_a_card_stays_when_fixes_come_and_go(qtbot: QtBot, panel: DiagnosisPanel
     assert panel.cards[1] is cards[1]
 
 
+def test_in_a_low_panel_the_fix_is_offered_above_the_values(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    card = panel.cards[0]
+    link = button(card, "Apply the fix")
+    assert not link.isVisible()
+    tall = card.sizeHint().height()
+    panel.resize(420, 200)
+    qtbot.waitUntil(link.isVisible)
+    assert link.y() < button(card, "Apply").mapTo(card, QPoint(0, 0)).y()
+    assert card.sizeHint().height() < tall
+    assert FIX.title in link.toolTip()
+    with qtbot.waitSignal(panel.apply_requested) as heard:
+        qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    assert heard.args == [FIX]
+
+
 def titled(widget: QWidget, text: str) -> QLabel:
     return next(label for label in widget.findChildren(QLabel) if label.text() == text)
 

@@ -45,8 +45,15 @@ class Card(QFrame):
         self._edge = edges[state]
         self._is_current = False
         self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(14, 12, 12, 12)
-        self.column.setSpacing(9)
+        self._stand(False)
+
+    def set_low(self, is_low: bool) -> None:
+        """Stand closer together, in a panel of little height."""
+        self._stand(is_low)
+
+    def _stand(self, is_low: bool) -> None:
+        self.column.setContentsMargins(14, *((6, 12, 6) if is_low else (12, 12, 12)))
+        self.column.setSpacing(5 if is_low else 9)
 
     def set_current(self, is_current: bool) -> None:
         """Mark the card, if it is of the call that the graph shows."""

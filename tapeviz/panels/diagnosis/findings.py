@@ -8,14 +8,15 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
 from ...analysis.alike import SourceResult, same_words, shared_title
 from ...analysis.inside_words import runs_words, words_about_values
-from ...analysis.model import ExplainedError, Finding, Warned
+from ...analysis.model import ExplainedError, Finding, Fix, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, series_words
 from ...analysis.status import joint_word, round_word, word_of
+from ...canvas.tips import plain_tip
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...graph.words import shape_words
@@ -27,6 +28,7 @@ from ..rounds.sparkline import Sparkline
 from ..tensor.values import MOST_CELLS, ValueTable
 from ..widgets import Badge, ShortLabel, link_button, plain_label
 from .cards import Asks, Card, FixList, rule
+from .diff_view import changed_lines
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
@@ -58,6 +60,11 @@ class FindingCard(Card):
         self.call, self.finding, self.series = call, finding, series
         self.site = document.diagnosis.rounds.site_of(call.call.id) if series else None
         self._document, self._asks = document, asks
+        self._is_low = False
+        self._first_fix: Fix | None = None
+        self._apply = link_button("Apply the fix")
+        self._apply.clicked.connect(self._apply_first)
+        self._apply.hide()
         self.line: Sparkline | None = None
         pill = word_of(finding)
         if self.site is not None and series is not None:
@@ -89,6 +96,28 @@ class FindingCard(Card):
             self._add_bridge(finding)
         self.column.addWidget(FixList(self.title, asks, theme))
         self.show_fixes(finding.fixes, finding.not_tried)
+
+    def set_low(self, is_low: bool) -> None:
+        """In a panel of little height the fix below the values can be applied above them."""
+        super().set_low(is_low)
+        self._is_low = is_low
+        self._offer_fix()
+
+    def show_fixes(self, fixes: Sequence[Fix], not_tried: str = "") -> None:
+        super().show_fixes(fixes, not_tried)
+        self._first_fix = next(iter(fixes), None)
+        self._offer_fix()
+
+    def _offer_fix(self) -> None:
+        fix = self._first_fix
+        self._apply.setVisible(self._is_low and fix is not None)
+        if fix is not None:
+            changed = (f"{sign} {code}" for sign, code in changed_lines(fix.diff))
+            self._apply.setToolTip(plain_tip("\n".join((fix.title, *changed))))
+
+    def _apply_first(self) -> None:
+        if self._first_fix is not None:
+            self._asks.apply(self._first_fix)
 
     def _add_runs(self) -> None:
         """Say which run of a compiled function the values of a gradient call in it are from."""
@@ -177,6 +206,7 @@ class FindingCard(Card):
             self._add_special(self.site, self.series)
         if cause is not None and cause.kind in kinds():
             self.add_explanation(row, explanation(cause.kind), self._asks)
+        row.addWidget(self._apply)
 
     def _add_special(self, site: CallSite, series: SourceSeries) -> None:
         """A link to each round in which something begins that is not so in most rounds."""
@@ -218,12 +248,12 @@ class FindingCard(Card):
                 self.column.addWidget(plain_label(words, "muted", wraps=True))
             return
         self.column.addWidget(rule())
-        self.column.addWidget(plain_label(bridge_heading(finding), "heading", wraps=True))
+        heading = bridge_heading(finding)
         check = check_words(finding.check) if finding.check is not None else ""
         if value is not None:
-            self._add_array(value, check)
+            self._add_array(value, check, heading)
         else:
-            self._add_values(finding.bridged, check)
+            self._add_values(finding.bridged, check, heading)
 
     def _add_alike(
         self,
@@ -256,34 +286,45 @@ class FindingCard(Card):
             words = f"and {more} more · show each" if more > 0 else "Show each"
             self.add_links((words, spread, "A card for each source"))
 
-    def _add_values(self, tensor: object, beside: str = "") -> None:
+    def _add_values(self, tensor: object, beside: str = "", heading: str = "") -> None:
         known = self._document.trace.tensors.get(tensor)  # type: ignore[call-overload]
         value = self._document.values.value_of(tensor)  # type: ignore[arg-type]
         if value is None or value.size > MOST_CELLS or value.size == 0:
+            if heading:
+                self.column.addWidget(plain_label(heading, "heading", wraps=True))
             self._add_summary(tensor, known)
             if beside:
                 self.column.addWidget(plain_label(beside, "muted", wraps=True))
             return
-        self._add_array(value, beside)
+        self._add_array(value, beside, heading)
 
-    def _add_array(self, value: Array, beside: str = "") -> None:
-        """``beside``: what is known about these numbers; under them where they are wide."""
+    def _add_array(self, value: Array, beside: str = "", heading: str = "") -> None:
+        """``heading``, ``beside``: what the numbers are, and what is known about them; beside a
+        narrow table, else above and below it."""
         table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
         shown = table[:MOST_ROWS, :MOST_COLUMNS]
         cells = ValueTable(self._theme, True, (54, 27))
         cells.soften()
         cells.show_array(shown, True)
-        words = plain_label(beside, "muted", wraps=True)
-        if beside and cells.sizeHint().width() <= NARROW:
-            row = QHBoxLayout()
+        words = [
+            plain_label(text, name, wraps=True)
+            for text, name in ((heading, "heading"), (beside, "muted"))
+            if text
+        ]
+        if words and cells.sizeHint().width() <= NARROW:
+            row, column = QHBoxLayout(), QVBoxLayout()
             row.setSpacing(12)
-            row.addWidget(cells)
-            row.addWidget(words, 1)
+            row.addWidget(cells, 0, Qt.AlignmentFlag.AlignTop)
+            column.setSpacing(2)
+            for label in words:
+                column.addWidget(label)
+            column.addStretch(1)
+            row.addLayout(column, 1)
             self.column.addLayout(row)
         else:
-            self.column.addWidget(cells)
-            if beside:
-                self.column.addWidget(words)
+            above = 1 if heading else 0
+            for part in (*words[:above], cells, *words[above:]):
+                self.column.addWidget(part)
         if shown.size < value.size:
             self.column.addWidget(plain_label(f"the first of {shape_words(value.shape)}", "faint"))
 

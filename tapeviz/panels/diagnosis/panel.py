@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult, alike_results
@@ -24,6 +25,8 @@ from .findings import ErrorCard, FindingCard, WarningCard
 
 PAGE = 20
 """Cards shown; the user can ask for the rest."""
+LOW = 300
+"""Px of height of a panel in which cards stand closer together."""
 SLICE = 0.02
 """Seconds after which the next card is made in another turn of the event loop."""
 MARGIN = 8
@@ -116,6 +119,15 @@ class DiagnosisPanel(Panel):
         self._veil.set_theme(theme)
         self.refresh()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for card in self._cards:
+            card.set_low(self._is_low)
+
+    @property
+    def _is_low(self) -> bool:
+        return self.height() < LOW
+
     def focus_target(self) -> QWidget:
         cards = (card for card in self._cards if card.focusPolicy() & Qt.FocusPolicy.TabFocus)
         return next(cards, self._scroll)
@@ -185,6 +197,7 @@ class DiagnosisPanel(Panel):
         elif self._sought is None:
             bar.setValue(self._place)
         else:
+            self._seek_card(self._sought)
             self._seek()
 
     def _wanted_cards(self) -> Iterator[_Wanted]:
@@ -251,6 +264,7 @@ class DiagnosisPanel(Panel):
         place = len(self._cards)
         if card is None:
             card = wanted.make()
+            card.set_low(self._is_low)
             self._column.insertWidget(place, card)
             if self._leaving:
                 self._drop(self._leaving.pop(0))
