@@ -38,6 +38,7 @@ def _file(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("shared_kernels")
 def test_several_files_give_a_line_each_and_the_worst_status(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
