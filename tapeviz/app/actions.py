@@ -279,10 +279,18 @@ ACTIONS: tuple[Action, ...] = (
         lambda w: w.document.stop(),
         is_there=lambda w: w.document.is_running,
     ),
-    _step("first", "First step", ("Alt+Home",), lambda w: w.document.first(), follows_line=True),
-    _step("back", "Step &back", ("Alt+Left", "F9"), lambda w: w.document.back()),
-    _step("forward", "Step &forward", ("Alt+Right", "F10"), lambda w: w.document.forward()),
-    _step("last", "Last step", ("Alt+End",), lambda w: w.document.last()),
+    _step(
+        "first",
+        "First step",
+        ("Alt+Home",),
+        lambda w: w.document.stepping.first(),
+        follows_line=True,
+    ),
+    _step("back", "Step &back", ("Alt+Left", "F9"), lambda w: w.document.stepping.back()),
+    _step(
+        "forward", "Step &forward", ("Alt+Right", "F10"), lambda w: w.document.stepping.forward()
+    ),
+    _step("last", "Last step", ("Alt+End",), lambda w: w.document.stepping.last()),
     Action(
         "round-before",
         "&Run",
@@ -317,7 +325,7 @@ ACTIONS: tuple[Action, ...] = (
         "Walk to the &selection",
         ("Alt+T",),
         "Step until the selected node is reached",
-        lambda w: w.document.run_to_selection(),
+        lambda w: w.document.stepping.to_selection(),
         is_there=_has_selection,
     ),
     Action(
@@ -326,7 +334,7 @@ ACTIONS: tuple[Action, ...] = (
         "&Whole flow",
         ("Alt+W",),
         "Leave the stepper: show all of the gradient",
-        lambda w: w.document.set_step(None),
+        lambda w: w.document.stepping.go_to(None),
         is_there=_has_steps,
     ),
     Action(

@@ -331,7 +331,7 @@ class Window(QMainWindow):
 
     def apply_fix(self, fix: Fix) -> None:
         """Put the text of a fix into the editor, as one step to undo, and run it."""
-        text, part = self.document.fixed_text(fix)
+        text, part = self.document.repairing.fixed_text(fix)
         self.source.edit_text(text)
         self.run(part)
 

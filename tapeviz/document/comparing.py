@@ -88,7 +88,7 @@ class Comparing(QObject):
 
     def _begin(self, name: str) -> int:
         self.leave()
-        self._document.set_step(None)
+        self._document.stepping.go_to(None)
         self.awaited = name
         self.changed.emit()
         return self._number

@@ -20,7 +20,6 @@ from ..analysis.model import (
     CallDiagnosis,
     Cause,
     Diagnosis,
-    Fix,
     WalkStep,
 )
 from ..analysis.rounds.call_sites import CallSite
@@ -34,18 +33,16 @@ from .comparing import Comparing
 from .folding import Folding
 from .insides import Insides, Opened
 from .mending import Mending, with_fixes_of
-from .parts import LinePart, fix_of_page, lines_alone, merge_fix
+from .parts import LinePart, lines_alone
 from .picturing import Picturing
-from .pipeline import ArrangedGraph, Opener, Pipeline, Repairs, Stages
+from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
+from .repairing import Repairing
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
+from .stepping import Stepping
 from .text import UNNAMED, Text
 from .turns import Turns
 from .values import Values
-
-LONGEST_PAGE = 300_000
-"""Characters of a text that is repaired, at most: Python parses without releasing its lock, so a
-longer text would freeze the window."""
 
 
 class Document(QObject):
@@ -98,7 +95,7 @@ class Document(QObject):
             signal.connect(self.status_changed)
             signal.connect(self.progress_changed)
         self.text = Text(self)
-        self._runs_once_repaired = False
+        self.repairing = Repairing(self)
         self.part: LinePart | None = None
         """The lines that ran alone; None: the whole text ran."""
         self.trace: Trace = EMPTY_TRACE
@@ -112,6 +109,7 @@ class Document(QObject):
         self.insides = Insides(self)
         self.values = Values(self)
         self.folding = Folding(self)
+        self.stepping = Stepping(self)
         self.trouble, self.is_troubled = "", False
         self._has_news = False
         self.is_loaded = False
@@ -147,34 +145,6 @@ class Document(QObject):
         self.insides.kept = kept
         self.take_trace(trace)
 
-    def repair_text(self) -> None:
-        """Repair a pasted text in the background; :attr:`Text.repairs_changed` is emitted then."""
-        source = self.text.source
-        if len(source) > LONGEST_PAGE:
-            return
-        work = partial(self.stages.repair, source)
-        self.background.submit("repair", work, partial(self._take_repairs, source))
-
-    def _take_repairs(self, source: str, repairs: Repairs) -> None:
-        if source != self.text.source:  # it was edited meanwhile
-            self.repair_text()
-            return
-        self.text.take_repairs(repairs)
-        if self._runs_once_repaired:
-            self.run(self.part)
-
-    def _look_for_left_out(self) -> None:
-        """Find the parts of a page that was opened or typed that will be left out when it runs."""
-        source = self.text.source
-
-        def take(found: Repairs) -> None:
-            is_page = bool(found.skipped or found.prose)
-            if is_page and source == self.text.source and self.text.repairs is None:
-                repairs = Repairs(source, (), "", found.skipped, found.blocks, found.prose)
-                self.text.take_repairs(repairs)
-
-        self.background.submit("look", partial(self.stages.repair, source), take)
-
     def go_to_line(self, line: int) -> None:
         """Select a line of the text that ran, and let the editor go there."""
         now = self.text.line_now(line)
@@ -194,35 +164,16 @@ class Document(QObject):
         ``part``: run only these lines, at the line numbers that they have in the text.
         """
         self.part = part
-        self._runs_once_repaired = "repair" in self.background.busy
-        if self._runs_once_repaired:
+        if self.repairing.postpone_run():
             return
-        if part is None and self.text.repairs is None and len(self.text.source) <= LONGEST_PAGE:
-            self._look_for_left_out()
+        if part is None:
+            self.repairing.look_for_left_out()
         self._turn_over()
         self._forget_diagnosis()
         self.text.ran = source = self.text.source
         self.runs.start(lines_alone(source, part) if part else source, self.text.filename)
         if part is not None:
             self.say(f"Lines {part[0]}–{part[1]} run alone")
-
-    def fixed_text(self, fix: Fix) -> tuple[str, LinePart | None]:
-        """The whole text after a fix of the last run, and the part of it to run again."""
-        if self.part is None:
-            return self._fixed_page(fix), None
-        return merge_fix(self.text.ran, self.part, fix.text)
-
-    def _fixed_page(self, fix: Fix) -> str:
-        """The fix of a whole text. Prose of a page stays as it was if the page then runs as the
-        fix did."""
-        page, repairs = self.text.ran, self.text.repairs
-        if repairs is None or self.is_outdated:
-            return fix.text
-        prose = {*repairs.prose}
-        for first, last, _ in repairs.skipped:
-            prose.update(range(first, last + 1))
-        text = fix_of_page(page, self.trace.source, fix.text, prose)
-        return text if self.stages.repair(text).text == fix.text else fix.text
 
     def _turn_over(self) -> None:
         self.trouble, self.is_troubled = "", False
@@ -498,36 +449,12 @@ class Document(QObject):
         step = self.view.overlay.step
         return None if step is None or not self.steps else min(step, len(self.steps))
 
-    def set_step(self, step: int | None) -> None:
-        step = None if step is None else max(0, min(step, len(self.steps)))
-        if step == self.step:
-            return
+    def show_step(self, step: int | None) -> None:
+        """Show this many steps of the walk (see :class:`Stepping`); None: the whole flow."""
         self._set_overlay(replace(self.view.overlay, step=step))
         if step:
             self._select(self.links.selection_at(self.steps[step - 1]))
         self.step_changed.emit()
-
-    def first(self) -> None:
-        self.set_step(1 if self.steps else None)
-
-    def back(self) -> None:
-        self.set_step((len(self.steps) if self.step is None else self.step) - 1)
-
-    def forward(self) -> None:
-        self.set_step((self.step or 0) + 1)
-
-    def last(self) -> None:
-        self.set_step(len(self.steps))
-
-    def run_to_selection(self) -> bool:
-        """Go to the next step at the selection, after the last to the first; returns False without
-        one."""
-        numbers = self.links.steps_of(self.selection.nodes)
-        if not numbers:
-            return False
-        now = self.step or 0
-        self.set_step(next((number for number in numbers if number > now), numbers[0]))
-        return True
 
     def give_up(self) -> None:
         """Cancel all background work; a later change of the view starts it again."""

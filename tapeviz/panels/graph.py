@@ -367,7 +367,7 @@ class GraphPanel(Panel):
         if known.line:
             menu.addAction(f"Go to line {known.line}", lambda: document.go_to_line(known.line))
         if document.links.steps_of(frozenset((node,))):
-            menu.addAction("Walk to it", document.run_to_selection)
+            menu.addAction("Walk to it", document.stepping.to_selection)
         menu.popup(at)
 
     def _click_frame(self, path: str, button: str) -> None:

@@ -130,7 +130,7 @@ def test_what_is_about_one_run_alone_leads_back(
 ) -> None:
     document = compared.document
     if leaves == "step":
-        document.first()
+        document.stepping.first()
     elif leaves == "run":
         compared.run()
     else:

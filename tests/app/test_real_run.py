@@ -71,7 +71,7 @@ def test_a_pasted_page_is_explained(qtbot: QtBot, window: Window) -> None:
 
 def test_its_steps_and_its_far_side_are_shown(qtbot: QtBot, window: Window) -> None:
     document = window.document
-    document.first()
+    document.stepping.first()
     assert window.tensor.is_gradient
     document.show_bridge(True)
     assert any(wire.state == "bridge" for wire in document.scene.wires)

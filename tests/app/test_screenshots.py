@@ -29,7 +29,7 @@ def colours(image: QImage) -> set[int]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_window_and_each_panel(qtbot: QtBot, ran: Window, theme: str) -> None:
     ran.choose_theme(theme)
-    ran.document.set_step(3)
+    ran.document.stepping.go_to(3)
     qtbot.wait(80)
     assert len(colours(keep(ran, f"window-{theme}"))) > 20
     for panel in (ran.graph, *ran.panels.values()):

@@ -126,7 +126,7 @@ def test_steps_by_keyboard(qtbot: QtBot, ran: Window) -> None:
 
 
 def test_line_node_step_and_tensor_move_together(qtbot: QtBot, ran: Window) -> None:
-    ran.document.set_step(3)
+    ran.document.stepping.go_to(3)
     assert ran.document.selection.nodes == {"op3"}
     assert ran.backprop.table.currentIndex().row() == 2
     assert ran.tensor.about.text() == "of Transpose (step 3)"

@@ -66,7 +66,7 @@ def test_stages_run_again_only_for_new_inputs(
 ) -> None:
     run(qtbot, document)
     arranged = document.arranged
-    document.set_step(2)
+    document.stepping.go_to(2)
     document.show_bridge(True)
     document.select_nodes(frozenset(("op4",)))
     assert document.arranged is arranged
@@ -178,11 +178,11 @@ def test_line_node_and_step_are_linked_both_ways(qtbot: QtBot, document: Documen
     assert document.selection.tensor == 6
     document.select_line(5)
     assert document.selection.nodes == {"op1", "x1"}
-    document.set_step(3)
+    document.stepping.go_to(3)
     assert document.selection.nodes == {"op3"}
     assert document.selection.line == 6
     document.select_nodes(frozenset(("op5",)))
-    assert document.run_to_selection()
+    assert document.stepping.to_selection()
     assert document.step == 1
     document.show_cause(CAUSE)
     assert document.selection.nodes == {"patch", "op1"}
@@ -191,17 +191,17 @@ def test_line_node_and_step_are_linked_both_ways(qtbot: QtBot, document: Documen
 def test_steps_stay_in_their_bounds(qtbot: QtBot, document: Document) -> None:
     run(qtbot, document)
     assert document.step is None
-    document.back()
+    document.stepping.back()
     assert document.step == 4
-    document.last()
-    document.forward()
+    document.stepping.last()
+    document.stepping.forward()
     assert document.step == 5
-    document.first()
-    document.back()
-    document.back()
+    document.stepping.first()
+    document.stepping.back()
+    document.stepping.back()
     assert document.step == 0
     assert not any(wire.is_lit for wire in document.scene.wires)
-    document.set_step(4)
+    document.stepping.go_to(4)
     assert document.selection.tensor == 3
     assert document.links.gradient_of(TensorId(3)) == 15
 
@@ -223,7 +223,7 @@ def test_a_large_scene_is_composed_in_the_background(
     monkeypatch.setattr("tapeviz.document.picturing.SMALL", 3)
     run(qtbot, document)
     with qtbot.waitSignal(document.scene_changed):
-        document.set_step(1)
+        document.stepping.go_to(1)
     assert sum(wire.is_lit for wire in document.scene.wires) == 1
 
 
@@ -242,7 +242,7 @@ def test_a_scene_with_much_inside_is_composed_in_the_background(
     run(qtbot, document)
     assert composed == [False] * len(composed) != []
     composed.clear()
-    document.set_step(1)  # the same graph and call: at once
+    document.stepping.go_to(1)  # the same graph and call: at once
     assert composed[0]
     document.show_bridge(not document.view.overlay.show_bridge)
     assert "compose" in document.background.busy
@@ -435,7 +435,7 @@ def test_what_is_selected_goes_with_the_call_that_it_was_in(qtbot: QtBot) -> Non
     document.open_source(SOURCE)
     document.run()
     qtbot.waitUntil(lambda: bool(document.scene.boxes and document.steps))
-    document.forward()
+    document.stepping.forward()
     assert document.selection.nodes
     kept = document.selection
     document._picturing.take_arranged(document.arranged)

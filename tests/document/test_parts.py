@@ -83,7 +83,7 @@ def test_a_fixed_page_that_would_run_otherwise_is_taken_as_it_was_tried(qtbot: Q
         qtbot.waitUntil(lambda known=document: known.text.repairs is not None)  # type: ignore[misc]
         qtbot.waitUntil(lambda known=document: not known.is_running)  # type: ignore[misc]
         document.trace = make_trace(RAN)
-        assert document.fixed_text(Fix("three", "", fixed)) == (wanted, None)
+        assert document.repairing.fixed_text(Fix("three", "", fixed)) == (wanted, None)
 
 
 def test_a_part_runs_alone_and_its_fix_goes_into_the_whole_text(qtbot: QtBot) -> None:
@@ -96,9 +96,9 @@ def test_a_part_runs_alone_and_its_fix_goes_into_the_whole_text(qtbot: QtBot) ->
     assert pipeline.sources[-1] == "\n" + SOURCE
     assert not document.is_stale
     fixed = "\n" + SOURCE.replace("tf.reduce_mean(y)", "tf.reduce_sum(y)")
-    whole, part = document.fixed_text(Fix("sum", "", fixed))
+    whole, part = document.repairing.fixed_text(Fix("sum", "", fixed))
     assert whole == text.replace("reduce_mean", "reduce_sum")
     assert part == (2, 9)
     document.run()
-    assert document.fixed_text(Fix("sum", "", "x")) == ("x", None)
+    assert document.repairing.fixed_text(Fix("sum", "", "x")) == ("x", None)
     qtbot.waitUntil(lambda: not document.is_running)

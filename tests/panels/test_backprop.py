@@ -83,7 +83,7 @@ def test_keys_walk_and_leave(qtbot: QtBot, panel: BackpropPanel) -> None:
 
 
 def test_the_way_not_walked_is_pale_and_a_stop_is_red(panel: BackpropPanel, light: Theme) -> None:
-    panel.document.set_step(2)
+    panel.document.stepping.go_to(2)
     role = Qt.ItemDataRole.ForegroundRole
     tones = [panel.model.data(panel.model.index(n, OP), role).name() for n in range(5)]
     assert tones[:2] == [light.text] * 2
@@ -118,7 +118,7 @@ def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPan
     steps = tuple(replace(call.steps[n % 4], index=n) for n in range(100_000))
     document._take_diagnosis(Diagnosis((with_steps(call, steps),)))
     panel.table.repaint()
-    document.set_step(90_000)
+    document.stepping.go_to(90_000)
     panel.table.repaint()
     assert panel.table.currentIndex().row() == panel.model.row_of(90_000)
     assert panel.model.rowCount() < 20  # turns of four steps each, folded
@@ -219,11 +219,11 @@ def test_turns_of_a_loop_are_a_row_each_and_open_on_demand(
     assert panel.document.step is None
     qtbot.keyClick(panel.table, Qt.Key.Key_Return)
     assert ops() == ["Mean", *folded, "Mean"]
-    panel.document.set_step(30)
+    panel.document.stepping.go_to(30)
     assert panel.table.currentIndex().row() == 4  # among those that have no row of their own
     qtbot.keyClick(panel.table, Qt.Key.Key_Return)
     assert len(ops()) == 22
-    panel.document.set_step(42)
+    panel.document.stepping.go_to(42)
     assert panel.table.currentIndex().row() == 21
 
 

@@ -78,7 +78,7 @@ def test_arrows_walk_along_edges(qtbot: QtBot, panel: GraphPanel) -> None:
 
 def test_the_step_is_told(panel: GraphPanel) -> None:
     assert panel.step_label.text() == "5 steps"
-    panel.document.set_step(3)
+    panel.document.stepping.go_to(3)
     assert panel.step_label.text() == "step 3 of 5"
 
 

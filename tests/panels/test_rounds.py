@@ -125,7 +125,7 @@ def test_what_is_selected_stays_selected_in_the_next_round(loop: Document) -> No
 
 
 def test_the_stepper_stays_at_its_step(loop: Document) -> None:
-    loop.set_step(2)
+    loop.stepping.go_to(2)
     loop.select_round(1)
     assert loop.step == 2
 

@@ -43,7 +43,7 @@ def test_cut_call_source_and_target_are_marked(ran: Document) -> None:
     assert marks[8] == ["None"]
     assert marks[3] == ["source"]
     assert marks[7] == ["target"]
-    ran.set_step(2)
+    ran.stepping.go_to(2)
     assert by_line(ran)[6] == ["step"]
 
 

@@ -69,7 +69,7 @@ def test_with_nothing_selected_it_shows_what_was_asked_for(panel: TensorPanel) -
 
 
 def test_a_step_shows_its_gradient(panel: TensorPanel) -> None:
-    panel.document.set_step(4)
+    panel.document.stepping.go_to(4)
     assert panel.about.text() == "of x′ (step 4)"
     assert "mean 18.3" in panel.stats.text()
 

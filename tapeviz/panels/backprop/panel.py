@@ -65,7 +65,7 @@ class BackpropPanel(Panel):
         self.shares_view = SharesView(self.shares)
         self.shares_view.hide()
         self.cuts = CutRows(self.table, self.model)
-        self.cuts.row_picked.connect(lambda row: document.set_step(self.model.step_of(row)))
+        self.cuts.row_picked.connect(lambda row: document.stepping.go_to(self.model.step_of(row)))
         self.body.addWidget(self.table, 1)
         self.body.addWidget(self.cuts)
         self.body.addWidget(self.shares_view, 1)
@@ -107,12 +107,12 @@ class BackpropPanel(Panel):
             "selection": IconButton("target", "Walk to the selection (Alt+T)", self.theme),
         }
         acts = {
-            "first": document.first,
-            "back": document.back,
-            "forward": document.forward,
-            "last": document.last,
+            "first": document.stepping.first,
+            "back": document.stepping.back,
+            "forward": document.stepping.forward,
+            "last": document.stepping.last,
             "play": self.toggle_play,
-            "selection": document.run_to_selection,
+            "selection": document.stepping.to_selection,
         }
         self.shares_button = QPushButton("shares")
         self.shares_button.setObjectName("icon")
@@ -180,7 +180,7 @@ class BackpropPanel(Panel):
         if not document.steps:
             return
         if document.step is None or document.step >= len(document.steps):
-            document.set_step(0)
+            document.stepping.go_to(0)
         self._timer.start()
         self._show_play()
 
@@ -195,7 +195,7 @@ class BackpropPanel(Panel):
         if document.step is None or document.step >= len(document.steps):
             self.pause()
         else:
-            document.forward()
+            document.stepping.forward()
 
     def _set_speed(self, index: int) -> None:
         self._timer.setInterval(SPEEDS[index][1])
@@ -236,7 +236,7 @@ class BackpropPanel(Panel):
         """Walk to a step, or open or close a turn."""
         step = self.model.step_of(index.row())
         if not self._toggle(index.row()):
-            self.document.set_step(step)
+            self.document.stepping.go_to(step)
 
     def _hover(self, index: QModelIndex) -> None:
         document, step = self.document, self.model.step_of(index.row())
@@ -357,11 +357,11 @@ class WalkTable(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         acts = {
-            Qt.Key.Key_Down: self._document.forward,
-            Qt.Key.Key_Up: self._document.back,
-            Qt.Key.Key_Home: self._document.first,
-            Qt.Key.Key_End: self._document.last,
-            Qt.Key.Key_Escape: lambda: self._document.set_step(None),
+            Qt.Key.Key_Down: self._document.stepping.forward,
+            Qt.Key.Key_Up: self._document.stepping.back,
+            Qt.Key.Key_Home: self._document.stepping.first,
+            Qt.Key.Key_End: self._document.stepping.last,
+            Qt.Key.Key_Escape: lambda: self._document.stepping.go_to(None),
             Qt.Key.Key_Return: lambda: self.toggle_requested.emit(self.currentIndex().row()),
         }
         act = acts.get(Qt.Key(event.key()))

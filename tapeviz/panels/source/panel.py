@@ -42,7 +42,7 @@ class SourcePanel(Panel):
         self.body.addWidget(self.repair_strip)
         self.editor.textChanged.connect(self._take_text)
         self.find_bar.replaced.connect(document.say)
-        self.editor.pasted.connect(document.repair_text)
+        self.editor.pasted.connect(document.repairing.repair)
         self.editor.line_reached.connect(document.select_line)
         document.text.changed.connect(self._show_text)
         document.text.repairs_changed.connect(self._take_repairs)
