@@ -12,6 +12,7 @@ from ..text.op_words import friendly
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
 from .flow.turns import TurnRows, find_turns
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
+from .stories import places_alike
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Link = tuple[TensorId | None, OpId]
@@ -196,6 +197,11 @@ class CallDiagnosis:
         self.turns  # noqa: B018
 
     @cached_property
+    def alike(self) -> tuple[tuple[int, ...], ...]:
+        """The places of the findings, those together that tell the same story."""
+        return tuple(places_alike(self.findings))
+
+    @cached_property
     def turns(self) -> tuple[TurnRows, ...]:
         """Stretches of :attr:`steps` that go back through a loop."""
         return find_turns(self.steps)
@@ -255,6 +261,12 @@ class Diagnosis:
             group = call if site is None or len(site) == 1 else site
             found.setdefault(id(group), group)
         return tuple(found.values())
+
+    def compare_findings(self) -> None:
+        """Work out now which sources tell the same story: cards ask for it."""
+        for group in self.groups:
+            if isinstance(group, CallDiagnosis):
+                group.alike  # noqa: B018
 
     def round(self, site: CallSite, number: int) -> CallDiagnosis:
         """The diagnosis of one round (from 1) of a call site."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..analysis.alike import MOST_NAMED, alike_findings, alike_series, same_words, shared_title
+from ..analysis.alike import MOST_NAMED, alike_series, same_words, shared_title
 from ..analysis.flow.turn_values import turn_values
 from ..analysis.inside_words import call_words, words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
@@ -124,7 +124,8 @@ def _unfinished(trace: Trace) -> str:
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
     where = _place(trace, diagnosed)
-    for group in alike_findings(diagnosed.findings):
+    for places in diagnosed.alike:
+        group = [diagnosed.findings[place] for place in places]
         finding = group[0]
         if len(group) == 1:
             title = shared_title(finding.target, [finding.source])

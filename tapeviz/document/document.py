@@ -262,6 +262,7 @@ class Document(QObject):
         shown = diagnosis.call(None if call is None else CallId(call))
         if shown is not None:
             shown.work_out()
+        diagnosis.compare_findings()
         return diagnosis
 
     def _take_diagnosis(self, diagnosis: Diagnosis) -> None:

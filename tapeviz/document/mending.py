@@ -47,13 +47,13 @@ class Mending(QObject):
         if not self.tries_fixes or not is_troubled:
             return
         number = self._number
-        work = partial(
-            self._runs.pipeline.try_fixes,
-            trace,
-            diagnosis,
-            self._note,
-            lambda: number != self._number,
-        )
+
+        def work() -> Diagnosis:
+            should_stop = lambda: number != self._number  # noqa: E731
+            tried = self._runs.pipeline.try_fixes(trace, diagnosis, self._note, should_stop)
+            tried.compare_findings()
+            return tried
+
         self._background.submit("fixes", work, partial(self.mended.emit, diagnosis))
 
     def _note(self, done: int, known: int) -> None:

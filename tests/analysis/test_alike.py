@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from tapeviz.analysis.alike import alike_findings, same_words, shared_title
+from tapeviz.analysis.alike import same_words, shared_title
 from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import Cause, Finding, Fix, Status
+from tapeviz.analysis.stories import places_alike
 
 
 def finding(
@@ -23,7 +24,7 @@ def finding(
 
 
 def names(findings: Sequence[Finding]) -> list[list[str]]:
-    return [[each.source for each in group] for group in alike_findings(findings)]
+    return [[findings[place].source for place in group] for group in places_alike(findings)]
 
 
 def test_one_cause_is_told_once_where_its_first_source_stands() -> None:

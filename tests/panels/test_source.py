@@ -64,6 +64,18 @@ def test_an_error_is_marked_on_its_line(
     assert "✕" in by_line(ran)[6]
 
 
+def test_of_many_marks_on_a_line_the_first_are_told(
+    qtbot: QtBot, ran: Document, pipeline: SamplePipeline
+) -> None:
+    call = ran.diagnosis.calls[0]
+    (cut,) = (finding for finding in call.findings if finding.cause is not None)
+    findings = tuple(replace(cut, source=f"v{number}") for number in range(2_000))
+    ran._keep_diagnosis(replace(ran.diagnosis, calls=(replace(call, findings=findings),)))
+    marks = marks_of(ran)
+    assert len(marks) < 40
+    assert "and 1,992 more" in [mark.tip for mark in marks]
+
+
 def test_the_text_typed_is_the_documents(qtbot: QtBot, panel: SourcePanel) -> None:
     panel.editor.setFocus()
     qtbot.keyClick(panel.editor, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)

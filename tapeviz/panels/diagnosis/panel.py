@@ -41,16 +41,18 @@ NO_GRADIENT = (
 @dataclass(frozen=True)
 class _Wanted:
     """A card to show. ``story``: the objects that it is made from; while they are the same, the
-    card stays, and ``fixes`` and ``not_tried`` are shown on it as they come."""
+    card stays, and ``fixes`` and ``not_tried`` are shown on it as they come. ``speaks_for``: the
+    number of sources that share the story."""
 
     story: tuple[object, ...]
     make: Callable[[], Card]
     fixes: tuple[Fix, ...] = ()
     not_tried: str = ""
+    speaks_for: int = 1
 
     @property
     def key(self) -> tuple[int, ...]:
-        return tuple(map(id, self.story))
+        return (*map(id, self.story), self.speaks_for)
 
 
 class DiagnosisPanel(Panel):
@@ -225,11 +227,12 @@ class DiagnosisPanel(Panel):
             for result in alike if is_apart else alike[:1]:
                 shared = () if is_apart else alike
                 story: list[object] = [self.document.trace, self.theme]
-                for told in shared or (result,):
+                for told in (alike[0], alike[-1]) if shared else (result,):
                     story += (told.call.call, told.place, told.series, *_story_of(told.finding))
                 make = partial(self._finding_card, result, shared)
                 finding = result.finding
-                yield _Wanted(tuple(story), make, finding.fixes, finding.not_tried)
+                number = max(len(shared), 1)
+                yield _Wanted(tuple(story), make, finding.fixes, finding.not_tried, number)
 
     def _finding_card(self, result: SourceResult, alike: Sequence[SourceResult]) -> FindingCard:
         def spread() -> None:

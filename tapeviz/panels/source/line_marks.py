@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -82,6 +83,8 @@ def _operand_marks(document: Document) -> list[LineMark]:
     return marks
 
 
+MOST_TIPS = 8
+"""The tip of a line says so much of each kind of mark; of more it says how many there are."""
 _latest: list[tuple[Diagnosis, tuple[LineMark, ...]]] = []
 """The marks of the diagnosis shown last: they stay while the round or the step changes."""
 
@@ -106,29 +109,33 @@ def _group_marks(diagnosis: Diagnosis, trace: Trace) -> tuple[LineMark, ...]:
 def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
     """The marks of all rounds of a call site, each once."""
     tips = []
+    marks: list[LineMark] = []
     worst: Status = "flows"
     for series in site.sources:
         for number, finding in troubled_rounds(diagnosis, site, series):
             worst = min(worst, finding.status, key=WORST_FIRST.index)
             for mark in _cause_marks(diagnosis.round(site, number), finding):
-                yield replace(mark, tip=f"{mark.tip} (round {number})")
+                marks.append(replace(mark, tip=f"{mark.tip} (round {number})"))
         tips.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
+    yield from _few(marks)
     if worst == "flows":
         badge = f"{len(site)} flow"
     else:
         found = [(n, series) for series in site.sources for n in series.rounds_with(worst)]
         word = joint_word(round_word(series, n) for n, series in found)
         badge = f"{word} {len({n for n, _ in found})}/{len(site)}"
-    yield LineMark(site.line, "call", False, badge, worst == "flows", tip="\n".join(tips[:8]))
+    yield LineMark(
+        site.line, "call", False, badge, worst == "flows", tip="\n".join(tips[:MOST_TIPS])
+    )
 
 
 def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
-    marks = [mark for finding in call.findings for mark in _cause_marks(call, finding)]
+    marks = _few(mark for finding in call.findings for mark in _cause_marks(call, finding))
     statuses = {finding.status for finding in call.findings}
     worst = next((status for status in WORST_FIRST if status in statuses), None)
     if worst is not None:
         tip = f"{call.call.method}: " + ", ".join(
-            f"∂{f.target}/∂{f.source} {_badge(f)}" for f in call.findings[:8]
+            f"∂{f.target}/∂{f.source} {_badge(f)}" for f in call.findings[:MOST_TIPS]
         )
         runs = runs_words(trace, call.call)
         tip += f"\n{' · '.join(runs)}" if runs else ""
@@ -136,6 +143,20 @@ def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
         mark = LineMark(call.call.line, "call", False, badge, worst == "flows", tip=tip)
         marks.append(mark)
     return marks
+
+
+def _few(marks: Iterable[LineMark]) -> list[LineMark]:
+    """The first marks with each badge on each line, and how many more there are."""
+    few: list[LineMark] = []
+    counts: Counter[tuple[int, str]] = Counter()
+    for mark in marks:
+        counts[mark.line, mark.badge] += 1
+        if counts[mark.line, mark.badge] <= MOST_TIPS:
+            few.append(mark)
+    for (line, _), count in counts.items():
+        if count > MOST_TIPS:
+            few.append(LineMark(line, tip=f"and {count - MOST_TIPS:,} more"))
+    return few
 
 
 def _badge(finding: Finding) -> str:
