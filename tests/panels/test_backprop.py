@@ -144,6 +144,17 @@ def test_no_step_is_said(qtbot: QtBot, panel: BackpropPanel) -> None:
     assert not panel.buttons["forward"].isEnabled()
 
 
+def test_shares_leave_the_picker_of_calls_room(qtbot: QtBot, panel: BackpropPanel) -> None:
+    for widget in (panel.calls, panel.shares_button):
+        widget.show()
+    for width, word, has_play in ((204, "Σ", False), (500, "shares", True)):
+        panel.header.resize(width, 30)
+        panel._fit_header()
+        assert panel.shares_button.text() == word
+        assert panel.buttons["play"].isHidden() != has_play
+    assert panel.shares_button.accessibleName() == "Shares"
+
+
 def test_targets_can_be_taken_apart(qtbot: QtBot, panel: BackpropPanel) -> None:
     document = panel.document
     single, pair = np.float32(1.0), np.array([2.0, 3.0], np.float32)

@@ -30,6 +30,8 @@ MOST_CALL = 34
 """Characters of a gradient call in the picker, at most; the tooltip has all."""
 ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION, ROOM_FOR_ENDS = 330, 230, 190, 130
 """Px of the header, without the picker of calls, that these widgets need to be shown."""
+ROOM_FOR_SHARES = 300
+"""Px of the header that the word for the shares needs beside the picker of calls."""
 ROWS = 6
 """Steps to show without scrolling."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
@@ -117,6 +119,7 @@ class BackpropPanel(Panel):
         self.shares_button = QPushButton("shares")
         self.shares_button.setObjectName("icon")
         self.shares_button.setCheckable(True)
+        self.shares_button.setAccessibleName("Shares")
         self.shares_button.setToolTip("What each target gives to each source, and their sum")
         self.shares_button.toggled.connect(self._show_shares)
         self.header_row.addWidget(self.calls)
@@ -158,7 +161,13 @@ class BackpropPanel(Panel):
 
     def _fit_header(self) -> None:
         """Hide widgets that have a shortcut or are seldom used, if there is little room."""
-        room = self.header.width() - (150 if self.calls.isVisibleTo(self.header) else 0)
+        has_calls, has_shares = (
+            not widget.isHidden() for widget in (self.calls, self.shares_button)
+        )
+        is_tight = has_calls and has_shares and self.header.width() < ROOM_FOR_SHARES
+        self.shares_button.setText("Σ" if is_tight else "shares")
+        self.buttons["play"].setVisible(not is_tight or self.is_playing)
+        room = self.header.width() - (150 if has_calls else 0) - (60 if has_shares else 0)
         self.speed.setVisible(room >= ROOM_FOR_SPEED)
         self.buttons["selection"].setVisible(room >= ROOM_FOR_SELECTION)
         for end in ("first", "last"):
@@ -261,6 +270,7 @@ class BackpropPanel(Panel):
             self.shares_button.setVisible(has_shares)
             if not has_shares:
                 self.shares_button.setChecked(False)
+            self._fit_header()
 
     def _show_shares(self) -> None:
         self._offer_shares()
