@@ -60,7 +60,6 @@ class Theme:
     code_string: str
     code_number: str
     code_comment: str
-    code_name: str
 
 
 def load_theme(name: str) -> Theme:

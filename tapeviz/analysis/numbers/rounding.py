@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...trace.model import Op, Operand, Step, TensorId
+from ...trace.model import Op, Operand, TensorId
 from ..call_facts import CallFacts
 from ..model import Warned
 from ..status import status_of
@@ -13,8 +13,6 @@ from .spoiled import NORMALISING, is_even, read_tensors
 _EPSILON = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1.2e-7, "float64": 2.3e-16}
 _ROUNDINGS = 8
 """So many roundings of the largest summand are no more than noise."""
-
-_Share = tuple[Step, Op, TensorId]
 
 
 def rounding_only(facts: CallFacts) -> Iterator[Warned]:

@@ -66,11 +66,6 @@ def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> Source
     )
 
 
-def _nonfinite_words(found: Sequence[Finding | None]) -> Mapping[int, str]:
-    words = (finding.nonfinite if finding is not None else "" for finding in found)
-    return {number: word for number, word in enumerate(words, 1) if word}
-
-
 def _is_number(finding: Finding) -> bool:
     return finding.shape is not None and all(size == 1 for size in finding.shape)
 

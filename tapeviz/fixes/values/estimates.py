@@ -18,14 +18,18 @@ _COMPARE_CALLS = {"greater": "{a} - {b}", "greater_equal": "{a} - {b}"}
 _COMPARE_CALLS |= {"less": "{b} - {a}", "less_equal": "{b} - {a}"}
 
 
+def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpression) -> str:
+    """``x + tf.stop_gradient(f(x) - x)``: the value of the call, the slope of the number."""
+    x = source.code(enclosed(number))
+    return f"{x} + {source.tf}.stop_gradient({source.code(call)} - {x})"
+
+
 def _with_slope(case: FixCase, call: cst.Call) -> str:
     """``tf.round(x)`` → ``x + tf.stop_gradient(tf.round(x) - x)``: its value, the slope of x."""
     given = argument(call, 0, "x", "t", "input", "inputs")
     if given is None or dotted(call.func) == called_name(call):
         return ""
-    code = case.source.code(call.with_changes(lpar=[], rpar=[]))
-    x = case.source.code(enclosed(call.args[0].value))
-    return f"{x} + {case.source.tf}.stop_gradient({code} - {x})"
+    return straight_through(case.source, call.with_changes(lpar=[], rpar=[]), call.args[0].value)
 
 
 STRAIGHT_THROUGH = CallRewrite(

@@ -10,6 +10,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..source import ParsedSource, Statement, all_of, argument, called_name, dotted, header_nodes
+from .estimates import straight_through
 from .stopping import inner
 
 _MAKERS = (
@@ -76,7 +77,6 @@ def _first_given(call: cst.Call) -> cst.BaseExpression:
 def pass_through_cast(case: FixCase) -> Iterator[Edit]:
     """``tf.cast(tf.cast(x, tf.int32), tf.float32)`` → the same number, with the gradient of x."""
     source = case.source
-    tf = source.tf
     plan = Plan(source)
     for back in all_of(source.module, cst.Call):
         if called_name(back) != "cast":
@@ -92,8 +92,7 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
         number = argument(whole, 0, "x")
         if number is None or not any(source.covers(whole, line) for line in case.lines("integer")):
             continue
-        x, rounded = source.code(enclosed(number.value)), source.code(back)
-        through = cst.parse_expression(f"{x} + {tf}.stop_gradient({rounded} - {x})")
+        through = cst.parse_expression(straight_through(source, back, number.value))
         plan.replace(back, fitting(source, back, through))
     if plan.changes:
         title = "Estimate: let the gradient pass the cast as if it were not there"
