@@ -49,7 +49,7 @@ def story_of(finding: Finding) -> object:
         (cause.kind, cause.line, cause.code, cause.op) if cause else None,
         finding.is_estimated,
         finding.bridged is None and finding.bridged_value is None,
-        finding.check and (finding.check.agrees, finding.check.words),
+        finding.check and not finding.check.agrees and finding.check.words,  # few are checked
         finding.no_bridge,
         finding.not_tried,
         tuple((fix.title, fix.diff) for fix in finding.fixes),

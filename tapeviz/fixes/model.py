@@ -36,13 +36,17 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class FixCase:
-    """A gradient that is not there: what ran, which call, why, and the source to be edited."""
+    """A gradient that is not there: what ran, which call, why, and the source to be edited.
+
+    ``is_there_at_times``: it is there in other rounds of the same call.
+    """
 
     trace: Trace
     call: Call
     finding: Finding
     cause: Cause
     source: ParsedSource
+    is_there_at_times: bool = False
 
     def lines(self, *kinds: str) -> tuple[int, ...]:
         """The lines of the cause and of the further cuts of its kind (or of these kinds)."""

@@ -45,6 +45,7 @@ from .tapes.both_outputs import give_both, give_symbolic
 from .tapes.functions import (
     differentiate_itself,
     keep_written,
+    loop_in_python,
     pass_upstream,
     return_computed,
     start_random,
@@ -75,7 +76,7 @@ from .tapes.watching import (
     watch_lost,
     watch_values,
 )
-from .values.codebooks import codebook_loss
+from .values.codebooks import codebook_loss, pass_on_to_compared
 from .values.draws import score_function
 from .values.estimates import (
     MIX_ONE_HOT,
@@ -150,6 +151,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     StopGradient: (take_away, codebook_loss),
     NotDifferentiable: (
+        pass_on_to_compared,
         MIX_ONE_HOT,
         soft_ranks,
         *SOFT_COUNTS,
@@ -197,7 +199,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         take_zeros,
     ),
     CustomGradient: (return_computed, differentiate_itself, pass_upstream),
-    StatefulObject: (keep_written, compute_beside_metric, unstack_values),
+    StatefulObject: (loop_in_python, keep_written, compute_beside_metric, unstack_values),
     Saturated: (
         SMOOTH_EXTREME,
         smooth_hinge,

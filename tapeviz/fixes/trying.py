@@ -143,7 +143,10 @@ class _Trials:
         call, number = goal.keys[0]
         diagnosed = self.before.diagnosis.calls[call]
         finding = diagnosed.findings[number]
-        case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source)
+        site = self.before.diagnosis.rounds.site_of(diagnosed.call.id)
+        rounds = [self.before.finding((place, number)) for place in site.places] if site else []
+        is_there = any(found is not None and found.status == "flows" for found in rounds)
+        case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source, is_there)
         return list(distinct(edits_for(case), source.text))
 
     def _offer(self, goal: FixGoal, edit: Edit, depth: int) -> None:

@@ -71,6 +71,23 @@ SNIPPET = dedent(
                 y = v[0] * w
         return tape.gradient(y, w)
 
+    best = tf.Variable(0.0)
+    @tf.function
+    def unwritten(x):
+        with tf.GradientTape() as tape:
+            y = w * x
+            if y > 100.0:  # cut unwritten
+                best.assign(y)
+            loss = best * 2.0
+        return tape.gradient(loss, w)
+
+    half = tf.Variable(tf.constant([1e-5], tf.float16))
+    @tf.function
+    def tiny():
+        with tf.GradientTape() as tape:
+            y = tf.square(half * 1e-4)  # cut tiny
+        return tape.gradient(y, half)
+
     @tf.function
     def clipped():
         with tf.GradientTape() as tape:
@@ -115,7 +132,7 @@ SNIPPET = dedent(
 
     unwatched(tf.constant(3.0)), positions(), turns(), loop()
     rebound(tf.constant([1.0, 2.0])), branch(tf.constant(True))
-    skipped(tf.constant(1.0)), clipped()
+    skipped(tf.constant(1.0)), unwritten(tf.constant(1.0)), tiny(), clipped()
     zeros = tf.Variable([0.0, 0.0])
     with tf.GradientTape() as tape:
         y = norms(zeros)
@@ -135,6 +152,8 @@ FOUND = {
     "rebound": ("none", "replaced-source", "Line {line} gives the name x to another tensor"),
     "branch": ("none", "stop-gradient", "Line {line} calls tf.stop_gradient"),
     "skipped": ("zero", "not-connected", "flag > 0.0 on line {line} was True"),
+    "unwritten": ("none", "not-connected", "writes what is made from w into best, did not run"),
+    "tiny": ("zero", "multiplied-by-zero", "What line {line} computes for it is too small"),
     "clipped": ("zero", "saturated", "tf.clip_by_value on line {line}"),
     "norms": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
     "later": ("flows", "", ""),

@@ -454,6 +454,48 @@ BROKEN = {
         "unit = v / tf.norm(v)",
         [-0.064, 0.048],
     ),
+    "one of two stops": (
+        """
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            p = tf.math.log(w)
+            loss = tf.exp(tf.stop_gradient(p) - tf.stop_gradient(p)) * 3.0
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.exp(p - tf.stop_gradient(p)) * 3.0",
+        1.5,
+    ),
+    "the nearest row of a codebook": (
+        """
+        w = tf.Variable([[1.0, 2.0]])
+        rows = tf.Variable([[1.0, 1.0], [5.0, 5.0]])
+        with tf.GradientTape() as tape:
+            z = w * 1.5
+            far = tf.reduce_sum((z[:, None] - rows[None]) ** 2, -1)
+            q = tf.gather(rows, tf.argmin(far, -1))
+            loss = tf.reduce_sum(q ** 2)
+        tape.gradient(loss, [w, rows])
+        """,
+        "q = q + (z - tf.stop_gradient(z))",
+        [[3.0, 3.0]],
+    ),
+    "a loop over a dataset in a function": (
+        """
+        w = tf.Variable(2.0)
+        ds = tf.data.Dataset.from_tensor_slices([1.0, 2.0])
+        @tf.function
+        def total():
+            t = 0.0
+            for b in ds:
+                t += b * w
+            return t
+        with tf.GradientTape() as tape:
+            loss = total()
+        tape.gradient(loss, w)
+        """,
+        "def total():",
+        3.0,
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
@@ -479,6 +521,24 @@ def test_mended(name: str, recorder: Recorder) -> None:
     assert 1 <= len(fixes) <= 3
     assert line in [mended.strip() for mended in fixes[0].text.splitlines()]
     np.testing.assert_allclose(fixes[0].value, gradient, rtol=1e-4)  # type: ignore[arg-type]
+
+
+def test_a_factor_that_is_zero_at_times_stays(recorder: Recorder) -> None:
+    text = dedent(
+        """
+        import tensorflow as tf
+        w = tf.Variable(2.0)
+        for step in range(3):
+            with tf.GradientTape() as tape:
+                over = tf.constant(max(0.0, 1.0 - step))
+                loss = w * over
+            tape.gradient(loss, w)
+        """
+    ).lstrip()
+    trace, diagnosis = record(recorder, text)
+    found = try_fixes(trace, diagnosis, recorder).calls
+    assert [call.findings[0].status for call in found] == ["flows", "zero", "zero"]
+    assert not any("Leave over out" in fix.title for fix in found[1].findings[0].fixes)
 
 
 def test_what_a_loop_carries_is_not_moved_into_it(recorder: Recorder) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ...trace.compiled.model import Conditional
 from ...trace.model import Operand, TensorId, VariableId
-from ..call_facts import CallFacts
+from ..call_facts import CallFacts, name_of
 from ..flow.dataflow import FORM_OPS
 from ..flow.ends import Ends, ends_of
 from ..model import Cause, Evidence
@@ -39,14 +41,24 @@ _HOW: dict[How, str] = {
 @dataclass(frozen=True, slots=True)
 class SkippedBranch:
     """``predicate``: its words, empty if not known; ``was``: its value; ``line``: where the branch
-    that did not run uses the source, 0 elsewhere than in the snippet."""
+    that did not run uses the source, 0 elsewhere than in the snippet; ``writes``: the variable
+    that it would have written what is made from the source into."""
 
     predicate: str
     was: bool
     line: int
+    writes: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         predicate = self.predicate or "the condition"
+        if self.writes:
+            return (
+                f"{predicate} on line {cause.line} was {self.was}, so line {self.line}, which "
+                f"writes what is made from {source} into {self.writes}, did not run, and {target} "
+                f"has nothing of {source} in this call. Where it runs, the gradient is None as "
+                f"well: a tape follows no write to a variable. Compute {target} with the tensor "
+                f"that is written, in place of {self.writes}."
+            )
         where = f" (line {self.line})" if self.line else ""
         return (
             f"{predicate} on line {cause.line} was {self.was}, and {source} is used only in the "
@@ -153,16 +165,35 @@ def in_skipped_branch(asked: Unlinked) -> Cause | None:
     2.15-2.21).
     """
     facts, trace = asked.facts, asked.facts.trace
+    used = asked.used.tensors
     for conditional in trace.conditionals.values():
         op = trace.ops[conditional.op]
-        if op.when > facts.call.when or asked.used.tensors.isdisjoint(op.outputs):
+        if op.when > facts.call.when:
             continue
+        is_used = not used.isdisjoint(op.outputs)
         for tensor, line in conditional.skipped.items():
+            writes = "" if is_used else _written_on(facts, conditional, line, used)
+            if not (is_used or writes):
+                continue
             if tensor == asked.tensor or _leads_to(asked, tensor):
                 words = facts.text.condition_on(op.line)
-                branch = SkippedBranch(words, conditional.taken == 0, line)
+                branch = SkippedBranch(words, conditional.taken == 0, line, writes)
                 return facts.cause_at(NotConnected(None, branch=branch), op)
     return None
+
+
+def _written_on(
+    facts: CallFacts, conditional: Conditional, line: int, used: Collection[TensorId]
+) -> str:
+    """The variable among ``used`` that the branch that did not run takes on this line."""
+    handles = (tensor for tensor, at in conditional.skipped.items() if at == line)
+    variables = facts.trace.variables
+    names = (
+        name_of(facts.trace, VariableId(handle))
+        for handle in handles
+        if handle in used and VariableId(handle) in variables
+    )
+    return next(names, "")
 
 
 def _leads_to(asked: Unlinked, tensor: TensorId) -> bool:

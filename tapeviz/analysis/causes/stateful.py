@@ -25,18 +25,38 @@ _INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class StatefulObject(Evidence):
-    """``what``: the sort of object."""
+    """``what``: the sort of object; ``loop``: a dataset whose elements a compiled function loops
+    over."""
 
     kind: ClassVar[str] = "stateful"
-    what: Literal["dataset", "metric", "array", "object"]
+    what: Literal["dataset", "metric", "array", "object", "loop"]
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.what == "loop":
+            return (
+                f"Line {cause.line} loops over a dataset in a compiled function. TensorFlow runs "
+                f"such a loop inside of the dataset, as one op that has no derivative: no gradient "
+                f"comes out of its turns, so the way from {target} back to {source} ends there. "
+                f"Loop over the dataset outside of the function, and call it for each element."
+            )
         return (
             f"Line {cause.line} puts the value into {_WHAT[self.what]}. "
             f"A tape follows tensors from op to op, not through the state of an object, so the way "
             f"from {target} back to {source} ends there. "
             f"{_INSTEAD[self.what]}"
         )
+
+
+def looped_over_dataset(asked: EdgeUnderTest) -> Cause | None:
+    """The value was computed in a loop over a dataset in a compiled function.
+
+    AutoGraph makes ``scan``, ``take_while`` and ``reduce`` of the loop (``_tf_dataset_for_stmt`` in
+    autograph/operators/control_flow.py, 2.15-2.21), and the op of the last has no gradient.
+    """
+    op = asked.op
+    if op is None or op.type != "ReduceDataset":
+        return None
+    return asked.facts.cause(StatefulObject("loop"), op.line, asked.edge)
 
 
 def went_into_metric(asked: EdgeUnderTest) -> Cause | None:

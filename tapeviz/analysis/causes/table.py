@@ -46,6 +46,7 @@ CAUSES = _Causes(
         assign.changed_state,
         new_variable.made_variable,
         left_tensorflow.left_tensorflow,
+        stateful.looped_over_dataset,  # it is an op without derivative, too
         stateful.went_into_object,
         # Ops that always cut have words of their own, on a tape or off it.
         stop_gradient.stopped,

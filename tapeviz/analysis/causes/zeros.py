@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import ClassVar, Literal
 
 from ...trace.model import Op, Step, TensorId
@@ -93,12 +94,14 @@ class Cancelled(Evidence):
 @dataclass(frozen=True, slots=True)
 class MultipliedByZero(Evidence):
     """``by``: a ``factor`` that is 0, zeros ``given`` as ``output_gradients``, ``nothing``: no
-    element was taken; ``others``: the elements that were taken later are other ones; or
-    ``underflow``: the product is smaller than the smallest number of ``dtype``."""
+    element was taken; ``others``: the elements that were taken later are other ones;
+    ``underflow``: the product is smaller than the smallest number of ``dtype``; or ``vanished``: a
+    factor is 0 since the product on line ``made`` was smaller than that."""
 
     kind: ClassVar[str] = "multiplied-by-zero"
-    by: Literal["factor", "given", "nothing", "others", "underflow"] = "factor"
+    by: Literal["factor", "given", "nothing", "others", "underflow", "vanished"] = "factor"
     dtype: str = ""
+    made: int = 0
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.by == "given":
@@ -125,6 +128,14 @@ class MultipliedByZero(Evidence):
                 f"{self.dtype}, whose smallest number is {_SMALLEST[self.dtype]:.2g}, and becomes "
                 f"0. Scale the loss up before the gradient is asked for and the gradient down "
                 f"after it, or compute this part in a wider dtype."
+            )
+        if self.by == "vanished":
+            return (
+                f"{cause.op_words} on line {cause.line} multiplies by a value that is 0 "
+                f"everywhere, and so is the gradient of {source}. What line {self.made} computes "
+                f"for it is too small for {self.dtype}, whose smallest number is "
+                f"{_SMALLEST[self.dtype]:.2g}. Scale the numbers up there, or compute this part in "
+                f"a wider dtype."
             )
         return (
             f"{cause.op_words} on line {cause.line} {cause.probably}multiplies by a value that is "
@@ -199,8 +210,9 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return FlatOp()
     if op.type in MASKING:
         return MultipliedByZero()
-    if op.type in _PRODUCTS and any(is_zero(facts.trace.stats(tensor)) for tensor in op.inputs):
-        return MultipliedByZero()
+    zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]
+    if op.type in _PRODUCTS and zeros:
+        return _vanished(facts, zeros[0]) or MultipliedByZero()
     if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
         return Saturated()
     if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
@@ -222,6 +234,22 @@ def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool
     upstream = _largest(facts, step.upstream[0]) if step.upstream else 0.0
     factors = [1.0] if op.type == "Cast" else [_largest(facts, tensor) for tensor in op.inputs]
     return 0 < upstream * max(factors) < smallest
+
+
+def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
+    """If a tensor is 0 since it is the product of numbers that are not, below the smallest one."""
+    trace, smallest = facts.trace, _SMALLEST.get(facts.dtype(zero), 0.0)
+    maker = trace.ops[trace.producers[zero]] if zero in trace.producers else None
+    while maker is not None and maker.type in ("Identity", "Reshape") and maker.inputs:
+        before = trace.producers.get(maker.inputs[0])
+        maker = trace.ops[before] if before is not None else None
+    if maker is None or not (maker.type == "Cast" or maker.type in _PRODUCTS):
+        return None
+    factors = [_largest(facts, tensor) for tensor in maker.inputs]
+    product = prod(factors) ** (2 if maker.type == "Square" else 1)
+    if not (all(factors) and factors and product < smallest):
+        return None
+    return MultipliedByZero("vanished", facts.dtype(zero), facts.line_of(maker))
 
 
 def _largest(facts: CallFacts, tensor: TensorId | None) -> float:

@@ -119,10 +119,10 @@ def _margin(source: ParsedSource, condition: cst.BaseExpression) -> str:
 
 
 def leave_factor_out(case: FixCase) -> Iterator[Edit]:
-    """``err * mask`` → ``err``, where ``mask`` is 0 everywhere."""
+    """``err * mask`` → ``err``, where ``mask`` is 0 everywhere, and that in every round."""
     source = case.source
     op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
-    if op is None or len(op.inputs) != 2:
+    if op is None or len(op.inputs) != 2 or case.is_there_at_times:
         return
     stats = [case.trace.stats(tensor) for tensor in op.inputs]
     zero = [each is not None and each.norm == 0 and not each.nonfinite for each in stats]

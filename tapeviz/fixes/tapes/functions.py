@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.custom_gradient import CustomGradient
+from ...analysis.causes.stateful import StatefulObject
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import ParsedSource, all_of, called_name, dotted, sole
@@ -34,6 +35,27 @@ def differentiate_itself(case: FixCase) -> Iterator[Edit]:
                 title = f"Let TensorFlow differentiate {function.name.value} itself"
                 yield Edit(title, plan.text())
                 return
+
+
+def loop_in_python(case: FixCase) -> Iterator[Edit]:
+    """The function whose loop over a dataset has no gradient, without ``tf.function``."""
+    source, evidence = case.source, case.cause.evidence
+    loop = source.statement(case.cause.line)
+    if evidence != StatefulObject("loop") or loop is None:
+        return
+    for function in source.ancestors(loop):
+        if not isinstance(function, cst.FunctionDef):
+            continue
+        plan, found = Plan(source), False
+        for decorator in function.decorators:
+            compiled = decorator.decorator
+            made = compiled.func if isinstance(compiled, cst.Call) else compiled
+            if dotted(made) == f"{source.tf}.function":
+                plan.remove(decorator)
+                found = True
+        if found:
+            title = f"Let Python run the loop: take {source.tf}.function off {function.name.value}"
+            yield Edit(title, plan.text())
 
 
 def return_computed(case: FixCase) -> Iterator[Edit]:

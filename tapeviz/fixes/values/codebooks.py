@@ -1,15 +1,106 @@
-"""A straight-through estimate that leaves a codebook without gradient in, a loss for it out."""
+"""A nearest row of a codebook in, an estimate for what was compared with its rows out; a
+straight-through estimate that leaves the codebook without gradient in, a loss for it out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
+from ...trace.model import Op, OpId, TensorId, Trace
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..source import ParsedSource, Statement, all_of, called_name
+from ..source import ParsedSource, Statement, all_of, bound_names, called_name
 from ..tapes.blocks import Block, block_of_call, body_of, target_name
+
+_MOST = 2_000
+"""Tensors that an op was made from which are looked at."""
+
+
+def pass_on_to_compared(case: FixCase) -> Iterator[Edit]:
+    """After ``q = tf.gather(table, tf.argmin(distances))``: ``q = q + (z - stop_gradient(z))``.
+
+    ``z`` is what the distances to the rows were computed from. The value of ``q`` stays as it is,
+    and its gradient goes to the row and to ``z``, as if the two were equal. ``z +
+    stop_gradient(q - z)`` (van den Oord et al. 2017, VQ-VAE, equation 3) would give all of it to
+    ``z``.
+    """
+    source, trace = case.source, case.trace
+    chosen = trace.ops.get(case.cause.op_id or OpId(0))
+    if chosen is None or chosen.type not in ("ArgMin", "ArgMax"):
+        return
+    for op, table in _made_with(trace, chosen, case.call.when):
+        row, statement = op.outputs[0], source.statement(op.line)
+        q = next(iter(trace.names.get(row, ())), "")
+        if statement is None or q not in bound_names(statement):
+            continue
+        visible = _names_in(source.function_of(statement)) - {q}
+        for tensor in _made_from(trace, chosen.inputs):
+            z = next((name for name in trace.names.get(tensor, ()) if name in visible), "")
+            if (
+                z
+                and _form(trace, tensor) == _form(trace, row)
+                and not _is_from(trace, tensor, table)
+            ):
+                plan = Plan(source)
+                plan.after(statement, f"{q} = {q} + ({z} - {source.tf}.stop_gradient({z}))")
+                title = f"Estimate: pass the gradient of {q} on to {z}, as if they were equal"
+                yield Edit(title, plan.text(), is_estimate=True)
+                return
+
+
+def _made_from(trace: Trace, tensors: Iterable[TensorId]) -> Iterator[TensorId]:
+    """Tensors and what they were made from, with the handles of variables, the nearest first."""
+    waiting = deque(tensors)
+    seen = set(waiting)
+    while waiting and len(seen) < _MOST:
+        tensor = waiting.popleft()
+        yield tensor
+        maker = trace.producers.get(tensor)
+        for given in trace.ops[maker].inputs if maker is not None else ():
+            if given not in seen:
+                seen.add(given)
+                waiting.append(given)
+
+
+def _is_from(trace: Trace, tensor: TensorId, table: set[TensorId]) -> bool:
+    return not table.isdisjoint(_made_from(trace, [tensor]))
+
+
+def _made_with(trace: Trace, chosen: Op, before: int) -> Iterator[tuple[Op, set[TensorId]]]:
+    """The ops that take the position of a row and the table that it was found in, and those after
+    them, in the order in which they ran, each with the table."""
+    compared = set(_made_from(trace, chosen.inputs))
+    positions, rows, table = set(chosen.outputs), set[TensorId](), set[TensorId]()
+    later = (op for op in trace.ops.values() if chosen.when < op.when < before and op.call is None)
+    for op in sorted(later, key=lambda op: op.when):
+        taken = set(op.inputs)
+        if taken & positions:
+            table |= _tables(trace, taken - positions) & compared
+        if taken & rows or (taken & positions and table):
+            rows.update(op.outputs)
+            if op.outputs:
+                yield op, table
+        elif taken & positions:
+            positions.update(op.outputs)
+
+
+def _tables(trace: Trace, tensors: set[TensorId]) -> set[TensorId]:
+    """The tensors, and the handles of the variables that they were read from."""
+    reads = (trace.version_read(tensor) for tensor in tensors)
+    return tensors | {TensorId(read.variable) for read in reads if read is not None}
+
+
+def _form(trace: Trace, tensor: TensorId) -> tuple[str, tuple[int | None, ...] | None] | None:
+    known = trace.tensors.get(tensor)
+    return (known.dtype, known.shape) if known is not None else None
+
+
+def _names_in(function: cst.CSTNode) -> frozenset[str]:
+    """The names that a function binds, or takes."""
+    taken = (parameter.name.value for parameter in all_of(function, cst.Param))
+    return bound_names(function) | frozenset(taken)
 
 
 def codebook_loss(case: FixCase) -> Iterator[Edit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import libcst as cst
@@ -13,18 +13,34 @@ from ..source import ParsedSource, argument
 
 
 def take_away(case: FixCase) -> Iterator[Edit]:
-    """``tf.stop_gradient(e)`` → ``e``."""
+    """``tf.stop_gradient(e)`` → ``e``, for all on a line, or else for one of several.
+
+    ``exp(stop_gradient(a) - stop_gradient(b))`` with ``b`` equal to ``a`` is 1 whatever ``a`` is;
+    with the first one taken away it has the slope that was meant.
+    """
     source = case.source
     lines = case.lines("stop-gradient")
-    for chosen in dict.fromkeys((lines[:1], lines)):
-        plan = Plan(source)
-        for line in chosen:
-            for call in source.calls(line, "stop_gradient"):
-                given = argument(call, 0, "input", "variables", "variable")
-                if given is not None:
-                    plan.replace(call, partial(inner, source, call))
-        if plan.changes:
-            yield Edit("Let the gradient through: take tf.stop_gradient away", plan.text())
+    calls = [call for line in lines for call in _stopping(source, line)]
+    first = [call for line in lines[:1] for call in _stopping(source, line)]
+    for chosen in (first, calls) if len(calls) > len(first) else (first,):
+        if chosen:
+            title = "Let the gradient through: take tf.stop_gradient away"
+            yield Edit(title, _without(source, chosen))
+    for call in first if len(first) > 1 else ():
+        title = f"Let the gradient through {source.code(call.args[0].value)} alone"
+        yield Edit(title, _without(source, [call]), has_other_value=True)
+
+
+def _stopping(source: ParsedSource, line: int) -> list[cst.Call]:
+    calls = source.calls(line, "stop_gradient")
+    return [call for call in calls if argument(call, 0, "input", "variables", "variable")]
+
+
+def _without(source: ParsedSource, calls: Iterable[cst.Call]) -> str:
+    plan = Plan(source)
+    for call in calls:
+        plan.replace(call, partial(inner, source, call))
+    return plan.text()
 
 
 def inner(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
