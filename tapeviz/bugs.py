@@ -17,7 +17,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EIO})
 
 
 def start_log(folder: Path) -> Path | None:
-    """Where bugs are written down; None when there is no place for it."""
+    """The path of the log that bugs are written to; None where no folder takes one."""
     file = folder / "tapeviz.log"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,8 @@ def start_log(folder: Path) -> Path | None:
 
 @contextmanager
 def told_in_a_line() -> Iterator[None]:
-    """A bug inside becomes a :class:`TapevizError` that says where its traceback is."""
+    """Turn an unexpected exception into a :class:`TapevizError` that names the log with its
+    traceback."""
     try:
         yield
     except (TapevizError, BrokenPipeError):

@@ -65,7 +65,7 @@ def _with_keras(text: str, line: int, column: int) -> tuple[str, int]:
 
 
 def serve(questions: Iterable[str], answers: TextIO) -> None:
-    """Answers until the questions end."""
+    """Answer requests until their stream ends."""
     for question in questions:
         asked = json.loads(question)
         try:

@@ -94,7 +94,7 @@ def _arranged(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
 
 
 def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
-    """As many boxes as can be read."""
+    """Fold groups until few enough boxes are left to be read."""
     has_choice = view.layout == "layered" and not view.grouping
     has_choice = has_choice and any(group.kind != "entry" for group in tree.groups.values())
     best, largest, sizes = Arranged(), -1.0, set[int]()

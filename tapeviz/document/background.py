@@ -62,7 +62,7 @@ class Background(QObject):
         return kind not in self.busy and time.monotonic() > ended + _PAUSES * seconds
 
     def forget_times(self) -> None:
-        """All work is due: what is done from now on has nothing to do with what was done before."""
+        """Let all work be due at once: another run begins, and may be faster than the last."""
         self._took.clear()
 
     def submit(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:

@@ -43,7 +43,10 @@ class Both:
 
 
 class Comparing(QObject):
-    """``both``: the comparison shown in place of the document's own picture, None for none."""
+    """Compares the run of one document with another run.
+
+    ``both``: the comparison shown in place of the document's own picture, None for none.
+    """
 
     changed = Signal()
 

@@ -83,7 +83,7 @@ class Insides(QObject):
 
     @property
     def _source(self) -> Opener | None:
-        """Who can be asked."""
+        """The run or recording that can be asked for an inside; None where there is none."""
         document = self._document
         return self.kept if document.is_loaded else document.runs.recording
 
@@ -130,7 +130,7 @@ class Insides(QObject):
         self._note_failure("inside", None)
 
     def forget(self) -> None:
-        """Another run or text comes."""
+        """Forget what was asked for: another run or text comes."""
         self.give_up()
         self.kept = None
         self._asked.clear()
@@ -180,7 +180,8 @@ class Insides(QObject):
 
     @property
     def shown(self) -> ShownRun | None:
-        """Which call of its function a gradient call made in there is shown with."""
+        """The call of the compiled function whose values stand for the gradient call shown; None if
+        that was not made in a compiled function."""
         current, trace = self._document.current_call, self._document.trace
         within = current.call.within if current is not None else None
         op = trace.ops.get(within) if within is not None else None
@@ -238,7 +239,7 @@ def _open(
     call: int | None,
     before: ArrangedGraph,
 ) -> Opened:
-    """Work that is done in the background."""
+    """Look into the call, and diagnose and arrange what comes of it: runs in the background."""
     trace = look_into()
     diagnosis = stages.diagnose(trace)
     return Opened(trace, diagnosis, stages.arrange(trace, form, call, before), form, call)

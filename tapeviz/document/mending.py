@@ -16,7 +16,7 @@ from .runs import Runs
 
 
 class Mending(QObject):
-    """Additions to a diagnosis that need the snippet or its backward pass to run again."""
+    """Adds to a diagnosis what needs the snippet or its backward pass to run again."""
 
     mended = Signal(object, object)
     """The diagnosis that was given, and the same with fixes."""
@@ -35,14 +35,14 @@ class Mending(QObject):
         self._number = 0
 
     def forget(self) -> None:
-        """Another run or text comes; what is still being tried is stopped."""
+        """Drop what is known of the run, and stop what is still being tried."""
         self._number += 1
         self.tried = (0, 0)
         self.shares = {}
         self._background.drop("fixes", "shares")
 
     def try_fixes(self, trace: Trace, diagnosis: Diagnosis) -> None:
-        """Runs the edits that may mend what is wrong; emits ``mended`` if there is one."""
+        """Run the edits that may mend what is wrong; emit ``mended`` if one works."""
         is_troubled = diagnosis.error or any(call.is_troubled for call in diagnosis.calls)
         if not self.tries_fixes or not is_troubled:
             return
@@ -67,7 +67,7 @@ class Mending(QObject):
         return self._stages.has_shares(trace, call.call)
 
     def ask_shares(self, call: CallDiagnosis) -> None:
-        """Computes what each target gives to each source; emits ``shared``."""
+        """Compute what each target gives to each source; emit ``shared`` when it is done."""
         if call.call.id not in self.shares:
             work = partial(self._stages.share, self._runs.recording, call.call)
             self._background.submit("shares", work, self._keep_shares)

@@ -24,10 +24,10 @@ def cell_at(source: str, line: int) -> LinePart | None:
 
 
 def fix_of_page(page: str, ran: str, fixed: str, prose: Collection[int]) -> str:
-    """A fixed text with the page's own lines in place of the comments that its ``prose`` (line
-    numbers) ran as.
+    """Lay a fix into a page whose prose ran as comments: the fixed text, with the page's own lines
+    of prose.
 
-    ``ran``: the page as it ran, with a line for each of its lines.
+    ``ran``: the page as it ran, line by line; ``prose``: numbers (from 1) of its lines of prose.
     """
     own, lines, result = page.split("\n"), ran.split("\n"), fixed.split("\n")
     changes = SequenceMatcher(None, lines, result, autojunk=False).get_opcodes()

@@ -46,7 +46,7 @@ class Picturing:
         other ops and variables in it, so nothing is looked up or composed."""
 
     def clear(self) -> None:
-        """There is nothing to draw any more."""
+        """Show no picture."""
         self._document.background.drop("arrange", "compose")
         self.arranged = NOTHING_ARRANGED
         self.begin_anew()
@@ -56,12 +56,12 @@ class Picturing:
         self._document.scene_changed.emit()
 
     def turn_over(self) -> None:
-        """Another run begins: the picture stays, and has nothing to do with what comes."""
+        """Keep showing the picture, as one of the run before: another run begins."""
         self._document.background.drop("arrange", "compose")
         self._is_of_before = True
 
     def begin_anew(self) -> None:
-        """The next :meth:`arrange` and :meth:`compose` do their work, whatever was drawn before."""
+        """Let the next :meth:`arrange` and :meth:`compose` work, whatever was drawn before."""
         self._arranged_from = self._composed_from = self._scene_from = ()
 
     def pin_call(self, call: int) -> None:

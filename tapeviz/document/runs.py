@@ -14,7 +14,8 @@ from .pipeline import Pipeline, RunHandle
 
 
 class Runs(QObject):
-    """The runs of one document, one at a time; what an old one still reports is dropped."""
+    """Starts and ends the runs of one document, one at a time; drops what an old one still
+    reports."""
 
     started = Signal()
     ended = Signal()
@@ -42,7 +43,7 @@ class Runs(QObject):
         background.failed.connect(self._note_failure)
 
     def start(self, source: str, filename: str) -> None:
-        """Runs a text; the run under way is stopped and forgotten."""
+        """Run a text; the run under way is stopped and forgotten."""
         self.forget()
         self._inbox = Inbox(self._number, self)
         self._inbox.connect_to(self)
@@ -52,7 +53,7 @@ class Runs(QObject):
         self._background.submit("record", work, _nothing)
 
     def stop(self) -> None:
-        """Ends the run under way; it still reports what was recorded until then."""
+        """End the run under way; it still reports what was recorded until then."""
         if not self.is_running:
             return
         if self._recording is None:
@@ -63,7 +64,7 @@ class Runs(QObject):
             self._background.submit(f"stop {self._number}", self._recording.stop, _nothing)
 
     def reply(self, line: str | None) -> None:
-        """Hands over the line that the run waits for; None: there is nothing to read."""
+        """Hand over the line that the run waits for; None: there is nothing to read."""
         question = self.question
         if question is not None:
             self._ask(None)
@@ -78,7 +79,7 @@ class Runs(QObject):
             self.question_changed.emit()
 
     def forget(self) -> None:
-        """Ends the run under way, and drops what it or an earlier one may still report."""
+        """End the run under way, and drop what it or an earlier one may still report."""
         with self._handing_over:
             self._number += 1
             recording, self._recording = self._recording, None
@@ -145,4 +146,4 @@ class Runs(QObject):
 
 
 def _nothing(answer: object) -> None:
-    """For background work whose answer nobody needs."""
+    """Ignore the result of a background task."""

@@ -13,8 +13,11 @@ UNNAMED = "snippet.py"
 
 
 class Text(QObject):
-    """``path``: the file that it is saved in; ``name``: what it is called without one; ``saved``:
-    as that file, or whatever it was opened from, has it; ``ran``: as it ran last."""
+    """The text that the user edits, with what it was when it was opened, saved, and run.
+
+    ``path``: the file that it is saved in; ``name``: what it is called without one; ``saved``:
+    as that file, or whatever it was opened from, has it; ``ran``: as it ran last.
+    """
 
     changed = Signal()
     repairs_changed = Signal()
@@ -31,8 +34,8 @@ class Text(QObject):
 
     @property
     def filename(self) -> str:
-        """That of its file; a text without one keeps the name it was opened by while it is still
-        that text, and loses it when another one was pasted over it."""
+        """The name of its file. A text without a file keeps the name it was opened by until another
+        text is pasted over it."""
         if self.path is not None:
             return self.path.name
         return self.name if self._is_like_opened() else UNNAMED
@@ -49,22 +52,22 @@ class Text(QObject):
 
     @property
     def is_unsaved(self) -> bool:
-        """There is something to lose: it was edited, and is not empty or was in a file."""
+        """Whether closing would lose something: it was edited, and is not empty or has a file."""
         return self.is_modified and (self.path is not None or bool(self.source.strip()))
 
     @property
     def is_modified(self) -> bool:
-        """It is not what was opened or saved last."""
+        """Whether it differs from what was opened or saved last."""
         return self.source != self.saved
 
     def edit(self, source: str) -> None:
-        """Takes the text as the user edits it."""
+        """Take the text as the user edited it."""
         if source != self.source:
             self.source = source
             self.changed.emit()
 
     def open(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
-        """Another text takes the place of this one."""
+        """Replace the text by another one."""
         self.source = self.saved = source
         self.path, self.name = path, name
         self.repairs = None
@@ -72,7 +75,7 @@ class Text(QObject):
         self.repairs_changed.emit()
 
     def restore(self, source: str, path: Path | None) -> None:
-        """A text that was never saved comes back, as unsaved as it was."""
+        """Bring back a text that was never saved; it stays unsaved."""
         self.source, self.saved, self.path = source, "", path
         self.changed.emit()
 
@@ -82,7 +85,7 @@ class Text(QObject):
         self.changed.emit()
 
     def take_repairs(self, repairs: Repairs) -> None:
-        """Keep readable what was mended in the current text, or is to be left out of it."""
+        """Keep what was repaired in the text, or will be left out when it runs, to be shown."""
         self.repairs = repairs
         self.repairs_changed.emit()
 

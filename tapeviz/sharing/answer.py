@@ -22,9 +22,11 @@ _SIGNS = {
 
 
 def answer(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> str:
-    """Markdown: cause, code with the cut marked, what the gradient would be, and fixes as diffs.
+    """Markdown with the cause, the code with the cut marked, what the gradient would be, and fixes
+    as diffs.
 
-    About the gradients of the call shown; those of the whole run where it raised or none is shown.
+    It is about the gradients of the call ``shown``; about those of the whole run where the run
+    raised or no call is shown.
     """
     return "\n\n".join(_parts(trace, diagnosis, shown)) + "\n"
 
@@ -58,7 +60,7 @@ def _cards(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> t
 
 
 def code_marked(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> str:
-    """The source; a comment behind a line says that the gradient is cut there, or what came."""
+    """The source, with a comment behind each line at which a gradient is cut or was asked for."""
     made = []
     for line in page_lines(trace, diagnosis, shown):
         code = "".join(text for _, text in line.pieces).rstrip()

@@ -21,8 +21,8 @@ MOST_ROWS, MOST_COLUMNS = 8, 6
 
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
-    """The error, each gradient that was asked for (of a call site the round that says most), and
-    what looks right and is wrong; the first :data:`MOST_CARDS`."""
+    """A card for the error, for each gradient that was asked for (of a call site for the most
+    telling round), and for each warning; the first :data:`MOST_CARDS`."""
     made: list[PageCard] = []
     error = diagnosis.error
     if error is not None:
@@ -47,14 +47,14 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
 def group_cards(
     trace: Trace, diagnosis: Diagnosis, group: CallSite | CallDiagnosis
 ) -> Iterator[PageCard]:
-    """A card for each gradient of a call or call site; one for those that have the same story."""
+    """A card for each gradient of a call or call site; sources that fared alike share one."""
     for alike in alike_results(diagnosis, group):
         card = _result_card(trace, diagnosis, alike[0])
         yield card if len(alike) == 1 else _shared_card(trace, card, alike)
 
 
 def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) -> PageCard:
-    """The card of the first of several sources, made to speak for all of them."""
+    """The card of the first of several sources that fared alike, worded for all of them."""
     first = alike[0].finding
     is_bridged = first.bridged is not None or first.bridged_value is not None
     heading = bridge_heading(first) if is_bridged else "Gradients"
@@ -73,7 +73,7 @@ def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) ->
 
 
 def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> PageCard:
-    """One gradient; of a call site first what became of it over all rounds."""
+    """The card of one gradient; for a call site it begins with what happened over all rounds."""
     finding, call = result.finding, result.call.call
     words = [finding.message]
     site = diagnosis.rounds.site_of(call.id)
