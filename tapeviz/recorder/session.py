@@ -252,8 +252,12 @@ def _files_around(frame: FrameType | None) -> frozenset[str]:
 
 
 def _files_of_ours() -> frozenset[str]:
-    ours = [name for name in list(sys.modules) if name.startswith(f"{__package__}.")]
-    return frozenset(str(getattr(sys.modules[name], "__file__", "")) for name in ours)
+    """The files of this package's modules, found without a look at each module of TensorFlow's."""
+    found = [sys.modules[str(__package__)]]
+    for module in found:
+        children = [f"{module.__name__}.{name}" for name in list(vars(module))]
+        found += [sys.modules[name] for name in children if name in sys.modules]
+    return frozenset(str(getattr(module, "__file__", "")) for module in found[1:])
 
 
 def _nothing() -> None:
