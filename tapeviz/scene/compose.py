@@ -107,7 +107,7 @@ def _stepped_wires(flow: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
         text = gradient_text(trace.value(gradient), trace.stats(gradient), _SHARE_LENGTH)
         if text and key in flow.lighting.gradient:
             half = (plate_width(text) / 2 + 2, PLATE_HEIGHT / 2 + 2)
-            at = clear_point(wires[key], rects, taken, half, _LABEL_SHARES)
+            at = clear_point(wires[key], rects, taken, half, _LABEL_SHARES, flow.bounds)
             taken.append(around(at, half))
             wires[key] = replace(wires[key], label=text, label_at=at)
     return wires

@@ -3,11 +3,13 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tapeviz.layout.model import Rect
+from tapeviz.scene.model import Wire
 from tapeviz.scene.parts.geometry import (
     arrow,
     circle,
@@ -19,6 +21,7 @@ from tapeviz.scene.parts.geometry import (
     point_along,
     rounded,
 )
+from tapeviz.scene.parts.placing import clear_point
 from tapeviz.scene.parts.scissors import scissors
 
 TAKES = {"M": 1, "L": 1, "C": 3, "Z": 0}
@@ -100,3 +103,14 @@ def test_scissors_fit_their_disc() -> None:
     for outline in scissors(0, 0, 14):
         assert sum(TAKES[verb] for verb in outline.verbs) == len(outline.points)
         assert all(math.hypot(*point) < 10 for point in outline.points)
+
+
+def test_a_label_without_room_on_its_wire_stands_beside_it() -> None:
+    wire = Wire(("a", "b", 0), ((50.0, 0.0), (50.0, 100.0)), "gradient", 2.0)
+    beside = np.array([[0.0, 0.0, 40.0, 100.0]])
+    half = (20.0, 8.0)
+    assert clear_point(wire, beside, (), half)[0] == pytest.approx(50)
+    x, _ = clear_point(wire, beside, (), half, within=Rect.from_sides(0, 0, 100, 100))
+    assert x == pytest.approx(70)
+    x, _ = clear_point(wire, beside, (), half, within=Rect.from_sides(0, 0, 80, 100))
+    assert x == pytest.approx(50)

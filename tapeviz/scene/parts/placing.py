@@ -25,24 +25,32 @@ def clear_point(
     taken: Sequence[tuple[float, float, float, float]],
     half: tuple[float, float],
     shares: Sequence[float] = _SHARES,
+    within: Rect | None = None,
 ) -> Point:
     """The first point on the wire where a rectangle of half size ``half`` (px) covers nothing in
     ``rects`` or ``taken``; if there is none, the point where it overlaps least.
 
     ``rects``, ``taken``: (left, top, right, bottom). ``shares``: the points to try, as parts of
-    the wire's length.
+    the wire's length. ``within``: points to the left and right of the wire are tried, too, so that
+    the rectangle touches it and stays within.
     """
     path = flattened(curve(wire.points, wire.axis))
     obstacles = np.vstack([_near(path, rects, half), np.array(taken, np.float64).reshape(-1, 4)])
     best, best_room = path[0], -np.inf
-    for share in shares:
-        point = point_along(path, share)
+    on_wire = [point_along(path, share) for share in shares]
+    beside = [] if within is None else _beside(on_wire, half, within)
+    for point in (*on_wire, *beside):
         room = _room(point, obstacles, half)
         if room >= 0:
             return point
         if room > best_room:
             best, best_room = point, room
     return best
+
+
+def _beside(points: Sequence[Point], half: tuple[float, float], within: Rect) -> list[Point]:
+    found = ((x + side * half[0], y) for x, y in points for side in (-1, 1))
+    return [(x, y) for x, y in found if within.left <= x - half[0] and x + half[0] <= within.right]
 
 
 def length_of(wire: Wire) -> float:
