@@ -13,6 +13,7 @@ from ..analysis.status import WORST_FIRST, joint_word, word_of
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
 from ..films import ROUNDS_FILMED, with_round
+from ..repair.page import PAGE_MARK
 from ..report import SkippedParts, ending_words, skipped_words
 from ..scene.model import Scene
 from ..scene.walk_words import gradients_words, upstream_words
@@ -165,10 +166,18 @@ def page_lines(
             mark(line, "left-out", f"left out: {why}")
     return [
         PageLine(
-            tuple(pieces), tuple(marks[number]), _badge(found[number]), "\n".join(tips[number])
+            _as_pasted(pieces), tuple(marks[number]), _badge(found[number]), "\n".join(tips[number])
         )
         for number, pieces in enumerate(coloured_lines(trace.source.rstrip("\n")), start=1)
     ]
+
+
+def _as_pasted(pieces: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The pieces of a line; page text without the mark that made a comment of it."""
+    if pieces and pieces[0][1].startswith(PAGE_MARK):
+        (role, text), *others = pieces
+        return ((role, text.removeprefix(PAGE_MARK).removeprefix(" ")), *others)
+    return tuple(pieces)
 
 
 def line_of(trace: Trace, tensor: TensorId) -> int:

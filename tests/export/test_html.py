@@ -21,7 +21,7 @@ from tapeviz.kept_recording import KeptRecording
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.answer import answer, answer_html, code_marked
 from tapeviz.sharing.cards import cards
-from tapeviz.sharing.page import evenly, make_page
+from tapeviz.sharing.page import evenly, make_page, page_lines
 from tapeviz.trace.file import load
 from tapeviz.trace.model import Trace
 from tapeviz.view import DEFAULT_VIEW
@@ -288,3 +288,10 @@ def test_an_answer_about_an_error_says_it() -> None:
     text = answer(trace, replace(diagnosis, error=error), diagnosis.calls[0])
     assert text.startswith("**ValueError** is **error** (line 3).\n\nIt is so.\n\n")
     assert "# ✕ this line raised" in text
+
+
+def test_page_text_stands_in_it_as_it_was_pasted() -> None:
+    trace, diagnosis = traced("training_loop")
+    first, second, *_ = page_lines(replace(trace, source="#¶ Why?\nx = 1\n"), diagnosis, None)
+    assert "".join(text for _, text in first.pieces) == "Why?"
+    assert "".join(text for _, text in second.pieces) == "x = 1"
