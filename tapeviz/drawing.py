@@ -94,7 +94,8 @@ def _arranged(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
 
 
 def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
-    """Fold groups until few enough boxes are left to be read."""
+    """The arrangement with as many boxes as can still be read, of those with more or fewer groups
+    open."""
     has_choice = view.layout == "layered" and not view.grouping
     has_choice = has_choice and any(group.kind != "entry" for group in tree.groups.values())
     best, largest, sizes = Arranged(), -1.0, set[int]()

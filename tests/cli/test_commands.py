@@ -12,6 +12,7 @@ import pytest
 
 from tapeviz.cli import main
 from tapeviz.cli.inputs import Inputs
+from tapeviz.export.writing import WRITERS
 from tapeviz.kernel import KernelPool
 
 FLOWS = """\
@@ -110,6 +111,13 @@ def test_errors_are_one_line_and_status_3(
     assert out == ""
     assert says in err
     assert err.count("\n") == 1
+
+
+def test_the_help_names_every_format(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["export", "--help"])
+    words = capfd.readouterr().out.replace(",", " ").split()
+    assert set(WRITERS) <= set(words)
 
 
 def test_a_bug_of_ours_is_a_line_and_a_log(
