@@ -30,13 +30,17 @@ class Scratch:
     def folders(self) -> tuple[Path, Path]:
         return self.sockets, self.work
 
+    def make_again(self) -> bool:
+        """Make the folders that are gone; returns whether one was."""
+        lost = [f for f in (*self.folders, self.sockets / "ipython") if not f.is_dir()]
+        for folder in lost:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return bool(lost)
+
     def kernel_files(self) -> KernelFiles:
         """The paths for another kernel; its working folder exists and is empty."""
         with self._lock:
-            for folder in (*self.folders, self.sockets / "ipython"):
-                if not folder.is_dir():
-                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    self.was_lost = True
+            self.was_lost = self.make_again() or self.was_lost
             self._number += 1
             files = KernelFiles(self._number, self.sockets, self.work)
         files.make_folder()

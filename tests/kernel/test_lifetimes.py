@@ -400,6 +400,13 @@ def test_the_connection_file_is_private(make_pool):
     running.run.release()
 
 
+def test_a_supply_that_failed_with_its_fork_server_alive_starts_again(make_pool):
+    pool = make_pool()
+    play(pool, "pass")
+    only(pool)._fail("its kernels did not come up")
+    assert play(pool, "print('well')").text() == "well\n"
+
+
 def test_a_reserve_kernel_that_died_unnoticed_is_passed_over(make_pool):
     pool = make_pool()
     pool.warm()
