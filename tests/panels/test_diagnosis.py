@@ -273,7 +273,7 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
     for number in (5, 2, 2 * PAGE + 3):  # the last one is on a page that was not made yet
         document.select_call(CallId(number))
         qtbot.wait(20)
-        qtbot.waitUntil(lambda: panel.is_settled)
+        qtbot.waitUntil(lambda: panel.is_settled, timeout=30_000)
         (card,) = [
             card for card in panel.cards if getattr(card, "call", None) is many.calls[number - 1]
         ]

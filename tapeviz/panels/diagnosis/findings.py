@@ -71,7 +71,8 @@ class FindingCard(Card):
             pill = pill_words(self.site, series)
         name = document.links.name_of(call.call.sources[result.place])
         self.title = f"∂{finding.target} / ∂{name}"
-        names = [document.links.name_of(call.call.sources[each.place]) for each in alike]
+        named = (document.links.name_of(call.call.sources[n.place]) for n in alike[:MOST_ALIKE])
+        names = [*named, *[""] * (len(alike) - MOST_ALIKE)]  # those are only counted
         if alike:
             self.title = shared_title(finding.target, names)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
