@@ -76,7 +76,8 @@ class Fix:
     """An edit of the source that was tried, and the gradient that came out.
 
     ``diff``: the changed lines with one of context; ``text``: the whole text after the edit.
-    ``value``: the gradient in the run of that text (None: there are several, or it did not travel).
+    ``value``: the gradient in the run of that text (None: there are several, or it did not travel);
+    ``is_of_first_call``: of a compiled function, it has the numbers of its first call.
     ``is_estimate``: the text computes another value, or takes another slope, than was written.
     """
 
@@ -85,6 +86,7 @@ class Fix:
     text: str
     value: Array | None = field(default=None, compare=False)
     is_estimate: bool = False
+    is_of_first_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)

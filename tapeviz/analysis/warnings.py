@@ -16,7 +16,7 @@ from ..trace.model import Array, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
 from .causes.custom_gradient import gradient_return_line
-from .causes.nonfinite import nonfinite_in_call
+from .causes.nonfinite import made_from_finite, nonfinite_in_call
 from .flow.dataflow import EdgesInto, Position
 from .model import Warned
 from .numbers.rounding import rounding_only
@@ -164,6 +164,30 @@ def nonfinite_call(facts: CallFacts) -> Iterator[Warned]:
     )
 
 
+def nonfinite_target(facts: CallFacts) -> Iterator[Warned]:
+    """The target is a single NaN or infinity, and its gradients are finite: ``log(x)`` has the
+    slope ``1 / x`` below 0, too."""
+    call, trace = facts.call, facts.trace
+    statuses = {status_of(trace, result) for result in call.results}
+    for target in call.targets if "flows" in statuses and "nonfinite" not in statuses else ():
+        if target.tensor is None or np.prod(_shape(facts, target.tensor)) != 1:
+            continue
+        found = made_from_finite(facts, target.tensor)
+        if found is None:
+            continue
+        op, value = found
+        got = f" got {value}," if value else " got numbers"
+        line, words = facts.line_of(op), facts.words_of(op)
+        yield Warned(
+            "nonfinite-target",
+            line,
+            f"{target.text or 'The target'} is NaN or infinite, though its gradients are finite: "
+            f"{words} on line {line}{got} where its result is not. A slope can be there where the "
+            f"value is not, so training goes on, and the numbers it goes by mean nothing. "
+            f"Keep the input of {words} where the result is finite.",
+        )
+
+
 def doubtful_gradient(facts: CallFacts) -> Iterator[Warned]:
     """A ``custom_gradient`` whose function gives another slope than its own value has.
 
@@ -301,6 +325,7 @@ WARNINGS: tuple[Look, ...] = (
     shared_ties,
     half_assigned,
     nonfinite_call,
+    nonfinite_target,
     doubtful_gradient,
     rounding_only,
 )

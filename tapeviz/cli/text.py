@@ -222,7 +222,7 @@ def _fix(
     yield f"  Tried, and it works: {fix.title}"
     yield _indented(fix.diff)
     if any(value is not None for value in values):
-        yield "  It gives"
+        yield "  It gives in the first call" if fix.is_of_first_call else "  It gives"
         yield from _numbers(trace, group, values, MOST_LISTED)
 
 

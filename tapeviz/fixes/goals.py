@@ -22,11 +22,13 @@ MOST_KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class KeptEdit:
-    """An edit that mends, with the gradients that came out. ``is_partial``: not in all rounds."""
+    """An edit that mends, with the gradients that came out, which are those of the
+    ``first_calls`` of compiled functions. ``is_partial``: not in all rounds."""
 
     edit: Edit
     values: dict[FindingKey, Array | None]
     is_partial: bool = False
+    first_calls: frozenset[FindingKey] = frozenset()
 
 
 @dataclass(slots=True)
@@ -135,7 +137,8 @@ def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
                 fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)
                 error = replace(error, fixes=(*error.fixes, fix))
             for key, value in values.items():
-                fix = Fix(edit.title, diff, edit.new_text, value, edit.is_estimate)
+                is_first = key in kept.first_calls
+                fix = Fix(edit.title, diff, edit.new_text, value, edit.is_estimate, is_first)
                 fixes.setdefault(key, []).append(fix)
     calls = tuple(
         replace(

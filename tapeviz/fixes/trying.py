@@ -269,10 +269,11 @@ class _Trials:
         rounds = self._rounds_of(goal.keys[0]) if goal.keys else []
         asked = [key for key in rounds if after.finding(answer_to(key, edit)) is not None]
         mended = sum(has_come_out(self._comparable(key), after, key, edit) for key in asked)
+        first = frozenset(key for key in values if self._comparable(key) is self._first)
         if mended == len(asked):
-            return KeptEdit(edit, values)
+            return KeptEdit(edit, values, first_calls=first)
         title = f"{edit.title} (comes out in {mended} of {len(asked)} rounds)"
-        return KeptEdit(replace(edit, title=title), values, is_partial=True)
+        return KeptEdit(replace(edit, title=title), values, is_partial=True, first_calls=first)
 
     def _open_first_calls(self, keys: Iterable[FindingKey]) -> None:
         """Judge results of compiled functions by the first call of each, before and after.

@@ -164,6 +164,17 @@ ODDS = (
         """,
     ),
     _odd(
+        "a loss that is NaN, and a gradient that is not",
+        "nonfinite-target",
+        """
+        q = tf.Variable([0.5, -0.5])
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(
+                tf.math.log(q))  # odd
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "an assign that is given a gradient",
         None,
         """

@@ -160,6 +160,16 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     return found.run, facts.cause_at(evidence, forward), evidence
 
 
+def made_from_finite(facts: CallFacts, tensor: TensorId) -> tuple[Op, str] | None:
+    """The op that made NaN or infinity of finite numbers on the way to a tensor, and the element
+    of its input that did it, in words; empty where it is not known."""
+    trace = facts.trace
+    maker = _maker(facts, _first_bad(facts, tensor)) if _is_bad(facts, tensor) else None
+    if maker is None or not maker.inputs or any(_is_bad(facts, each) for each in maker.inputs):
+        return None
+    return maker, _value_at(maker.inputs, place_of_bad(trace, maker, {}), trace.value)
+
+
 def _in_a_turn(facts: CallFacts, op: Op, inner: Op | None) -> Cause | None:
     """For a loop, or the call of a compiled function with loops, the op and what it got in the
     first turn that made such numbers. ``inner``: the op that seems to have, by the values drawn."""

@@ -185,7 +185,8 @@ def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:
     column.addWidget(DiffView(fix.diff, theme))
     text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
     if text and title:
-        column.addWidget(plain_label(f"{title} = {text}", "code", wraps=True))
+        when = "   (in the first call)" if fix.is_of_first_call else ""
+        column.addWidget(plain_label(f"{title} = {text}{when}", "code", wraps=True))
     if fix.is_estimate:
         words = "An estimate: it computes another value, or takes another slope, than was written."
         column.addWidget(plain_label(words, "muted", wraps=True))
