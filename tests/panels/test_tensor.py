@@ -37,7 +37,8 @@ def panel(qtbot: QtBot, ran: Document, theme: Theme) -> TensorPanel:
 
 def look_at(panel: TensorPanel, array: Any) -> None:
     panel._show_array(np.asarray(array), "")
-    panel.display._show_histogram()
+    while panel.display._show_histogram():
+        pass
 
 
 def test_it_shows_the_selected_value_or_gradient(qtbot: QtBot, panel: TensorPanel) -> None:

@@ -179,19 +179,24 @@ class ArrayDisplay(QWidget):
             self.picture.show_array(matrix, theme, self._is_gradient, not is_image)
         self.pages.setCurrentWidget(self.picture)
 
-    def _show_histogram(self) -> None:
+    def _show_histogram(self) -> bool:
+        """The first one is made in one turn and filled in the next: either takes a while. Returns
+        whether it is to be filled."""
         if self.array is None:
-            return
+            return False
         array = self.array if self.part is None else self.part.spread
         is_worth = array.dtype.kind in "biufc" and array.size > 3
         is_worth = is_worth and not bool((array == array.flat[0]).all())
         if is_worth and self.histogram is None:
             self.histogram = Histogram(self._theme)
+            self.histogram.hide()
             self._row.addWidget(self.histogram, 2)
+            return True
         if self.histogram is not None:
             self.histogram.setVisible(is_worth)
             if is_worth:
                 self.histogram.show_array(array, self._theme, self._is_gradient, self._size)
+        return False
 
 
 def _fits_cells(shown: Array) -> bool:
