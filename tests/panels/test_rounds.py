@@ -135,6 +135,7 @@ def test_a_card_for_each_source_not_for_each_call(
 ) -> None:
     panel = DiagnosisPanel(loop, light)
     qtbot.addWidget(panel)
+    qtbot.waitUntil(lambda: panel.is_settled)
     cards = [card for card in panel.cards if isinstance(card, FindingCard)]
     total = len(site_of(loop))
     assert len(cards) == len(site_of(loop).sources)
@@ -150,7 +151,7 @@ def test_the_round_where_it_begins_to_differ_is_one_click_away(
     panel = DiagnosisPanel(loop, light)
     qtbot.addWidget(panel)
     loop._keep_diagnosis(nan_from(loop.diagnosis, 2))
-    qtbot.wait(20)
+    qtbot.waitUntil(lambda: panel.is_settled)
     card = next(card for card in panel.cards if isinstance(card, FindingCard))
     assert f"1 of {len(site_of(loop))} flow" in card.accessibleName()
     loop.select_round(len(site_of(loop)))
