@@ -144,7 +144,8 @@ def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
     wait_until(lambda: only(pool)._fork_server)
     process = only(pool)._fork_server._process
     pool.close()
-    assert process.returncode == -signal.SIGKILL  # it does not wait for the import
+    # It does not wait for the import: it ends itself when it sees the end, or else it is killed.
+    assert process.returncode in (1, -signal.SIGKILL)
 
 
 @pytest.mark.parametrize("ending", ["sum(range(10**12))", "import time; time.sleep(300)"])
