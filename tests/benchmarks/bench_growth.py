@@ -140,12 +140,9 @@ def main(names: list[str]) -> None:
             results.append(measure(make(size)))
             words = "  ".join(f"{phase} {cost:6.2f}" for phase, cost in results[-1].items())
             print(f"{size:7} {name}: {words}", flush=True)
-        worst = max(
-            (exponent(sizes, [found[phase] for found in results]), phase)
-            for phase in results[-1]
-            if results[-1][phase] > 0.1
-        )
-        total = sum(results[-1].values())
+        last, total = results[-1], sum(results[-1].values())
+        long = [phase for phase in last if last[phase] > 0.1] or [max(last, key=last.__getitem__)]
+        worst = max((exponent(sizes, [found[phase] for found in results]), phase) for phase in long)
         tell(
             f"first picture of {sizes[-1]:,} {name}",
             f"{total:.1f} s of CPU, grows at most as n^{worst[0]:.2f} ({worst[1]})",
