@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from tapeviz.kernel import (
     KernelChoice,
     KernelPool,
     PoolStatus,
+    Run,
     RunRequest,
     choose_kernel,
     own_interpreter,
@@ -231,8 +233,10 @@ def test_a_run_right_after_the_fork_server_was_killed_runs(make_pool):
 
 
 def test_a_run_that_is_stopped_while_its_kernel_ends_is_not_run_elsewhere(make_pool, monkeypatch):
+    runs: queue.SimpleQueue[Run] = queue.SimpleQueue()
+
     def end_meanwhile(kernel):
-        run.stop()
+        runs.get(timeout=PATIENCE).stop()
         os.kill(kernel.pid, signal.SIGKILL)
         return False
 
@@ -240,8 +244,8 @@ def test_a_run_that_is_stopped_while_its_kernel_ends_is_not_run_elsewhere(make_p
     pool = make_pool()
     pool.warm()
     wait_until(lambda: pool._supplies and only(pool)._ready, PATIENCE)
-    with pool._lock:
-        run = pool.run(RunRequest("print('here')"), heard := Heard())
+    run = pool.run(RunRequest("print('here')"), heard := Heard())
+    runs.put(run)
     assert run.wait(PATIENCE).reason == "interrupted"
     assert heard.text() == ""
 
