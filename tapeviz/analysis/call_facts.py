@@ -30,6 +30,21 @@ from .model import Cause, Evidence, Link
 from .python.blocks import Lines, lines_within
 
 T = TypeVar("T")
+Known = TypeVar("Known", bound="KeepsAnswers")
+
+
+class KeepsAnswers:
+    """Facts that many sources share: what a function works out from them alone is kept."""
+
+    @cached_property
+    def _answers(self) -> dict[Callable[..., Any], Any]:
+        return {}
+
+    def once(self: Known, ask: Callable[[Known], T]) -> T:
+        """The answer of ``ask``, which is called the first time only."""
+        if ask not in self._answers:
+            self._answers[ask] = ask(self)
+        return cast("T", self._answers[ask])
 
 
 class Making(NamedTuple):
@@ -49,7 +64,7 @@ def making_of(trace: Trace, tensor: TensorId) -> Making | None:
 
 
 @dataclass(frozen=True)
-class CallFacts:
+class CallFacts(KeepsAnswers):
     """The facts that detectors read: the recording, one call of it, and its source text."""
 
     trace: Trace
@@ -65,16 +80,6 @@ class CallFacts:
     @cached_property
     def judged(self) -> dict[DataEdge, Cause | None]:
         """The causes of edges that were examined: a call with many sources asks often."""
-        return {}
-
-    def once(self, ask: Callable[[CallFacts], T]) -> T:
-        """The answer of ``ask``, which is called once for all sources of the call."""
-        if ask not in self._known:
-            self._known[ask] = ask(self)
-        return cast("T", self._known[ask])
-
-    @cached_property
-    def _known(self) -> dict[Callable[[CallFacts], Any], Any]:
         return {}
 
     @cached_property

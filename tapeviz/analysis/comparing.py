@@ -134,9 +134,7 @@ def _by_line(trace: Trace) -> Callable[[Op], Hashable]:
 def _by_shape(trace: Trace) -> Callable[[Op], Hashable]:
     def key(op: Op) -> Hashable:
         known = [trace.tensors.get(tensor) for tensor in op.outputs]
-        return *_by_type(op), tuple(
-            (tensor.dtype, tensor.shape) if tensor else None for tensor in known
-        )
+        return *_by_type(op), tuple(tensor.form if tensor else None for tensor in known)
 
     return key
 

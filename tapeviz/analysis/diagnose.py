@@ -9,7 +9,6 @@ import numpy as np
 
 from ..text.source import SourceText
 from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
-from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
 from .flow.dataflow import DataFlow
@@ -223,7 +222,7 @@ def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None,
     if variable is not None:
         return variable.dtype, variable.shape
     known = trace.tensors.get(trace.fetched.get(tensor, tensor))
-    return (known.dtype, known.shape) if known else ("", None)
+    return known.form if known else ("", None)
 
 
 def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkStep]) -> Flow:
@@ -259,7 +258,8 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
 
 
 def _norm(trace: Trace, gradient: TensorId | None) -> float | None:
-    return norm_of(trace, gradient) if gradient is not None else None
+    stats = trace.stats(gradient) if gradient is not None else None
+    return stats.norm if stats else None
 
 
 def _error(trace: Trace) -> ExplainedError | None:

@@ -168,13 +168,15 @@ def nonfinite_target(facts: CallFacts) -> Iterator[Warned]:
     """The target is a single NaN or infinity, and its gradients are finite: ``log(x)`` has the
     slope ``1 / x`` below 0, too."""
     call, trace = facts.call, facts.trace
-    statuses = {status_of(trace, result) for result in call.results}
-    for target in call.targets if "flows" in statuses and "nonfinite" not in statuses else ():
+    for target in call.targets:
         if target.tensor is None or np.prod(_shape(facts, target.tensor)) != 1:
             continue
         found = made_from_finite(facts, target.tensor)
         if found is None:
             continue
+        statuses = {status_of(trace, result) for result in call.results}
+        if "flows" not in statuses or "nonfinite" in statuses:
+            return
         op, value = found
         got = f" got {value}," if value else " got numbers"
         line, words = facts.line_of(op), facts.words_of(op)

@@ -143,9 +143,8 @@ class _Trials:
         call, number = goal.keys[0]
         diagnosed = self.before.diagnosis.calls[call]
         finding = diagnosed.findings[number]
-        site = self.before.diagnosis.rounds.site_of(diagnosed.call.id)
-        rounds = [self.before.finding((place, number)) for place in site.places] if site else []
-        is_there = any(found is not None and found.status == "flows" for found in rounds)
+        rounds = self._all_rounds(goal.keys[0])
+        is_there = any(found.status == "flows" for _, found in rounds)
         case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source, is_there)
         return list(distinct(edits_for(case), source.text))
 
@@ -238,22 +237,27 @@ class _Trials:
     def _goes_on(self, key: FindingKey, after: Outcome, edit: Edit) -> bool:
         """Whether the edit mends an earlier round as well, from which this one goes on with other
         numbers."""
-        earlier = [other for other in self._rounds_of(key) if other[0] < key[0]]
-        return any(
-            has_come_out(self.before, after, other, edit)
-            and has_same_numbers(self.before, after, other, edit)
-            for other in earlier[:1]
+        first = next(iter(self._rounds_of(key)), key)
+        return (
+            first[0] < key[0]
+            and has_come_out(self.before, after, first, edit)
+            and has_same_numbers(self.before, after, first, edit)
         )
 
     def _rounds_of(self, key: FindingKey) -> list[FindingKey]:
-        """The same result in each round of its call that has a cause of this kind."""
-        finding, diagnosis = self.before.finding(key), self.before.diagnosis
-        site = diagnosis.rounds.site_of(diagnosis.calls[key[0]].call.id)
-        if site is None or finding is None or finding.cause is None:
+        """The same result in each round of its call that has a cause of this kind, in order."""
+        finding = self.before.finding(key)
+        if finding is None or finding.cause is None:
             return []
-        rounds = [(place, key[1]) for place in site.places]
-        causes = [(other, found.cause) for other in rounds if (found := self.before.finding(other))]
+        causes = ((other, found.cause) for other, found in self._all_rounds(key))
         return [other for other, cause in causes if cause and cause.kind == finding.cause.kind]
+
+    def _all_rounds(self, key: FindingKey) -> list[tuple[FindingKey, Finding]]:
+        """The same result in each round of its call that asked for it, in order."""
+        diagnosis = self.before.diagnosis
+        site = diagnosis.rounds.site_of(diagnosis.calls[key[0]].call.id)
+        rounds = [(place, key[1]) for place in site.places] if site is not None else []
+        return [(other, found) for other in rounds if (found := self.before.finding(other))]
 
     def _kept(
         self,

@@ -144,9 +144,7 @@ def page_lines(
             tips[line].append(tip)
 
     for call in diagnosis.calls:
-        statuses = {finding.status for finding in call.findings}
-        worst = next((status for status in WORST_FIRST if status in statuses), None)
-        if worst is not None:
+        if call.findings:
             mark(call.call.line, "call", "the gradient is asked for here")
             found[call.call.line] += call.findings
         for finding in call.findings:

@@ -81,6 +81,11 @@ class Tensor:
     is_handle: bool = False
 
     @property
+    def form(self) -> tuple[str, tuple[int | None, ...] | None]:
+        """Its dtype and shape."""
+        return self.dtype, self.shape
+
+    @property
     def size(self) -> int | None:
         """Number of elements; ``None`` when a dimension is unknown."""
         size = 1

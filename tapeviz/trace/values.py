@@ -72,20 +72,19 @@ def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
     if sent is not None:
         return sent
     if tensor not in trace.measured:
-        value = value_of(trace, tensor)
-        trace.measured[tensor] = None if value is None else measure(value)
+        trace.measured[tensor] = _measured(trace, tensor)
     return trace.measured[tensor]
 
 
-def norm_of(trace: Trace, tensor: TensorId) -> float | None:
-    """The Euclidean norm of the finite elements; a single number, of which a long backward pass has
-    as many as steps, is read without making an array of it."""
-    known, place = trace.tensors.get(tensor), trace.places.get(tensor)
-    is_number = known is not None and known.shape == () and known.dtype in _NUMBERS
-    if known is None or place is None or not is_number or tensor in trace.fetched:
-        stats = stats_of(trace, tensor)
-        return stats.norm if stats is not None else None
-    return _stats_of_number(_NUMBERS[known.dtype].unpack_from(trace.blob, place)[0]).norm
+def _measured(trace: Trace, tensor: TensorId) -> Stats | None:
+    """A single number, of which a long backward pass has as many as steps, is read without making
+    an array of it."""
+    stored = trace.fetched.get(tensor, tensor)
+    known, place = trace.tensors.get(stored), trace.places.get(stored)
+    if known is not None and known.shape == () and known.dtype in _NUMBERS and place is not None:
+        return _stats_of_number(_NUMBERS[known.dtype].unpack_from(trace.blob, place)[0])
+    value = value_of(trace, tensor)
+    return None if value is None else measure(value)
 
 
 def stats_from(sent: Sequence[float | None]) -> Stats:

@@ -171,29 +171,27 @@ def in_skipped_branch(asked: Unlinked) -> Cause | None:
         if op.when > facts.call.when:
             continue
         is_used = not used.isdisjoint(op.outputs)
+        written = {} if is_used else _written(facts, conditional, used)
         for tensor, line in conditional.skipped.items():
-            writes = "" if is_used else _written_on(facts, conditional, line, used)
-            if not (is_used or writes):
+            if not (is_used or line in written):
                 continue
             if tensor == asked.tensor or _leads_to(asked, tensor):
-                words = facts.text.condition_on(op.line)
+                words, writes = facts.text.condition_on(op.line), written.get(line, "")
                 branch = SkippedBranch(words, conditional.taken == 0, line, writes)
                 return facts.cause_at(NotConnected(None, branch=branch), op)
     return None
 
 
-def _written_on(
-    facts: CallFacts, conditional: Conditional, line: int, used: Collection[TensorId]
-) -> str:
-    """The variable among ``used`` that the branch that did not run takes on this line."""
-    handles = (tensor for tensor, at in conditional.skipped.items() if at == line)
-    variables = facts.trace.variables
-    names = (
-        name_of(facts.trace, VariableId(handle))
-        for handle in handles
-        if handle in used and VariableId(handle) in variables
-    )
-    return next(names, "")
+def _written(
+    facts: CallFacts, conditional: Conditional, used: Collection[TensorId]
+) -> dict[int, str]:
+    """The variables among ``used`` that the branch that did not run takes: line → name."""
+    trace = facts.trace
+    return {
+        line: name_of(trace, VariableId(tensor))
+        for tensor, line in reversed([*conditional.skipped.items()])
+        if tensor in used and VariableId(tensor) in trace.variables
+    }
 
 
 def _leads_to(asked: Unlinked, tensor: TensorId) -> bool:

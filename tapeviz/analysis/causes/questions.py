@@ -8,17 +8,13 @@ passes (:class:`Unwatched`)? Why are these gradients zero (:class:`MadeZero`), o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
 
 from ...trace.model import Op, Operand, OpId, Step, TensorId, Variable, VariableId
 from ...trace.tapes import is_differentiable
-from ..call_facts import CallFacts
+from ..call_facts import CallFacts, KeepsAnswers
 from ..flow.dataflow import Ancestry, DataEdge, EdgesInto, Position
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +72,12 @@ def _gave(edge: DataEdge, op: Op, step: Step | None) -> bool:
     return gave or not (received or step.error)
 
 
-class Used:
-    """The makings of a call's target: the same for every source that is not linked to it,
-    so what detectors work out from it alone is kept (:meth:`once`)."""
+class Used(KeepsAnswers):
+    """The makings of a call's target: the same for every source that is not linked to it."""
 
     def __init__(self, facts: CallFacts, ancestry: Ancestry) -> None:
         self.facts = facts
         self.positions: EdgesInto = ancestry.into
-        self._known: dict[Callable[[Used], Any], Any] = {}
 
     @cached_property
     def tensors(self) -> frozenset[TensorId]:
@@ -94,23 +88,18 @@ class Used:
             for used in self.positions
         )
 
-    def once(self, ask: Callable[[Used], T]) -> T:
-        """The answer of ``ask``, which is called for the first source alone."""
-        if ask not in self._known:
-            self._known[ask] = ask(self)
-        return cast("T", self._known[ask])
-
 
 def used_in(facts: CallFacts, ancestry: Ancestry) -> Used:
-    """The makings of the call's targets in an ancestry of theirs."""
-    known = facts.once(_uses)
-    if id(ancestry) not in known:
-        known[id(ancestry)] = Used(facts, ancestry)
-    return known[id(ancestry)]
+    """The makings of the call's targets in one of the two ancestries of :class:`Paths`."""
+    return facts.once(_used_recently if ancestry is facts.paths.recent else _used_at_all)
 
 
-def _uses(facts: CallFacts) -> dict[int, Used]:
-    return {}
+def _used_recently(facts: CallFacts) -> Used:
+    return Used(facts, facts.paths.recent)
+
+
+def _used_at_all(facts: CallFacts) -> Used:
+    return Used(facts, facts.paths.whole)
 
 
 @dataclass(frozen=True, slots=True)

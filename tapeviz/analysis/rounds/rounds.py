@@ -127,4 +127,4 @@ def _digest(trace: Trace, ops: Sequence[Op], before: int) -> int:
 
 def _form(trace: Trace, tensor: TensorId | None) -> object:
     known = trace.tensors.get(tensor) if tensor is not None else None
-    return (known.dtype, known.shape) if known is not None else None
+    return known.form if known is not None else None

@@ -102,7 +102,7 @@ def _forms(case: FixCase, name: str) -> set[tuple[str, tuple[int | None, ...] | 
         for tensor, text in binding.tensors
         if text == name
     ]
-    return {(tensor.dtype, tensor.shape) for tensor in known if tensor is not None}
+    return {tensor.form for tensor in known if tensor is not None}
 
 
 def _likeness(name: str, other: str) -> float:

@@ -38,11 +38,9 @@ def pass_on_to_compared(case: FixCase) -> Iterator[Edit]:
         visible = _names_in(source.function_of(statement)) - {q}
         for tensor in _made_from(trace, chosen.inputs):
             z = next((name for name in trace.names.get(tensor, ()) if name in visible), "")
-            if (
-                z
-                and _form(trace, tensor) == _form(trace, row)
-                and not _is_from(trace, tensor, table)
-            ):
+            known = trace.tensors.get(tensor) if z else None
+            is_like = known is not None and known.form == trace.tensors[row].form
+            if is_like and not _is_from(trace, tensor, table):
                 plan = Plan(source)
                 plan.after(statement, f"{q} = {q} + ({z} - {source.tf}.stop_gradient({z}))")
                 title = f"Estimate: pass the gradient of {q} on to {z}, as if they were equal"
@@ -90,11 +88,6 @@ def _tables(trace: Trace, tensors: set[TensorId]) -> set[TensorId]:
     """The tensors, and the handles of the variables that they were read from."""
     reads = (trace.version_read(tensor) for tensor in tensors)
     return tensors | {TensorId(read.variable) for read in reads if read is not None}
-
-
-def _form(trace: Trace, tensor: TensorId) -> tuple[str, tuple[int | None, ...] | None] | None:
-    known = trace.tensors.get(tensor)
-    return (known.dtype, known.shape) if known is not None else None
 
 
 def _names_in(function: cst.CSTNode) -> frozenset[str]:

@@ -59,8 +59,10 @@ def op_name(definition: Any, node: Any) -> str:
         return str(node.name)
     signature = definition.signature
     taken = {argument.name for argument in (*signature.input_arg, *signature.output_arg)}
+    if stem not in taken:
+        return str(node.name)
     first = next(place for place in itertools.count() if f"{stem}_{place}" not in taken)
-    return stem if stem in taken and int(number) == first else str(node.name)
+    return stem if int(number) == first else str(node.name)
 
 
 class Edited:
