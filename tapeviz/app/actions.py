@@ -267,7 +267,8 @@ ACTIONS: tuple[Action, ...] = (
         "&Run",
         "Run selection or &cell",
         ("Ctrl+Shift+Return",),
-        "Run the selected lines alone, or the # %% cell that the cursor is in",
+        "Run the selected lines, or the # %% cell that the cursor is in; those above only if they"
+        " bind names that it uses",
         lambda w: w.run_part(),
     ),
     Action(

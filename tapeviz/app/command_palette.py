@@ -28,7 +28,8 @@ _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An action that can be used now. ``words``: its path in the menus, and its name."""
+    """An action that can be used now. ``words``: its path in the menus, and its name; ``keys``: its
+    shortcut, after the word "on" if it is a choice that is on."""
 
     words: str
     keys: str
@@ -55,7 +56,9 @@ def _commands(menu: QObject | None, path: tuple[str, ...]) -> Iterator[Command]:
             yield from _commands(action.menu(), (*path, name))
         elif name and action.isEnabled():
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            yield Command(" › ".join((*path, name)), keys, action)
+            state = "on" if action.isChecked() else ""
+            shown = "  ·  ".join(filter(None, (state, keys)))
+            yield Command(" › ".join((*path, name)), shown, action)
 
 
 def _plain(text: str) -> str:

@@ -131,8 +131,13 @@ class Stage(QMainWindow):
 
     def _sizes(self) -> DockSizes:
         docks, shown = self.docks, self.docks[self._in_front()]
+        bar = self._bars.get(shown)
+        tabs = bar.height() if bar is not None and isValid(bar) else 0  # part of the dock's place
         return DockSizes(
-            docks["source"].width(), docks["diagnosis"].width(), shown.height(), shown.width()
+            docks["source"].width(),
+            docks["diagnosis"].width(),
+            shown.height() + tabs,
+            shown.width(),
         )
 
     def _in_front(self) -> str:

@@ -33,7 +33,7 @@ from .comparing import Comparing
 from .folding import Folding
 from .insides import Insides, Opened
 from .mending import Mending, with_fixes_of
-from .parts import LinePart, lines_alone
+from .parts import LinePart, lines_alone, names_from_above
 from .picturing import Picturing
 from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
 from .repairing import Repairing
@@ -43,6 +43,9 @@ from .stepping import Stepping
 from .text import UNNAMED, Text
 from .turns import Turns
 from .values import Values
+
+MOST_NAMES = 3
+"""Names that the status line lists, at most."""
 
 
 class Document(QObject):
@@ -161,7 +164,8 @@ class Document(QObject):
     def run(self, part: LinePart | None = None) -> None:
         """Run the text, once it is repaired; the present run is stopped.
 
-        ``part``: run only these lines, at the line numbers that they have in the text.
+        ``part``: run only these lines, at the line numbers that they have in the text, and those
+        above as well if they bind names that the part reads.
         """
         self.part = part
         if self.repairing.postpone_run():
@@ -171,9 +175,21 @@ class Document(QObject):
         self._turn_over()
         self._forget_diagnosis()
         self.text.ran = source = self.text.source
-        self.runs.start(lines_alone(source, part) if part else source, self.text.filename)
         if part is not None:
-            self.say(f"Lines {part[0]}–{part[1]} run alone")
+            part = self._part_with_names(source, part)
+        self.runs.start(lines_alone(source, part) if part else source, self.text.filename)
+
+    def _part_with_names(self, source: str, part: LinePart) -> LinePart:
+        """The lines to run for a part, told in the status line."""
+        first, last = part
+        names = names_from_above(source, part)
+        if not names:
+            self.say(f"Lines {first}–{last} run alone")
+            return part
+        self.part = 1, last
+        used = ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
+        self.say(f"Lines 1–{last} run: lines {first}–{last} use {used} from above")
+        return self.part
 
     def _turn_over(self) -> None:
         self.trouble, self.is_troubled = "", False

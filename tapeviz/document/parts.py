@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dis
 import re
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
+from types import CodeType
 
 LinePart = tuple[int, int]
 """The first and the last line, from 1."""
+ALWAYS_THERE = frozenset(("tf", "np", "keras"))
 _CELL = re.compile(r"\s*#\s*%%")
 
 
@@ -21,6 +24,53 @@ def cell_at(source: str, line: int) -> LinePart | None:
     first = max((mark for mark in marks if mark <= line), default=1)
     last = min((mark - 1 for mark in marks if mark > line), default=len(lines))
     return first, max(first, last)
+
+
+def names_from_above(source: str, part: LinePart) -> list[str]:
+    """The names that a part reads, and that only lines above it bind, sorted; none where the text
+    up to the part's end does not compile.
+
+    ``tf``, ``np`` and ``keras`` do not count: a snippet has them without an import.
+    """
+    first, last = part
+    lines = source.split("\n")
+    try:
+        own = _compiled(textwrap.dedent("\n".join(lines[first - 1 : last])))
+        above = _compiled("\n".join(lines[: first - 1]))
+        _compiled("\n".join(lines[:last]))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    bound = {name for is_read, name in _names(above) if not is_read}
+    return sorted((_unbound(own) & bound) - ALWAYS_THERE)
+
+
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<part>", "exec", dont_inherit=True)
+
+
+def _names(code: CodeType) -> Iterator[tuple[bool, str]]:
+    """(is read, name) for each name of a module's code, in the order of the text."""
+    for made in dis.get_instructions(code):
+        if made.opname in ("LOAD_NAME", "LOAD_GLOBAL", "STORE_NAME", "STORE_GLOBAL"):
+            yield made.opname.startswith("LOAD"), str(made.argval)
+
+
+def _unbound(code: CodeType) -> set[str]:
+    """The names that module code reads before it binds them, or in a function and binds nowhere."""
+    bound: set[str] = set()
+    unbound: set[str] = set()
+    for is_read, name in _names(code):
+        if not is_read:
+            bound.add(name)
+        elif name not in bound:
+            unbound.add(name)
+    waiting = [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    while waiting:
+        inner = waiting.pop()
+        own = {name for is_read, name in _names(inner) if not is_read}
+        unbound |= {name for is_read, name in _names(inner) if is_read} - own - bound
+        waiting += [deeper for deeper in inner.co_consts if isinstance(deeper, CodeType)]
+    return unbound
 
 
 def fix_of_page(page: str, ran: str, fixed: str, prose: Collection[int]) -> str:

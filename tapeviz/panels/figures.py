@@ -63,7 +63,6 @@ class FigureRow(QScrollArea):
         self.setWidget(inside)
         self.views: list[FigureView] = []
         document.picture_added.connect(self.add)
-        document.run_started.connect(self.clear)
         self.hide()
 
     def clear(self) -> None:

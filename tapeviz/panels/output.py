@@ -8,7 +8,7 @@ from collections import deque
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from ..document import Document
 from ..report import ending_words, without_node_names
@@ -78,7 +78,7 @@ class OutputPanel(Panel):
         self.body.addWidget(self.text)
         self.figures = FigureRow(document)
         self.body.addWidget(self.figures)
-        self.question = QuestionBar(document)
+        self.question = QuestionBar(document, self.text)
         self.body.addWidget(self.question)
         self._formats: dict[str, QTextCharFormat] = {}
         self._waiting: deque[tuple[str, str]] = deque()
@@ -117,6 +117,7 @@ class OutputPanel(Panel):
         self._has_mark = False
         self._timer.stop()
         self.text.clear()
+        self.figures.clear()
         self.count_label.setText("")
 
     def add(self, stream: str, text: str) -> None:
@@ -227,8 +228,10 @@ class OutputPanel(Panel):
         cursor.insertText("\n", self._formats["stdout"])
 
     def _show_loaded(self) -> None:
-        """Show the output of a recording that was opened."""
+        """Show the output of a recording that was opened; nothing for a text that did not run."""
         document = self.document
+        if document.trace is EMPTY_TRACE and not document.is_running:
+            self.clear()
         if not document.is_loaded:
             return
         self.clear()
@@ -238,10 +241,16 @@ class OutputPanel(Panel):
 
 
 class QuestionBar(QFrame):
-    """A line to type for ``input()``. Enter sends it; Stop ends the waiting."""
+    """A line to type for ``input()``. Enter sends it; Stop ends the waiting.
 
-    def __init__(self, document: Document) -> None:
+    Between two questions ``rest`` has the keyboard, so that nothing is typed elsewhere; after the
+    run the widget that had it before.
+    """
+
+    def __init__(self, document: Document, rest: QWidget) -> None:
         super().__init__()
+        self._rest = rest
+        self._before: QWidget | None = None
         self.setObjectName("editorBar")
         self._document = document
         self.line = QLineEdit()
@@ -256,10 +265,21 @@ class QuestionBar(QFrame):
         self.line.returnPressed.connect(lambda: document.runs.reply(self.line.text()))
         self.end_link.clicked.connect(lambda: document.runs.reply(None))
         document.question_changed.connect(self._show)
+        document.run_ended.connect(self._give_back)
         self._show()
+
+    def _give_back(self) -> None:
+        if self._before is not None and self._rest.hasFocus():
+            self._before.setFocus()
+        self._before = None
 
     def _show(self) -> None:
         question = self._document.runs.question
+        focused = QApplication.focusWidget()
+        if question is not None and self._before is None:
+            self._before = focused
+        if question is None and focused is not None and self.isAncestorOf(focused):
+            self._rest.setFocus()
         self.setVisible(question is not None)
         if question is not None:
             mode = QLineEdit.EchoMode.Password if question.is_secret else QLineEdit.EchoMode.Normal

@@ -75,11 +75,12 @@ def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) ->
 def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> PageCard:
     """The card of one gradient; for a call site it begins with what happened over all rounds."""
     finding, call = result.finding, result.call.call
-    words = [finding.message]
+    words, number = [finding.message], 0
     site = diagnosis.rounds.site_of(call.id)
     if result.series is not None and site is not None:
         outcomes = series_words(diagnosis, site, result.series)
         words = [f"{outcomes[0].upper()}{outcomes[1:]}.", numbers_words(result.series), *words]
+        number = site.round_of(call.id)
     if finding.not_tried:
         words.append(f"Fixes were {finding.not_tried}.")
     return PageCard(
@@ -88,15 +89,17 @@ def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> Pa
         word_of(finding),
         tuple(filter(None, words)),
         finding.cause.line if finding.cause is not None else call.line,
-        tuple(_tables(trace, finding)),
+        tuple(_tables(trace, finding, number)),
         tuple(map(_fix, finding.fixes)),
     )
 
 
-def _tables(trace: Trace, finding: Finding) -> Iterator[PageTable]:
+def _tables(trace: Trace, finding: Finding, number: int) -> Iterator[PageTable]:
+    """``number``: the round that the values are of, 0 for a call without rounds."""
     if finding.tensor is not None and trace.words.get(finding.tensor) != "unknown":
         kind = type_text(finding.dtype, finding.shape)
-        yield _table(f"Gradient · {kind}", trace, finding.tensor)
+        of_round = f" · round {number}" if number else ""
+        yield _table(f"Gradient · {kind}{of_round}", trace, finding.tensor)
     bridged = finding.bridged_value
     if finding.bridged is None and bridged is None:
         return

@@ -43,6 +43,10 @@ def test_the_palette_finds_and_does(qtbot: QtBot, ran: Window) -> None:
     qtbot.keyClick(palette.sought, Qt.Key.Key_Return)
     assert ran.theme_choice == "dark"
     palette = open_palette(qtbot, ran)
+    qtbot.keyClicks(palette.sought, "dark theme")
+    assert palette.list.topLevelItem(0).text(1) == "on"
+    qtbot.keyClick(palette.sought, Qt.Key.Key_Escape)
+    palette = open_palette(qtbot, ran)
     qtbot.keyClicks(palette.sought, "step")
     first = palette.list.currentItem()
     qtbot.keyClick(palette.sought, Qt.Key.Key_Down)

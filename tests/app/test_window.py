@@ -510,11 +510,12 @@ def test_sizes_dragged_by_hand_are_those_of_windows_of_that_size(
     gap = QPoint(dock.x() - 5, dock.y() + 100)
     drag(stage, gap, gap - QPoint(60, 0))
     qtbot.waitUntil(lambda: dock.width() > before + 30)
-    by_hand = dock.width()
+    by_hand, height = dock.width(), stage.docks["backprop"].height()
     window.resize(1700, 1000)
     qtbot.waitUntil(lambda: dock.width() != by_hand)
     window.resize(1440, 900)
     qtbot.waitUntil(lambda: abs(dock.width() - by_hand) <= 2)
+    assert abs(stage.docks["backprop"].height() - height) <= 2
     window.close()
     again = SizesByHand(settings.text("sizes")).of(stage.width(), stage.height())
     assert again is not None

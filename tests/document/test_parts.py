@@ -9,7 +9,14 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Fix
 from tapeviz.document import Document
-from tapeviz.document.parts import LinePart, cell_at, fix_of_page, lines_alone, merge_fix
+from tapeviz.document.parts import (
+    LinePart,
+    cell_at,
+    fix_of_page,
+    lines_alone,
+    merge_fix,
+    names_from_above,
+)
 from tapeviz.document.pipeline import Repairs
 from tests.document.sample import SOURCE, SamplePipeline, make_stages, make_trace
 
@@ -53,6 +60,31 @@ def test_lines_keep_their_numbers_and_columns(text: str, part: LinePart, alone: 
 )
 def test_a_fix_of_a_part_leaves_the_rest(fixed: str, whole: str, part: LinePart) -> None:
     assert merge_fix("a\n\nb\nc\nd\ne", (3, 4), fixed) == (whole, part)
+
+
+@pytest.mark.parametrize(
+    ("above", "part", "names"),
+    [
+        ("x = 1", "y = x", ["x"]),
+        ("x = 1", "x += 1", ["x"]),
+        ("x = 1", "x = 2\ny = x", []),
+        ("x = 1", "y = x\nx = 2", ["x"]),
+        ("import os", "os.getcwd()", ["os"]),
+        ("def f(): pass\nclass C: pass", "f(C)", ["C", "f"]),
+        ("import tensorflow as tf\nimport numpy as np", "tf.constant(np.pi)", []),
+        ("w = 1", "def g(v):\n    w = 2\n    return w + v", []),
+        ("w = 1", "def g(v):\n    def h():\n        return w * v\n    return h", ["w"]),
+        ("w = 1", "h = lambda w: w\n[w for w in (1, 2)]", []),
+        ("with open('f') as f:", "    y = 1", []),
+        ("with open('f') as f:", "    y = f", []),
+        ("x = 1", "print(unknown)", []),
+        ("a line of prose", "y = x", []),
+    ],
+)
+def test_names_that_only_lines_above_bind(above: str, part: str, names: list[str]) -> None:
+    first = above.count("\n") + 2
+    whole = f"{above}\n{part}\nz = 3"
+    assert names_from_above(whole, (first, first + part.count("\n"))) == names
 
 
 PAGE = "Why is it None?\nx = 1\ny = f(x)\nThanks\nz = 2\n"
@@ -102,3 +134,14 @@ def test_a_part_runs_alone_and_its_fix_goes_into_the_whole_text(qtbot: QtBot) ->
     document.run()
     assert document.repairing.fixed_text(Fix("sum", "", "x")) == ("x", None)
     qtbot.waitUntil(lambda: not document.is_running)
+
+
+def test_a_part_that_uses_names_from_above_runs_with_the_lines_above(qtbot: QtBot) -> None:
+    pipeline = SamplePipeline()
+    document = Document(pipeline, make_stages())
+    document.open_source("n = 2\nprint(1)\nprint(n)\nprint(3)")
+    document.run((3, 3))
+    assert document.trouble == "Lines 1–3 run: lines 3–3 use n from above"
+    qtbot.waitUntil(lambda: not document.is_running)
+    assert pipeline.sources[-1] == "n = 2\nprint(1)\nprint(n)\n"
+    assert document.part == (1, 3)

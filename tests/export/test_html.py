@@ -146,6 +146,8 @@ def test_rounds_have_a_slider_and_steps_of_their_own() -> None:
     assert page.count("input") == 1
     values = {json.dumps(round_["steps"]) for round_ in rounds}
     assert len(values) == 5, "each round has its own numbers"
+    for card in cards(trace, diagnosis):
+        assert card.tables[0].heading.endswith(" · round 5"), "cards do not turn with the slider"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

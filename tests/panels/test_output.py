@@ -153,6 +153,7 @@ def test_input_is_asked_for_below_the_output(qtbot: QtBot, panel: OutputPanel) -
     qtbot.keyClick(bar.line, Qt.Key.Key_Return)
     assert got == ["42"]
     assert not bar.isVisible()
+    assert panel.text.hasFocus()  # what is typed before the next question goes nowhere
     inbox.asked("Word: ", True, got.append)
     qtbot.waitUntil(bar.isVisible)
     qtbot.keyClicks(bar.line, "abc")
@@ -171,6 +172,16 @@ def test_input_is_asked_for_below_the_output(qtbot: QtBot, panel: OutputPanel) -
     text = panel.text.toPlainText()
     assert "42\n•••\n" in text
     assert "abc" not in text
+
+
+def test_the_output_goes_with_its_text(qtbot: QtBot, panel: OutputPanel) -> None:
+    document = panel.document
+    document.run()
+    qtbot.waitUntil(lambda: not document.is_running)
+    panel.add("stdout", "printed\n")
+    qtbot.waitUntil(lambda: "printed" in panel.text.toPlainText())
+    document.open_source("another = 1")
+    assert panel.text.toPlainText() == ""
 
 
 def picture(width: int, height: int) -> bytes:
