@@ -184,7 +184,13 @@ def _folded(
     built: OpGraph, tree: Tree, trace: Trace, view: View, opening: OpenGroups
 ) -> nx.MultiDiGraph:
     unfolded = view.unfolded | _around_what_raised(tree, trace)
-    return _weighed(with_sizes(chip(fold(built, tree, opening, unfolded)), trace))
+    # Edges along which values go on weigh more than those of values that begin there. So the
+    # layout keeps the run of the computation straight, and its weights and constants aside.
+    graph = with_sizes(chip(fold(built, tree, opening, unfolded)), trace)
+    for source, _, attributes in graph.edges(data=True):
+        attributes["weight"] = _ONWARD if graph.in_degree(source) else 1.0
+        attributes["carried"] = attributes["edge"].is_carried
+    return graph
 
 
 def _around_what_raised(tree: Tree, trace: Trace) -> frozenset[str]:
@@ -234,17 +240,6 @@ def _links_of(trace: Trace) -> Links:
     links = follow(trace, SourceText(trace.source)).links
     _latest_links[:] = [(trace, links)]
     return links
-
-
-def _weighed(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
-    """Edges along which values go on weigh more than those of values that begin there.
-
-    So the layout keeps the run of the computation straight, and its weights and constants aside.
-    """
-    for source, _, attributes in graph.edges(data=True):
-        attributes["weight"] = _ONWARD if graph.in_degree(source) else 1.0
-        attributes["carried"] = attributes["edge"].is_carried
-    return graph
 
 
 def compose_over(

@@ -264,7 +264,8 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
 def _bridged(trace: Trace, finding: Finding) -> Any:
     if finding.bridged_value is not None:
         return _cell(finding.bridged_value)
-    return _elements(trace, finding.bridged)
+    value = trace.value(finding.bridged) if finding.bridged is not None else None
+    return elements(value) if value is not None and value.size <= MAX_ELEMENTS else None
 
 
 def bridge_heading(finding: Finding) -> str:
@@ -362,11 +363,6 @@ def _value(trace: Trace, tensor: TensorId | None) -> Mapping[str, Any]:
             "nonfinite": stats.nonfinite,
         },
     }
-
-
-def _elements(trace: Trace, tensor: TensorId | None) -> Any:
-    value = trace.value(tensor) if tensor is not None else None
-    return elements(value) if value is not None and value.size <= MAX_ELEMENTS else None
 
 
 def elements(value: Array) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 
 from .analysis.requests.replays import run_shown, value_given
 from .errors import TapevizError
-from .trace.model import Array, Call, CallId, Operand, TensorId, Trace, VariableId
+from .trace.model import Array, Call, CallId, Operand, Trace, VariableId
 
 if TYPE_CHECKING:
     from .kept_recording import KeptRecording
@@ -99,7 +99,7 @@ def share_table(live: LiveRecording | KeptRecording, call: Call) -> ShareTable:
         raise TapevizError("this backward pass cannot be run once more for each target")
     asker = _Asker(live, trace, call)
     rows = tuple(asker.row(index) for index in range(len(call.targets)))
-    sums = tuple(_returned(live, call, tensor) for tensor in call.results)
+    sums = tuple((None if tensor is None else live.fetch_tensor(tensor)) for tensor in call.results)
     for column, returned in enumerate(sums):
         if not adds_up([row.cells[column] for row in rows], returned):
             raise TapevizError("computed once more, the shares do not add up to the gradient")
@@ -173,10 +173,6 @@ class _Asker:
 def _is_sum(call: Call) -> bool:
     """Whether every element counts once: no gradient was given to start with."""
     return not any(gradient.tensor for gradient in call.output_gradients)
-
-
-def _returned(live: LiveRecording | KeptRecording, call: Call, tensor: TensorId | None) -> Cell:
-    return None if tensor is None else live.fetch_tensor(tensor)
 
 
 def _shape(trace: Trace, target: Operand) -> tuple[int, ...]:

@@ -104,10 +104,7 @@ class TopBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        """Hide widgets that the menus have too, if there is little room."""
+        # Hide widgets that the menus have too, if there is little room.
         room = self.width() - self.minimumSizeHint().width() - _extent(self.bridge)
         self.bridge.setVisible(room >= 0)
         is_wide = self.width() >= ROOM_FOR_HINT

@@ -82,7 +82,9 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         prepared = self.prepared
         if not prepared.scene.boxes:
             return
-        sight = _scene_rect(camera, part)
+        left, top = camera.to_scene((part.left(), part.top()))
+        width, height = part.width() / camera.scale, part.height() / camera.scale
+        sight = Rect(left + width / 2, top + height / 2, width, height)
         boxes, wires = prepared.boxes_in(sight), prepared.wires_in(sight)
         if band == "near":
             painter.save()
@@ -107,9 +109,3 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         else:
             paint_dots(painter, prepared, boxes, camera, self.theme)
         paint_frames(painter, prepared.scene.changes, camera, self.theme)
-
-
-def _scene_rect(camera: Camera, part: QRect) -> Rect:
-    left, top = camera.to_scene((part.left(), part.top()))
-    width, height = part.width() / camera.scale, part.height() / camera.scale
-    return Rect(left + width / 2, top + height / 2, width, height)

@@ -50,13 +50,6 @@ def _parser() -> _Parser:
     return parser
 
 
-def _late_verb(options: argparse.Namespace) -> str:
-    """The verb in the place of FILE, after options: ``--python P explain f.py``; empty for a
-    file."""
-    files = options.files if options.verb == "open" else ()
-    return next((file for file in files if file in COMMANDS and not os.path.exists(file)), "")
-
-
 def _end_in_order() -> None:
     """Let SIGTERM and SIGHUP end this process like Ctrl+C, which ends its kernels first."""
     for name in ("SIGTERM", "SIGHUP"):
@@ -90,7 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words.insert(0, "open")
     parser = _parser()
     options = parser.parse_args(words)
-    late = _late_verb(options)
+    # The verb in the place of FILE, after options: ``--python P explain f.py``; empty for a
+    # file.
+    files = options.files if options.verb == "open" else ()
+    late = next((file for file in files if file in COMMANDS and not os.path.exists(file)), "")
     if late:
         parser.error(f"the verb comes first: tapeviz {late} …")
     try:

@@ -42,7 +42,11 @@ def run(options: argparse.Namespace) -> int:
     if options.before == options.after == "-":
         raise TapevizError("only one of both can be read from standard input")
     if options.output is not None:
-        _check_output(options)
+        from ..export import check_suffix
+
+        check_suffix(Path(options.output).suffix)
+        if not options.scale > 0:
+            raise TapevizError("--scale must be above 0")
     with inputs(options, only_stderr=True, files=[options.before, options.after]) as opened:
         before, after = opened.record(options.before), opened.record(options.after)
     shown = _shown(options.before, before), _shown(options.after, after)
@@ -55,14 +59,6 @@ def run(options: argparse.Namespace) -> int:
     if not (ended_well(before.trace) and ended_well(after.trace)):
         return 2
     return int(not comparison.has_same_gradients)
-
-
-def _check_output(options: argparse.Namespace) -> None:
-    from ..export import check_suffix
-
-    check_suffix(Path(options.output).suffix)
-    if not options.scale > 0:
-        raise TapevizError("--scale must be above 0")
 
 
 def _tell(

@@ -214,7 +214,11 @@ class Document(QObject):
             self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
         self.trace_changed.emit()
         if trace is EMPTY_TRACE:
-            self._forget_picture()
+            self.background.drop("diagnose")
+            self.diagnosis = EMPTY_DIAGNOSIS
+            self._picturing.clear()
+            self.diagnosis_changed.emit()
+            self.step_changed.emit()
         else:
             self._diagnose(trace)
             self._picturing.arrange()
@@ -259,13 +263,6 @@ class Document(QObject):
             self.status_changed,
         ):
             signal.emit()
-
-    def _forget_picture(self) -> None:
-        self.background.drop("diagnose")
-        self.diagnosis = EMPTY_DIAGNOSIS
-        self._picturing.clear()
-        self.diagnosis_changed.emit()
-        self.step_changed.emit()
 
     def _diagnose(self, trace: Trace) -> None:
         if not self.is_running or self.background.is_due("diagnose"):  # as with pictures

@@ -96,18 +96,14 @@ def lines_alone(source: str, part: LinePart) -> str:
     """
     first, last = part
     lines = source.split("\n")[first - 1 : last]
-    margin = _margin(lines)
+    margins = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    margin = min(margins, default=0)
     before = [""] * (first - 1)
     if margin and before:
         before[-1] = "if True:"
     elif margin:
         lines = textwrap.dedent("\n".join(lines)).split("\n")
     return "\n".join([*before, *lines]) + "\n"
-
-
-def _margin(lines: list[str]) -> int:
-    margins = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
-    return min(margins, default=0)
 
 
 def merge_fix(source: str, part: LinePart, fixed: str) -> tuple[str, LinePart]:

@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal, Slot
 
 from .background import Background
-from .inbox import Batch, Inbox, Question
+from .inbox import Inbox, Question
 from .pipeline import Pipeline, RunHandle
 
 
@@ -122,27 +122,24 @@ class Runs(QObject):
             return
         batch = inbox.take()
         if batch.number == self._number:
-            self._read_batch(batch)
+            for stream, text in batch.printed:
+                self.output_added.emit(stream, text)
+            if batch.dropped:
+                self.output_added.emit("note", f"[{batch.dropped:,} characters left out]\n")
+            for png in batch.pictures:
+                self.picture_added.emit(png)
+            if batch.question is not None:
+                self._ask(batch.question)
+            if batch.ops != self.ops:
+                self.ops = batch.ops
+                self.progressed.emit()
+            if batch.has_ended:
+                self.seconds = time.monotonic() - self._began
+                self._set_running(False)
+            if batch.trace is not None:
+                self.traced.emit(batch.trace)
         if batch.has_ended:
             inbox.retire()
-
-    def _read_batch(self, batch: Batch) -> None:
-        for stream, text in batch.printed:
-            self.output_added.emit(stream, text)
-        if batch.dropped:
-            self.output_added.emit("note", f"[{batch.dropped:,} characters left out]\n")
-        for png in batch.pictures:
-            self.picture_added.emit(png)
-        if batch.question is not None:
-            self._ask(batch.question)
-        if batch.ops != self.ops:
-            self.ops = batch.ops
-            self.progressed.emit()
-        if batch.has_ended:
-            self.seconds = time.monotonic() - self._began
-            self._set_running(False)
-        if batch.trace is not None:
-            self.traced.emit(batch.trace)
 
 
 def _nothing(answer: object) -> None:

@@ -134,7 +134,17 @@ class _Trials:
                 firsts = goal.first_of_each_title()
                 if rank < len(firsts):
                     self._offer(goal, firsts[rank], 1)
-        self._work()
+        while self._waiting or self._running:
+            while self._waiting and len(self._running) < AT_ONCE:
+                self._start(self._waiting.popleft())
+            if not self._running:
+                continue
+            self._woken.wait(0.25)
+            self._woken.clear()
+            if self.should_stop is not None and self.should_stop():
+                self._drop_all()
+            for trial in list(self._running):
+                self._look_at(trial)
         return with_fixes(self.before, goals)
 
     def _edits(self, goal: FixGoal, source: ParsedSource) -> list[Edit]:
@@ -156,19 +166,6 @@ class _Trials:
         trial = _Trial(edit.new_text, [(goal, edit)], depth)
         self._known[edit.new_text] = trial
         self._waiting.append(trial)
-
-    def _work(self) -> None:
-        while self._waiting or self._running:
-            while self._waiting and len(self._running) < AT_ONCE:
-                self._start(self._waiting.popleft())
-            if not self._running:
-                continue
-            self._woken.wait(0.25)
-            self._woken.clear()
-            if self.should_stop is not None and self.should_stop():
-                self._drop_all()
-            for trial in list(self._running):
-                self._look_at(trial)
 
     def _start(self, trial: _Trial) -> None:
         wanted = [goal for goal, _ in trial.edits if not goal.is_done]

@@ -94,7 +94,18 @@ def choose_kernel(name: str) -> KernelChoice:
 
 def check_interpreter(python: Path) -> None:
     """Raise TapevizError, with a command that helps, if snippets cannot run in ``python``."""
-    found = _ask(python)
+    try:
+        answer = subprocess.run(
+            [str(python), "-c", _QUESTION],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_ASKED_WITHIN,
+            env=kernel_environment(),
+            check=True,
+        ).stdout
+        found: dict[str, Any] = json.loads(answer.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        raise TapevizError(f"{python} does not run as a Python interpreter") from None
     version = ".".join(map(str, found["python"]))
     if tuple(found["python"][:2]) < _OLDEST_PYTHON:
         raise TapevizError(f"{python} is Python {version}: tapeviz needs 3.10 or newer there")
@@ -122,22 +133,6 @@ def _wrong_version(python: Path, version: str) -> str:
         f"{python} has TensorFlow {version}, tapeviz works with "
         f"{_dotted(OLDEST)} to {_dotted(NEWEST)}: install with  {command}"
     )
-
-
-def _ask(python: Path) -> dict[str, Any]:
-    try:
-        answer = subprocess.run(
-            [str(python), "-c", _QUESTION],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_ASKED_WITHIN,
-            env=kernel_environment(),
-            check=True,
-        ).stdout
-        found: dict[str, Any] = json.loads(answer.splitlines()[-1])
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
-        raise TapevizError(f"{python} does not run as a Python interpreter") from None
-    return found
 
 
 def _release(version: str) -> tuple[int, ...]:

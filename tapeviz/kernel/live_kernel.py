@@ -304,13 +304,10 @@ class LiveKernel:
         with self._lock:
             self._is_gone = True
         self._obey()
-        self._refuse_answers()
-        self._on_gone(self, self._trouble)
-
-    def _refuse_answers(self) -> None:
         while self._answers:
             _, answer = self._answers.popitem()
             answer.set_exception(TapevizError(_GONE))
+        self._on_gone(self, self._trouble)
 
 
 def _kill(process: KernelProcess) -> None:

@@ -183,7 +183,10 @@ class KernelPool:
             self._waiting.remove((run, supply))
             if self._runs_left is not None:
                 self._runs_left -= 1
-            self._fill_later()
+            if self._refill is None or not self._refill.is_alive():
+                self._refill = threading.Timer(_REFILL_AFTER, self._fill_now)
+                self._refill.daemon = True
+                self._refill.start()
             run.assign(kernel)
             kernel.run(run)
             self._keep(run)
@@ -204,12 +207,6 @@ class KernelPool:
         if self._runs_left is not None:
             reserve = min(reserve, max(0, self._runs_left - waiting))
         supply.want(waiting + reserve)
-
-    def _fill_later(self) -> None:
-        if self._refill is None or not self._refill.is_alive():
-            self._refill = threading.Timer(_REFILL_AFTER, self._fill_now)
-            self._refill.daemon = True
-            self._refill.start()
 
     def _fill_now(self) -> None:
         with self._lock:

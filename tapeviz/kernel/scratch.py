@@ -77,16 +77,13 @@ class KernelFiles:
         for socket in self.address.parent.glob(f"{self.address.name}-*"):
             with contextlib.suppress(OSError):
                 socket.unlink()
-        self._remove_generated_code()
-        for folder in (self.folder, self.generated_code):
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _remove_generated_code(self) -> None:
-        """Remove the files that AutoGraph wrote in a killed process; the recorder left links to
-        them."""
+        # Remove the files that AutoGraph wrote in a killed process; the recorder left links to
+        # them.
         with contextlib.suppress(OSError):
             for link in self.generated_code.glob("__autograph_generated_file*"):
                 link.resolve().unlink(missing_ok=True)
+        for folder in (self.folder, self.generated_code):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _runtime_folder() -> str | None:

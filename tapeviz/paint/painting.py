@@ -47,7 +47,7 @@ def prepare(group: PrimitiveGroup) -> Painted:
         PaintedPath(
             painter_path(primitive.outline),
             pen_of(primitive.style),
-            _brush(primitive.style),
+            QBrush(QColor(primitive.style.fill)) if primitive.style.fill is not None else QBrush(),
             primitive.role == "plate",
         )
         if isinstance(primitive, Path)
@@ -113,10 +113,6 @@ def pen_of(style: Style) -> QPen:
         # Qt counts dashes in widths of the pen.
         pen.setDashPattern([length / style.width for length in style.dash])
     return pen
-
-
-def _brush(style: Style) -> QBrush:
-    return QBrush(QColor(style.fill)) if style.fill is not None else QBrush()
 
 
 def _prepare_text(run: TextRun) -> PaintedText:

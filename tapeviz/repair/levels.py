@@ -43,9 +43,7 @@ def restore_indentation(page: Page) -> Iterator[LineEdit]:
         walk.run()
     except _TooDeep:
         return
-    inside_string = [
-        found.code == () or _starts_inside(found.code) for found in scan_lines(page.lines)
-    ]
+    inside_string = [found.code == () or found.code[0][0] > 0 for found in scan_lines(page.lines)]
     for index, statement in enumerate(script.statements):
         shift = walk.columns[index] - statement.indent
         if shift:
@@ -272,10 +270,6 @@ def _gaps(page: Page, statements: Sequence[PastedStatement]) -> list[Gap]:
         Gap.DEBRIS if aside else Gap(min(max(blank - usual, 0), Gap.WIDE))
         for blank, aside in zip(blanks, debris, strict=True)
     ]
-
-
-def _starts_inside(code: Sequence[tuple[int, int]]) -> bool:
-    return code[0][0] > 0
 
 
 def _shifted(

@@ -96,7 +96,12 @@ def _starts_code(head: str, names: frozenset[str]) -> bool:
 
 
 def _is_english(bare: str, names: frozenset[str], *, is_item: bool) -> bool:
-    pairs = _neighbours(bare)
+    # How often two plain words are separated only by a space, which code never does.
+    plain = [
+        bool(_PLAIN.match(part)) and part.strip(".,:;!?()") not in _KEYWORDS
+        for part in bare.split()
+    ]
+    pairs = sum(1 for pair in pairwise(plain) if all(pair))
     words = re.findall(_WORD, bare)
     if _is_cut_off(bare, names):
         return True
@@ -167,15 +172,6 @@ def _names_code(words: Sequence[str], names: frozenset[str]) -> bool:
 def _is_letter(word: str) -> bool:
     """Whether a word is a single letter, like a name, other than ``a`` and ``I``."""
     return len(word) == 1 and word not in "aI"
-
-
-def _neighbours(bare: str) -> int:
-    """How often two plain words are separated only by a space, which code never does."""
-    plain = [
-        bool(_PLAIN.match(part)) and part.strip(".,:;!?()") not in _KEYWORDS
-        for part in bare.split()
-    ]
-    return sum(1 for pair in pairwise(plain) if all(pair))
 
 
 def mistyped_keyword(word: str) -> str | None:

@@ -237,7 +237,8 @@ class Reader:
         if located.within:
             op = self._functions.inside(op, located)
         if located.run is None and not located.body:
-            self._ran(op)
+            self._states.ran(op, self._handles)
+            self._add_op(self._kept_by_tapes(op) if self._may_be_kept(op) else op)
         else:
             self._add_op(self._functions.called(op, located, self._site))
 
@@ -259,10 +260,6 @@ class Reader:
         op = op_of(event, inputs, outputs, site, self._when, self._attributes, tapes)
         self._states.ran(op, self._handles)
         self._add_op(op)
-
-    def _ran(self, op: Op) -> None:
-        self._states.ran(op, self._handles)
-        self._add_op(self._kept_by_tapes(op) if self._may_be_kept(op) else op)
 
     def _operation_recorded(
         self, event: e.OperationRecorded, traced: Sequence[int] | None = None

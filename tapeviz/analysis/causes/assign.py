@@ -42,14 +42,10 @@ def changed_state(asked: EdgeUnderTest) -> Cause | None:
     if isinstance(edge.end, VersionId):
         name = name_of(facts.trace, facts.flow.version_at(edge.end).variable)
     else:
-        name = _name_of_ref(facts.trace, op)
+        # The name of a TF1 ref variable in the graph, by the op that writes to it.
+        made = facts.trace.producers.get(op.inputs[0])
+        name = facts.trace.ops[made].name if made is not None else "a variable"
     return facts.cause(Assigned(name), op.line, edge)
-
-
-def _name_of_ref(trace: Trace, assign: Op) -> str:
-    """The name of a TF1 ref variable in the graph, by the op that writes to it."""
-    made = trace.producers.get(assign.inputs[0])
-    return trace.ops[made].name if made is not None else "a variable"
 
 
 def through_file(asked: Unlinked) -> Cause | None:

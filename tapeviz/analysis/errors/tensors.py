@@ -75,7 +75,8 @@ def raised_in_function(case: Case) -> str:
     """An op raised while a compiled function ran. TensorFlow 2.15 to 2.21 names it in the message:
     ``Detected at node 'Reshape' defined at``, then the stack that it was traced in."""
     message = case.failure.message
-    name = _node_name(message)
+    found = re.search(r"Detected at node '?([^'\s]+)'? defined at|\{\{node ([^}]+)\}\}", message)
+    name = (found[1] or found[2]) if found else ""
     if not name:
         return ""
     where = f" on line {case.line}" if case.traced_lines else ""
@@ -88,8 +89,3 @@ def raised_in_function(case: Case) -> str:
         f"this call are not known. tf.config.run_functions_eagerly(True) at the top runs the "
         f"function op by op: then they are, and the error names its own line."
     )
-
-
-def _node_name(message: str) -> str:
-    found = re.search(r"Detected at node '?([^'\s]+)'? defined at|\{\{node ([^}]+)\}\}", message)
-    return (found[1] or found[2]) if found else ""

@@ -201,14 +201,11 @@ class DataFlow:
             kind: DataEdgeKind = "assign" if version.index else "creation"
             edges.append(DataEdge(kind, version.value, position, version.op, version.value))
         if version.index and version.op is not None:
-            prior = self._prior(version)
+            variable = self.trace.variables.get(version.variable)
+            prior = variable.versions[version.index - 1] if variable else None
             if prior is not None and keeps_prior_state(self.trace.ops[version.op].type):
                 edges.append(DataEdge("state", prior.id, position, version.op))
         return tuple(edges)
-
-    def _prior(self, version: Version) -> Version | None:
-        variable = self.trace.variables.get(version.variable)
-        return variable.versions[version.index - 1] if variable else None
 
     @cached_property
     def runs(self) -> Mapping[str, Sequence[Op]]:

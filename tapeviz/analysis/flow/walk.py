@@ -85,7 +85,8 @@ class _Rows:
             return
         for tensor, gradient in zip(op.inputs, step.downstream, strict=False):
             if gradient is not None:
-                position = self._place(tensor)
+                version = self.trace.version_read(tensor)
+                position = version.id if version else tensor
                 self.shares.setdefault(position, []).append((len(self.taken), gradient))
         self.differentiated.add(op.id)
         self.taken.append((step, op))
@@ -162,10 +163,6 @@ class _Rows:
             downstream=(self._total(position),),
             at=self._tensor_at(position),
         )
-
-    def _place(self, tensor: TensorId) -> Position:
-        version = self.trace.version_read(tensor)
-        return version.id if version else tensor
 
     def _total(self, position: Position) -> TensorId | None:
         """The whole gradient at a position, if TensorFlow ever added it up."""

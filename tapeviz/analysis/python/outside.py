@@ -176,7 +176,7 @@ class _Slicer:
         Statements are gone through backwards, the nearest first, and each line that binds a name
         once: of a loop one turn tells what the others do.
         """
-        if not self._may_reach(site.frames):
+        if not any(self._line_reaches(frame.line) for frame in site.frames):
             return []
         found: dict[int, Leave] = {}
         seen: dict[tuple[int, str, int], int] = {}
@@ -274,10 +274,6 @@ class _Slicer:
             ),
             None,
         )
-
-    def _may_reach(self, frames: Sequence[StackFrame]) -> bool:
-        """Whether the text alone leads from this place to a line on which something left."""
-        return any(self._line_reaches(frame.line) for frame in frames)
 
     def _line_reaches(self, line: int) -> bool:
         known = self._reaching.get(line)

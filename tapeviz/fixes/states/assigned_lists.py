@@ -186,7 +186,8 @@ def _spread(source: ParsedSource, write: Write) -> _Spread | None:
         elif isinstance(above, (cst.ListComp, cst.GeneratorExp)):
             names = _pairs(above.for_in.target, above.for_in.iter)
         elif isinstance(above, cst.Lambda):
-            call = _mapping(source, above)
+            call = source.enclosing(above, cst.Call)
+            call = call if call is not None and called_name(call) in _MAPPINGS else None
             parameters = [parameter.name.value for parameter in above.params.params]
             given = [arg.value for arg in call.args[1:]] if call is not None else []
             names = dict(zip(parameters, given, strict=False))
@@ -196,11 +197,6 @@ def _spread(source: ParsedSource, write: Write) -> _Spread | None:
             others = {key: value for key, value in names.items() if key != name}
             return _Spread(write, names[name], above, others)
     return None
-
-
-def _mapping(source: ParsedSource, function: cst.Lambda) -> cst.Call | None:
-    call = source.enclosing(function, cst.Call)
-    return call if call is not None and called_name(call) in _MAPPINGS else None
 
 
 def _pairs(

@@ -46,17 +46,13 @@ def block_of(source: ParsedSource, tape: Tape | None) -> Block | None:
         for frame in site.frames:
             found = list(blocks_on(source, frame.line))
             if found:
-                return _best(source, found, tape, frame)
+                named = [block for block in found if block.name == tape.name]
+                return named[0] if named else found[0]
     return None
 
 
 def block_of_call(source: ParsedSource, trace: Trace, call: Call) -> Block | None:
     return block_of(source, trace.tapes.get(call.tape) if call.tape is not None else None)
-
-
-def _best(source: ParsedSource, found: list[Block], tape: Tape, frame: StackFrame) -> Block:
-    named = [block for block in found if block.name == tape.name]
-    return named[0] if named else found[0]
 
 
 def _may_be_tape(item: cst.WithItem) -> bool:

@@ -47,7 +47,8 @@ def watch_lost(case: FixCase) -> Iterator[Edit]:
 def watch_values(case: FixCase) -> Iterator[Edit]:
     """For Keras's variables, whose value ``watch`` takes in their place."""
     source = case.source
-    variable = _is_variable(case)
+    evidence = case.cause.evidence
+    variable = isinstance(evidence, NotWatched) and evidence.how in ("non-trainable", "tape")
     block = block_of_call(source, case.trace, case.call)
     asked = _asked(case)
     if not variable or block is None or asked is None:
@@ -154,11 +155,6 @@ def _asked(case: FixCase) -> cst.BaseExpression | None:
     call = gradient_call(case.source, case.call)
     asked = argument(call, 1, "sources", "source", "xs") if call is not None else None
     return asked.value if asked is not None else None
-
-
-def _is_variable(case: FixCase) -> bool:
-    evidence = case.cause.evidence
-    return isinstance(evidence, NotWatched) and evidence.how in ("non-trainable", "tape")
 
 
 def _late_watches(case: FixCase, block: Block) -> Iterator[Statement]:

@@ -60,18 +60,14 @@ def _put_log_p(plan: Plan, draw: tuple[Statement, cst.Call], block: Block) -> st
     formula = _log_p(source, call, drawn)
     if not formula:
         return ""
-    name = _free_name(plan)
+    # ``log_p``, or ``log_p2`` for the second draw.
+    name = plan.source.free_name("log_p")
+    name = name if not plan.put_after else f"{name}{len(plan.put_after) + 1}"
     if not isinstance(target, cst.Name):
         plan.before(statement, f"{drawn} = {source.code(call)}")
         plan.replace(call, drawn)
     plan.after(statement, f"{name} = {tf}.reduce_sum({formula})")
     return name
-
-
-def _free_name(plan: Plan) -> str:
-    """``log_p``, or ``log_p2`` for the second draw."""
-    name = plan.source.free_name("log_p")
-    return name if not plan.put_after else f"{name}{len(plan.put_after) + 1}"
 
 
 def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:

@@ -84,7 +84,9 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     Raises ``KeyError`` for an unknown key. Takes time linear in ops times depth of groups.
     """
     kinds = frozenset(GROUPINGS[grouping]) if grouping else None
-    ordered = _ordered(graph)
+    # The nodes of ops in the order in which they ran.
+    found = [(name, part) for name, part in graph.parts.items() if isinstance(part, Op)]
+    ordered = sorted(found, key=lambda pair: pair[1].when)
     root = Branch("", "", 0)
     plant(root, ordered, trace, kinds)
     weigh(root)
@@ -105,12 +107,6 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     if kinds is None:
         _gather_values(graph, home, groups)
     return Tree(groups, home, _ends(graph, home, groups))
-
-
-def _ordered(graph: OpGraph) -> list[tuple[NodeId, Op]]:
-    """The nodes of ops in the order in which they ran."""
-    found = [(name, part) for name, part in graph.parts.items() if isinstance(part, Op)]
-    return sorted(found, key=lambda pair: pair[1].when)
 
 
 def _name(

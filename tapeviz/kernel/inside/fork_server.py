@@ -85,7 +85,11 @@ class ForkServer:
             while self._listen():
                 pass
         finally:
-            self._end_all()
+            for child in self._children.values():
+                _signal(child.pid, signal.SIGKILL)
+            for child in self._children.values():
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(child.pid, 0)
         self._remove_folders()
 
     def _remove_folders(self) -> None:
@@ -205,13 +209,6 @@ class ForkServer:
                     _signal_group(pid, signal.SIGKILL)  # end the processes that it started, too
                     del self._children[number]
                     self._report(ended=number, **_ending(status), words=child.last_words())
-
-    def _end_all(self) -> None:
-        for child in self._children.values():
-            _signal(child.pid, signal.SIGKILL)
-        for child in self._children.values():
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(child.pid, 0)
 
     def _report(self, **report: Any) -> None:
         line = json.dumps(report).encode() + b"\n"

@@ -48,7 +48,12 @@ def place_across(
     after[: layers.real] = graph.across / 2 + graph.beside
     group = _wires(layers)
     springs = _springs(graph, layers, np.nan_to_num(fixed))
-    fences = _fences(layers, sequence, before, after)
+    left = np.concatenate([row[:-1] for row in sequence])
+    right = np.concatenate([row[1:] for row in sequence])
+    is_box = before > THIN
+    boxes = is_box[left].astype(int) + is_box[right]
+    gap = np.array([WIRE_GAP, BOX_TO_WIRE, BOX_GAP])[boxes]
+    fences = Fences(left, right, after[left] + before[right] + gap)
     count = int(group.max()) + 1
     grouped = _group_fences(fences, group)
     start = within_fences(np.zeros(count), grouped)
@@ -111,15 +116,6 @@ def _springs(graph: GraphArrays, layers: Layers, docks: Floats) -> Springs:
         np.array(rest, dtype=np.float64),
         np.array(weight, dtype=np.float64),
     )
-
-
-def _fences(layers: Layers, sequence: Sequence[Ints], before: Floats, after: Floats) -> Fences:
-    left = np.concatenate([row[:-1] for row in sequence])
-    right = np.concatenate([row[1:] for row in sequence])
-    is_box = before > THIN
-    boxes = is_box[left].astype(int) + is_box[right]
-    gap = np.array([WIRE_GAP, BOX_TO_WIRE, BOX_GAP])[boxes]
-    return Fences(left, right, after[left] + before[right] + gap)
 
 
 def _group_fences(fences: Fences, group: Ints) -> Fences:

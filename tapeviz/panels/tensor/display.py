@@ -150,18 +150,15 @@ class ArrayDisplay(QWidget):
             self.words.setText("It has no elements.")
             self.pages.setCurrentWidget(self.words)
         elif array.dtype.kind not in "biufc" or _fits_cells(shown):
-            self._show_cells(shown)
+            table = shown if shown.ndim < 3 else shown.reshape(-1, shown.shape[-1])
+            self.cells.show_array(table[:200] if table.ndim else table, self._is_gradient)
+            self.pages.setCurrentWidget(self.cells)
         else:
             self._show_picture(shown)
         self._turns.ask(self._show_histogram)
 
     def _in_sight(self, array: Array) -> Array:
         return array if self.part is not None else self.form.fit(array)[self.slices.index]
-
-    def _show_cells(self, shown: Array) -> None:
-        table = shown if shown.ndim < 3 else shown.reshape(-1, shown.shape[-1])
-        self.cells.show_array(table[:200] if table.ndim else table, self._is_gradient)
-        self.pages.setCurrentWidget(self.cells)
 
     def _show_picture(self, shown: Array) -> None:
         if self.picture is None:

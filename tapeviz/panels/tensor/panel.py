@@ -11,7 +11,6 @@ from ...analysis.inside_words import DOUBT_WORDS, doubt_about
 from ...document import Document
 from ...errors import TapevizError
 from ...trace.model import Array, Stats, Tensor, TensorId, VariableId
-from ...trace.values import TensorPart
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import ShortLabel, link_button, plain_label
@@ -186,18 +185,15 @@ class TensorPanel(Panel):
         summary = describe(tensor.dtype, tensor.shape, stats)
         if part is not None:
             self._tell_doubt(tensor.id)
-            self._show_part(part, tensor.size, summary)
+            step = max(part.steps, default=1)
+            thinned = f" · one in {step} rows and columns is shown" if step > 1 else ""
+            self.stats.setText(summary + thinned)
+            self.copy_button.setEnabled(True)
+            self.display.show_part(part, tensor.size, self._is_shown_as_gradient)
         elif not self.document.values.fetch_part(tensor.id, form.leading + form.rest, index):
             self._show_words(gone_words(self.document, tensor), summary)
         elif was is None:
             self._show_words(FETCHING, summary)
-
-    def _show_part(self, part: TensorPart, size: int | None, summary: str) -> None:
-        step = max(part.steps, default=1)
-        thinned = f" · one in {step} rows and columns is shown" if step > 1 else ""
-        self.stats.setText(summary + thinned)
-        self.copy_button.setEnabled(True)
-        self.display.show_part(part, size, self._is_shown_as_gradient)
 
     def _take_failure(self, kind: str, error: object) -> None:
         """Say that the run's process cannot give the values."""

@@ -41,7 +41,7 @@ def node_that_raised(definition: Any, message: str) -> Any | None:
 def run_up_to(definition: Any, node: Any, attempt: Callable[[Any], _Ran | None]) -> _Ran | None:
     """Return what ``attempt`` gives for the longest copy for which it gives anything: of a loop
     with as many turns as there can be. It gets a definition, and gives ``None`` if that raises."""
-    whole = attempt(_without(definition, node))
+    whole = attempt(_ending_at(definition, node, keeps_node=False).proto)
     if whole is None or node.op not in LOOPS or not _counts_turns(node):
         return whole
     best, turns, step = whole, 0, 1
@@ -63,11 +63,6 @@ def _counts_turns(node: Any) -> bool:
     asks = functions.definition(node.attr["cond"].func.name)
     given = list(asks.signature.input_arg) if asks is not None else []
     return bool(given) and given[0].type == functions.INT32
-
-
-def _without(definition: Any, node: Any) -> Any:
-    """The function without a node, what takes its outputs or waits for it, and any outputs."""
-    return _ending_at(definition, node, keeps_node=False).proto
 
 
 def _with_turns(definition: Any, node: Any, most: int) -> Any:

@@ -74,7 +74,10 @@ class RerunVariables:
         self._set(call, since)
         states = {variable.id: self.read(variable.id) for variable in _variables(call)}
         if between:
-            self._remember(call, states)
+            for identity, value in states.items():
+                known = self._kept.states[identity]
+                known.append((call.sequence, value._numpy_internal()))
+                known.sort(key=lambda entry: entry[0])
         return states
 
     def inputs(self, call: KeptCall) -> list[Any]:
@@ -169,12 +172,6 @@ class RerunVariables:
                 # A copy: what is assigned may be changed in place, and the state is kept.
                 functions.set_variable(self._variable(handle), tf.constant(np.array(value)))
                 since[handle.id] = sequence
-
-    def _remember(self, call: KeptCall, states: dict[int, Any]) -> None:
-        for identity, value in states.items():
-            known = self._kept.states[identity]
-            known.append((call.sequence, value._numpy_internal()))
-            known.sort(key=lambda entry: entry[0])
 
 
 def _variables(call: KeptCall) -> Sequence[Handle]:

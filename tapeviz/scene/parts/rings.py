@@ -33,7 +33,14 @@ def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
                 rings[name] = Ring("nonfinite", status_words(finding))
     for tensor, found in _sources(shown).items():
         for place, name in enumerate(boxes_of(base, tensor, shown)):
-            ring = _source_ring(found)
+            status = "flows" if found is None else found.status
+            kind: RingKind = "source"
+            if status == "none":
+                kind = "cut"
+            elif status == "nonfinite":
+                kind = "nonfinite"
+            words = "" if found is None else status_words(found)
+            ring = Ring(kind, f"source · {words}" if words else "source")
             # All copies of a widely used value are ringed; only the first has words.
             is_copy = place > 0 and base.node(name).is_chip
             # A folded group with a source in it has words only for trouble.
@@ -48,17 +55,6 @@ def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
 def status_words(finding: Finding) -> str:
     """``None``, ``zero``, ``NaN``, ``Inf``; empty for a gradient that flows."""
     return "" if finding.status == "flows" else word_of(finding)
-
-
-def _source_ring(finding: Finding | None) -> Ring:
-    status = "flows" if finding is None else finding.status
-    kind: RingKind = "source"
-    if status == "none":
-        kind = "cut"
-    elif status == "nonfinite":
-        kind = "nonfinite"
-    words = "" if finding is None else status_words(finding)
-    return Ring(kind, f"source · {words}" if words else "source")
 
 
 def _sources(shown: CallDiagnosis) -> dict[TensorId, Finding | None]:
