@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -58,55 +59,45 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """Requests that a trace gives rise to.
+    """Requests that a trace gives rise to, ``most`` of them.
 
     One that gets no answer ends its follow-up, and where that ``is_needed`` all after it. Nothing
     is asked after ``seconds``.
     """
 
-    requests: Callable[[Trace, bool], Iterable[Request]]
+    requests: Callable[[DataFlow, bool], Iterable[Request]]
     """The second argument: whether NumPy values are followed, so that the tape's own gradients are
     in question, too."""
+    most: int
     is_needed: bool = False
     seconds: float = math.inf
 
 
-def _turns_of_loops(trace: Trace, is_following: bool) -> Iterator[Request]:
-    for call in loops_to_complete(DataFlow(trace)):
+def _turns_of_loops(flow: DataFlow, is_following: bool) -> Iterator[Request]:
+    for call in loops_to_complete(flow):
         yield Request("inside", {"op": call, "all_turns": True})
 
 
-def _across_cuts(trace: Trace, is_following: bool) -> Iterator[Request]:
-    calls = calls_to_replay(trace)
-    if calls:
-        flow = DataFlow(trace)
-        yield from (_replay(flow, call, "") for call in calls)
+def _across_cuts(flow: DataFlow, is_following: bool) -> Iterator[Request]:
+    return (_replay(flow, call, "") for call in calls_to_replay(flow.trace))
 
 
-def _rows_of_jacobians(trace: Trace, is_following: bool) -> Iterator[Request]:
-    calls = [call for call in trace.calls if call.method == "jacobian" and call.replay is not None]
-    if calls:
-        flow = DataFlow(trace)
-        for call in calls:
-            yield from (Request("replay", asked) for asked in rows_of_jacobian(flow, call))
+def _rows_of_jacobians(flow: DataFlow, is_following: bool) -> Iterator[Request]:
+    for call in flow.trace.calls:
+        yield from (Request("replay", asked) for asked in rows_of_jacobian(flow, call))
 
 
-def _beyond_and_estimates(trace: Trace, is_following: bool) -> Iterator[Request]:
-    calls = further_calls(trace)
-    if calls:
-        flow = DataFlow(trace)
-        for call in calls:
-            yield from (_replay(flow, call, how) for how in further_ways(flow, call))
+def _beyond_and_estimates(flow: DataFlow, is_following: bool) -> Iterator[Request]:
+    for call in further_calls(flow.trace):
+        yield from (_replay(flow, call, how) for how in further_ways(flow, call))
 
 
-def _finite_differences(trace: Trace, is_following: bool) -> Iterator[Request]:
-    for asked in checks(trace, also_flowing=is_following):
-        yield Request("check", asked)
+def _finite_differences(flow: DataFlow, is_following: bool) -> Iterator[Request]:
+    return (Request("check", asked) for asked in checks(flow, also_flowing=is_following))
 
 
-def _custom_gradients(trace: Trace, is_following: bool) -> Iterator[Request]:
-    for asked in doubts(trace):
-        yield Request("check", asked)
+def _custom_gradients(flow: DataFlow, is_following: bool) -> Iterator[Request]:
+    return (Request("check", asked) for asked in doubts(flow.trace))
 
 
 def _replay(flow: DataFlow, call: Call, how: How) -> Request:
@@ -117,12 +108,12 @@ def _replay(flow: DataFlow, call: Call, how: How) -> Request:
 
 
 FOLLOW_UPS = (
-    FollowUp(_turns_of_loops),
-    FollowUp(_across_cuts, is_needed=True),
-    FollowUp(_rows_of_jacobians),
-    FollowUp(_beyond_and_estimates, is_needed=True),
-    FollowUp(_finite_differences, seconds=1.0),
-    FollowUp(_custom_gradients),
+    FollowUp(_turns_of_loops, 20),
+    FollowUp(_across_cuts, 50, is_needed=True),
+    FollowUp(_rows_of_jacobians, 3_200),
+    FollowUp(_beyond_and_estimates, 40, is_needed=True),
+    FollowUp(_finite_differences, 12, seconds=1.0),
+    FollowUp(_custom_gradients, 8),
 )
 """In this order: each is asked about the trace with the answers to those before."""
 
@@ -267,7 +258,8 @@ class ProcessRequests:
         for follow_up in FOLLOW_UPS:
             until = time.monotonic() + follow_up.seconds
             has_opened = False
-            for asked in follow_up.requests(self._growing.snapshot(), self._is_following):
+            wanted = follow_up.requests(DataFlow(self._growing.snapshot()), self._is_following)
+            for asked in islice(wanted, follow_up.most):
                 if time.monotonic() > until or not self._ask(asked):
                     if follow_up.is_needed:
                         return

@@ -128,7 +128,7 @@ class CallFacts(KeepsAnswers):
         """For each variable the tensors read from it that got a gradient, in the order of reads."""
         reads: dict[VariableId, list[TensorId]] = {}
         for tensor in sorted(self.feeding):
-            version = self.trace.version_read(tensor)
+            version = self.trace.reads.get(tensor)
             if version is not None:
                 reads.setdefault(version.variable, []).append(tensor)
         return reads
@@ -201,7 +201,7 @@ class CallFacts(KeepsAnswers):
 
     def dtype(self, tensor: Position) -> str:
         if isinstance(tensor, VersionId):
-            variable = self.trace.variables[self.flow.version_at(tensor).variable]
+            variable = self.trace.variables[tensor.variable]
             return variable.dtype
         known = self.trace.tensors.get(tensor)
         return known.dtype if known else "float32"

@@ -87,7 +87,7 @@ class Links:
         direct = self._by_tensor.get(tensor)
         if direct is not None:
             return direct
-        version = self._trace.version_read(tensor)
+        version = self._trace.reads.get(tensor)
         if version is not None:
             name = version_id(version)
             return name if name in self.nodes else self._groups.get(name)
@@ -253,7 +253,7 @@ class Links:
         node = self.nodes.get(self.node_of_tensor(tensor) or "")
         if node is None or node.variable is None:
             return (tensor,)
-        version = self._trace.version_read(tensor)
+        version = self._trace.reads.get(tensor)
         reads = version.reads if version is not None else ()
         return (tensor, *reads, TensorId(node.variable))
 

@@ -17,7 +17,6 @@ from .trace_index import (
     NO_LINKS,
     Links,
     TraceIndex,
-    VersionKey,
     shown_calls,
     version_before,
 )
@@ -104,7 +103,7 @@ class _Wiring:
     def wire(self) -> None:
         """Build the graph; each step needs the nodes of those before it."""
         chosen = self._selection
-        versions = [self._version(key) for key in sorted(chosen.scope.versions)]
+        versions = [self._trace.version(key) for key in sorted(chosen.scope.versions)]
         self._add_nodes(versions)
         for version in versions:
             self._join_initial(version)
@@ -182,9 +181,6 @@ class _Wiring:
         maker = self._nodes.maker_of(part)
         return part in wanted or (maker is not None and maker in makers)
 
-    def _version(self, key: VersionKey) -> Version:
-        return self._trace.variables[key[0]].versions[key[1]]
-
     def _add_nodes(self, versions: list[Version]) -> None:
         """Add versions and ops in the order of time, then the edges into the ops."""
         data = self._selection.data
@@ -252,7 +248,7 @@ class _Wiring:
 
     def _join_write(self, op: Op, version: Version) -> None:
         if keeps_prior_state(op.type) and version.index:
-            before = self._version((version.variable, version.index - 1))
+            before = self._trace.version(version.id.prior)
             # A replayed pass names the state by the handle that the write took.
             handle: Link = (TensorId(version.variable), op.id)
             self._edge(version_id(before), op_id(op.id), None, op.id, folded=(handle,))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
 
-from ..trace.model import Call, Op, OpId, TensorId, VariableId
+from ..trace.model import Call, Op, OpId, TensorId, VariableId, VersionId
 from ..trace.state import keeps_prior_state
 from .scope_walk import Scope
 from .trace_index import TraceIndex, version_before
@@ -16,8 +17,15 @@ from .words import is_assign
 
 _MOST_UNCONNECTED = 60
 """Ops to show, at most, that a source leads to if none of them leads to the target."""
-WayPoint = tuple[str, int, int]
-"""("op", id, 0), ("tensor", id, 0) or ("version", id of the variable, index)."""
+
+
+class _Ran(NamedTuple):
+    """An op on a way."""
+
+    op: OpId
+
+
+WayPoint = TensorId | VersionId | _Ran
 
 
 def ways_between(
@@ -30,7 +38,7 @@ def ways_between(
     """
     trace = index.trace
     onward: dict[WayPoint, list[WayPoint]] = {}
-    waiting: list[tuple[WayPoint, bool]] = [(("tensor", tensor, 0), False) for tensor in targets]
+    waiting: list[tuple[WayPoint, bool]] = [(tensor, False) for tensor in targets]
     seen = {position for position, _ in waiting}
     starts: list[WayPoint] = []
 
@@ -42,46 +50,41 @@ def ways_between(
 
     while waiting:
         position, past_write = waiting.pop()
-        kind, number, version_index = position
-        if kind == "tensor":
-            tensor = TensorId(number)
-            if tensor in sources:
+        if isinstance(position, int):
+            if position in sources:
                 starts.append(position)
                 continue
-            read = trace.reads.get(tensor)
-            producer = trace.producers.get(tensor)
+            read = trace.reads.get(position)
+            producer = trace.producers.get(position)
             if read is not None:
-                lead(("version", read.variable, read.index), position, past_write)
+                lead(read.id, position, past_write)
             elif producer is not None:
                 op = trace.ops[producer]
                 if past_write and op.id in index.descent.backward and not op.tapes:
                     continue
-                lead(("op", producer, 0), position, past_write)
-            for left in index.links.get(tensor, ()):
-                version = version_before(trace, left, tensor)
-                if version is None:
-                    lead(("tensor", left, 0), position, past_write)
-                else:
-                    lead(("version", version.variable, version.index), position, past_write)
-        elif kind == "op":
-            op = trace.ops[OpId(number)]
+                lead(_Ran(producer), position, past_write)
+            for left in index.links.get(position, ()):
+                written = version_before(trace, left, position)
+                lead(left if written is None else written.id, position, past_write)
+        elif isinstance(position, _Ran):
+            op = trace.ops[position.op]
             for tensor in op.inputs:
                 if VariableId(tensor) not in trace.variables:
-                    lead(("tensor", tensor, 0), position, past_write)
+                    lead(tensor, position, past_write)
                 elif (touched := trace.touches.get((op.id, VariableId(tensor)))) is not None:
-                    lead(("version", touched.variable, touched.index), position, past_write)
+                    lead(touched.id, position, past_write)
         else:
-            if TensorId(number) in sources:
+            if TensorId(position.variable) in sources:
                 starts.append(position)
                 continue
-            version = trace.variables[VariableId(number)].versions[version_index]
+            version = trace.version(position)
             if version.index == 0:
                 if version.value is not None and version.value in index.descent.carrying:
-                    lead(("tensor", version.value, 0), position, past_write)
+                    lead(version.value, position, past_write)
             elif version.op is not None and version.op in trace.ops:
-                lead(("op", version.op, 0), position, True)
+                lead(_Ran(version.op), position, True)
                 if keeps_prior_state(trace.ops[version.op].type):
-                    lead(("version", number, version_index - 1), position, True)
+                    lead(position.prior, position, True)
     return _between(starts, onward)
 
 
@@ -91,13 +94,12 @@ def _between(starts: list[WayPoint], onward: Mapping[WayPoint, list[WayPoint]]) 
     reached = set(starts)
     while starts:
         position = starts.pop()
-        kind, number, version_index = position
-        if kind == "op":
-            found.ops.add(OpId(number))
-        elif kind == "tensor":
-            found.tensors.add(TensorId(number))
+        if isinstance(position, VersionId):
+            found.versions.add(position)
+        elif isinstance(position, _Ran):
+            found.ops.add(position.op)
         else:
-            found.versions.add((VariableId(number), version_index))
+            found.tensors.add(position)
         for further in onward.get(position, ()):
             if further not in reached:
                 reached.add(further)

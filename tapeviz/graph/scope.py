@@ -146,7 +146,7 @@ def _forward_scope(index: TraceIndex) -> Scope:
 
 def everything(trace: Trace) -> Scope:
     """The content of a picture of the whole run."""
-    versions = {(v.id, version.index) for v in trace.variables.values() for version in v.versions}
+    versions = {version.id for v in trace.variables.values() for version in v.versions}
     creations = {v.versions[0].op for v in trace.variables.values() if v.versions}
     ops = {op.id for op in trace.ops.values() if op.type not in _NEVER_NODES}
     return Scope({op for op in ops if op not in creations}, versions)

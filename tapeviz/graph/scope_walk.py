@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..trace.model import Call, Op, OpId, TensorId, VariableId, Version
+from ..trace.model import Call, Op, OpId, TensorId, VariableId, Version, VersionId
 from ..trace.state import keeps_prior_state
-from .trace_index import TraceIndex, VersionKey, version_at, version_before
+from .trace_index import TraceIndex, version_at, version_before
 
 
 @dataclass(slots=True)
@@ -16,7 +16,7 @@ class Scope:
     ops that are not in the picture."""
 
     ops: set[OpId] = field(default_factory=set)
-    versions: set[VersionKey] = field(default_factory=set)
+    versions: set[VersionId] = field(default_factory=set)
     tensors: set[TensorId] = field(default_factory=set)
     outside: set[TensorId] = field(default_factory=set)
     cuts: set[OpId] = field(default_factory=set)
@@ -80,7 +80,7 @@ class ScopeWalk:
         for left in self._index.links.get(returned, ()):
             version = version_before(self._trace, left, returned)
             if version is not None:
-                if (version.variable, version.index) in self._admitted.versions:
+                if version.id in self._admitted.versions:
                     further.extend(self.keep_version(version))
                 continue
             made = self._trace.producers.get(left)
@@ -112,8 +112,7 @@ class ScopeWalk:
         """Add a version and the writes that led to it, as far as they belong to the picture;
         returns the tensors to reach next."""
         further: list[TensorId] = []
-        while (version.variable, version.index) not in self.scope.versions:
-            key = (version.variable, version.index)
+        while (key := version.id) not in self.scope.versions:
             self.scope.versions.add(key)
             op = self._trace.ops.get(version.op) if version.op is not None else None
             if version.index == 0:
@@ -129,7 +128,7 @@ class ScopeWalk:
             further.extend(self._keep_op(op))
             if not keeps_prior_state(op.type):
                 break
-            version = self._trace.variables[version.variable].versions[version.index - 1]
+            version = self._trace.version(key.prior)
         return further
 
     def reach_operand(self, tensor: TensorId, call: Call) -> None:
@@ -138,9 +137,7 @@ class ScopeWalk:
         if variable is None:
             self.reach([tensor])
             return
-        if any(
-            (variable.id, version.index) in self.scope.versions for version in variable.versions
-        ):
+        if any(version.id in self.scope.versions for version in variable.versions):
             return
         seen = version_at(variable, call.when)
         if seen is not None:

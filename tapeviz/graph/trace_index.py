@@ -12,7 +12,6 @@ from types import MappingProxyType
 from ..trace.model import Call, Op, OpId, TensorId, Trace, Variable, VariableId, Version
 from ..trace.naming import variable_names
 
-VersionKey = tuple[VariableId, int]
 Links = Mapping[TensorId, tuple[TensorId, ...]]
 """Constant → the tensors whose values left TensorFlow and came back as this constant."""
 NO_LINKS: Links = MappingProxyType({})

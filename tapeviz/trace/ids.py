@@ -22,5 +22,9 @@ class VersionId(NamedTuple):
     variable: VariableId
     number: int
 
+    @property
+    def prior(self) -> VersionId:
+        return VersionId(self.variable, self.number - 1)
+
     def __str__(self) -> str:
         return f"v{self.variable}:{self.number}"

@@ -444,9 +444,8 @@ class Trace:
 
         return stats_of(self, tensor)
 
-    def version_read(self, tensor: TensorId) -> Version | None:
-        """The version of a variable that this tensor was read from."""
-        return self.reads.get(tensor)
+    def version(self, identity: VersionId) -> Version:
+        return self.variables[identity.variable].versions[identity.number]
 
     reads: Mapping[TensorId, Version] = field(default_factory=dict)
     """Tensor read from a variable → the version read."""

@@ -40,7 +40,7 @@ def changed_state(asked: EdgeUnderTest) -> Cause | None:
     if op is None or not (edge.kind in ("assign", "state") or op.type in REF_ASSIGNS):
         return None
     if isinstance(edge.end, VersionId):
-        name = name_of(facts.trace, facts.flow.version_at(edge.end).variable)
+        name = name_of(facts.trace, edge.end.variable)
     else:
         # The name of a TF1 ref variable in the graph, by the op that writes to it.
         made = facts.trace.producers.get(op.inputs[0])
@@ -93,10 +93,10 @@ _Outline = tuple[tuple[int, ...], float, float]
 
 def _given(used: Used) -> dict[_Outline, list[_Given]]:
     """The values that came from outside, by what equal ones have in common."""
-    trace, flow = used.facts.trace, used.facts.flow
+    trace = used.facts.trace
     found: dict[_Outline, list[_Given]] = {}
     for number, position in enumerate(used.positions):
-        version = flow.version_at(position) if isinstance(position, VersionId) else None
+        version = trace.version(position) if isinstance(position, VersionId) else None
         if version is None or version.op is None or version.value in trace.producers:
             continue
         op, value = trace.ops[version.op], trace.value(version.value or TensorId(0))

@@ -32,6 +32,6 @@ def made_variable(asked: EdgeUnderTest) -> Cause | None:
     edge, facts = asked.edge, asked.facts
     if edge.kind != "creation" or not isinstance(edge.end, VersionId):
         return None
-    variable = facts.trace.variables[facts.flow.version_at(edge.end).variable]
+    variable = facts.trace.variables[edge.end.variable]
     evidence = NewVariable(name_of(facts.trace, variable.id))
     return facts.cause(evidence, variable.site.line, edge)

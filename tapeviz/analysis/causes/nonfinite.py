@@ -207,7 +207,7 @@ def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     if bad is None:
         return facts.cause_at(_what_did_it(facts, step, op), op)
     first = _first_bad(facts, bad)
-    is_from_variable = facts.trace.version_read(first) is not None
+    is_from_variable = facts.trace.reads.get(first) is not None
     evidence = Nonfinite("input", origin=_origin(facts, first), is_from_variable=is_from_variable)
     user = facts.cause_at(evidence, op)
     maker = _maker(facts, first)
@@ -253,7 +253,7 @@ def _is_bad(facts: CallFacts, tensor: TensorId) -> bool:
 def _origin(facts: CallFacts, first: TensorId) -> str:
     """Where the first such number of the forward pass came from, in words."""
     trace = facts.trace
-    version = trace.version_read(first)
+    version = trace.reads.get(first)
     if version is not None:
         return f"{name_of(trace, version.variable)} holds it"
     maker = _maker(facts, first)
@@ -265,7 +265,7 @@ def _origin(facts: CallFacts, first: TensorId) -> str:
 
 def _maker(facts: CallFacts, first: TensorId) -> Op | None:
     """The op of the forward pass that made the first such number; None if it was given."""
-    if facts.trace.version_read(first) is not None:
+    if facts.trace.reads.get(first) is not None:
         return None
     return facts.trace.ops.get(facts.trace.producers.get(first, OpId(0)))
 
@@ -274,7 +274,7 @@ def _first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
     """The first tensor with such numbers among those that this one was made from."""
     trace = facts.trace
     seen: set[TensorId] = set()
-    while tensor not in seen and trace.version_read(tensor) is None:
+    while tensor not in seen and trace.reads.get(tensor) is None:
         seen.add(tensor)
         maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
         taken = maker.inputs if maker is not None else ()

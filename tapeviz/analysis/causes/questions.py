@@ -82,10 +82,8 @@ class Used(KeepsAnswers):
     @cached_property
     def tensors(self) -> frozenset[TensorId]:
         """Tensors of the target's ancestry, and the handles of its variables."""
-        flow = self.facts.flow
         return frozenset(
-            used if isinstance(used, int) else TensorId(flow.version_at(used).variable)
-            for used in self.positions
+            used if isinstance(used, int) else TensorId(used.variable) for used in self.positions
         )
 
 

@@ -207,7 +207,7 @@ def _is_view_of(case: Unlinked, tensor: TensorId) -> bool:
 def _handle(case: Unlinked, position: Position) -> TensorId | None:
     if isinstance(position, int):
         return None
-    return TensorId(case.facts.flow.version_at(position).variable)
+    return TensorId(position.variable)
 
 
 def _made_again(case: Unlinked) -> Cause | None:
@@ -313,7 +313,7 @@ class _Same:
         trace = self.facts.trace
         read = trace.reads.get(first), trace.reads.get(other)
         if read[0] is not None and read[1] is not None:
-            return (read[0].variable, read[0].index) == (read[1].variable, read[1].index)
+            return read[0].id == read[1].id
         made = trace.producers.get(first), trace.producers.get(other)
         if made[0] is not None and made[1] is not None:
             return self.ops(trace.ops[made[0]], trace.ops[made[1]], depth + 1)

@@ -64,7 +64,7 @@ def went_into_metric(asked: EdgeUnderTest) -> Cause | None:
     edge, facts, op = asked.edge, asked.facts, asked.op
     if op is None or edge.kind not in ("assign", "state") or not isinstance(edge.end, VersionId):
         return None
-    if facts.trace.variables[facts.flow.version_at(edge.end).variable].owner != "metric":
+    if facts.trace.variables[edge.end.variable].owner != "metric":
         return None
     return facts.cause(StatefulObject("metric"), op.line, edge)
 

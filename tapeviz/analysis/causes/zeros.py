@@ -168,7 +168,7 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
     ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x;
     ``y - x + x`` is y.
     """
-    version = facts.trace.version_read(tensor)
+    version = facts.trace.reads.get(tensor)
     reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
     shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.get(t, ())]
     users = [op for _, _, op in shares]

@@ -22,7 +22,6 @@ from ...trace.model import (
     Site,
     TensorId,
     Trace,
-    Variable,
     VariableId,
     Version,
     VersionId,
@@ -91,8 +90,8 @@ class DataFlow:
 
     def _edges_into(self, position: Position) -> tuple[DataEdge, ...]:
         if isinstance(position, VersionId):
-            return self._into_version(self._versions[position])
-        version = self.trace.version_read(position)
+            return self._into_version(self.trace.version(position))
+        version = self.trace.reads.get(position)
         if version is not None:
             reader = self.trace.producers.get(position)
             return (DataEdge("read", version.id, position, reader),)
@@ -283,14 +282,6 @@ class DataFlow:
     def list_writes(self) -> Sequence[Op]:
         """Ops that gave a new list with another element; the old list stays as it was."""
         return [op for op in self.trace.ops.values() if op.type in LIST_WRITES]
-
-    @cached_property
-    def _versions(self) -> dict[VersionId, Version]:
-        variables: Iterable[Variable] = self.trace.variables.values()
-        return {version.id: version for variable in variables for version in variable.versions}
-
-    def version_at(self, position: VersionId) -> Version:
-        return self._versions[position]
 
     def positions_of_source(self, tensor: TensorId) -> tuple[Position, ...]:
         """Where a source of a gradient call starts: a tensor, or all versions of a variable."""

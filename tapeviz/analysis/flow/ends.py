@@ -157,7 +157,7 @@ def _made_from(facts: CallFacts) -> Iterator[str]:
         seen.add(position)
         for edge in flow.into(position):
             if isinstance(edge.start, VersionId):
-                yield name_of(trace, flow.version_at(edge.start).variable)
+                yield name_of(trace, edge.start.variable)
                 continue
             is_variable = VariableId(edge.start) in trace.variables
             names = trace.names.get(edge.start, ())
@@ -173,7 +173,7 @@ def _variables(facts: CallFacts) -> list[str]:
     positions = (
         position for position in facts.paths.recent.into if isinstance(position, VersionId)
     )
-    handles = dict.fromkeys(facts.flow.version_at(position).variable for position in positions)
+    handles = dict.fromkeys(position.variable for position in positions)
     return [name_of(facts.trace, handle) for handle in handles][:_MOST_VARIABLES]
 
 

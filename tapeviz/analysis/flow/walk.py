@@ -85,7 +85,7 @@ class _Rows:
             return
         for tensor, gradient in zip(op.inputs, step.downstream, strict=False):
             if gradient is not None:
-                version = self.trace.version_read(tensor)
+                version = self.trace.reads.get(tensor)
                 position = version.id if version else tensor
                 self.shares.setdefault(position, []).append((len(self.taken), gradient))
         self.differentiated.add(op.id)
@@ -188,7 +188,7 @@ class _Rows:
         """The tensor at a position: of a variable's version one that was read from it."""
         if not isinstance(position, VersionId):
             return position
-        reads = self.trace.variables[position.variable].versions[position.number].reads
+        reads = self.trace.version(position).reads
         return reads[-1] if reads else None
 
     def _line_and_name(self, position: Position) -> tuple[int, str]:

@@ -13,14 +13,13 @@ from ..flow.dataflow import DataFlow
 from ..flow.paths import Paths
 from .replays import is_unconnected, run_shown, seeds_of, starts_of
 
-MAX_CHECKS = 12
 
-
-def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, Any]]:
-    """The arguments of the kernel's ``check`` for the first gradients that a replay gave.
+def checks(flow: DataFlow, *, also_flowing: bool) -> Iterator[dict[str, Any]]:
+    """The arguments of the kernel's ``check`` for each gradient that a replay gave.
 
     ``also_flowing``: for those that the tape gave, too.
     """
+    trace = flow.trace
     calls = [
         call
         for call in trace.calls
@@ -28,8 +27,7 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
     ]
     if not calls:
         return
-    asked = 0
-    flow, numbers = DataFlow(trace), _EagerNumbers(trace)
+    numbers = _EagerNumbers(trace)
     for call in calls:
         wanted = [
             (source.tensor, found)
@@ -51,9 +49,6 @@ def checks(trace: Trace, *, also_flowing: bool = False) -> Iterator[dict[str, An
                 "writes_since": numbers.last_before(since) + 1,
                 "until": until,
             }
-            asked += 1
-            if asked == MAX_CHECKS:
-                return
 
 
 class _EagerNumbers:

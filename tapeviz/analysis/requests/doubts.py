@@ -8,7 +8,6 @@ from typing import Any
 from ...trace.model import Call, Op, Step, TensorId, Trace
 from ...trace.op_kinds import ops_with
 
-MAX_DOUBTS = 8
 _COPIES = ops_with("copy")
 
 
@@ -18,17 +17,12 @@ def doubts(trace: Trace) -> Iterator[dict[str, Any]]:
     Left alone: what gives its input back as it is, for its gradient is meant to be another.
     """
     seen: set[tuple[str, int]] = set()
-    asked = 0
     for call, step, op in _first_uses(trace):
         key = (op.function, op.function_line)
         if key in seen:
             continue
         seen.add(key)
-        for request in _requests(trace, call, step, op):
-            yield request
-            asked += 1
-            if asked == MAX_DOUBTS:
-                return
+        yield from _requests(trace, call, step, op)
 
 
 def _first_uses(trace: Trace) -> Iterator[tuple[Call, Step, Op]]:
@@ -85,5 +79,5 @@ def _moved(trace: Trace, tensor: TensorId) -> int:
 
     The body reads a variable by itself; the read among the inputs of the entry is made after it.
     """
-    version = trace.version_read(tensor)
+    version = trace.reads.get(tensor)
     return tensor if version is None else version.variable

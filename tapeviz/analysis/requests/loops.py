@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, TensorId, Trace
 from ..flow.dataflow import DataFlow
 from ..flow.paths import Paths
 from .replays import starts_of
 
-MOST_CALLS = 20
 MOST_OPS = 10_000
 """Ops in all turns of a call's loops, up to which a gradient is led back through every turn."""
 
 
-def loops_to_complete(flow: DataFlow) -> tuple[OpId, ...]:
+def loops_to_complete(flow: DataFlow) -> list[OpId]:
     """Calls with loops of which some turns were not recorded, on the path of gradients that are
     None or zero; as the numbers that a kernel knows them by."""
     trace = flow.trace
@@ -30,7 +27,7 @@ def loops_to_complete(flow: DataFlow) -> tuple[OpId, ...]:
             known = trace.ops.get(function) if function is not None else None
             if known is not None and known.ran_as is not None and _is_worth_turning(trace, known):
                 found[known.ran_as] = None
-    return tuple(islice(found, MOST_CALLS))
+    return list(found)
 
 
 def _is_missing(trace: Trace, result: TensorId | None) -> bool:

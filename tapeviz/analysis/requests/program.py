@@ -87,7 +87,7 @@ def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
                 if touched is not None:
                     yield op.when - 0.5, ["move", tensor, str(touched.id)]
         return
-    prior = str(version.id._replace(number=version.index - 1)) if version.index else 0
+    prior = str(version.id.prior) if version.index else 0
     yield op.when, ["assign", op.id, str(version.id), version.value or 0, prior]
 
 

@@ -7,7 +7,6 @@ The kernel runs TensorFlow's own gradient functions over the tensors it kept
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from ...errors import TapevizError
@@ -18,21 +17,18 @@ from ..flow.paths import Paths
 from .program import How, has_turns, is_custom, program_of
 
 MAX_OPS = 20_000
-MAX_CALLS = 50
-MAX_FURTHER = 20
 MAX_ROWS = 64
 """Elements of a target whose jacobian across a cut is computed, one by one."""
 
 
-def calls_to_replay(trace: Trace) -> tuple[Call, ...]:
+def calls_to_replay(trace: Trace) -> Iterator[Call]:
     """The eager calls that need a replay to be understood.
 
     Those with a source unconnected, whose gradient could be had across a cut; and jacobians that
-    are zero or not finite, of which TensorFlow shows no step. One that the snippet repeats in a
-    loop is replayed for its first times only.
+    are zero or not finite, of which TensorFlow shows no step.
     """
     wanted = (call for call in trace.calls if call.ended and call.replay is None)
-    return tuple(call for call in wanted if _needs_replay(trace, call))[:MAX_CALLS]
+    return (call for call in wanted if _needs_replay(trace, call))
 
 
 def _needs_replay(trace: Trace, call: Call) -> bool:
@@ -130,10 +126,10 @@ def run_shown(trace: Trace, call: Call) -> dict[str, int]:
     return {"within": run.ran_as} if run is not None and run.ran_as is not None else {}
 
 
-def further_calls(trace: Trace) -> tuple[Call, ...]:
+def further_calls(trace: Trace) -> Iterator[Call]:
     """Calls that still need a second replay (through stop_gradient, or with estimated slopes)."""
     is_signing = any(map(_is_signing, trace.ops.values()))
-    wanted = (
+    return (
         call
         for call in trace.calls
         if call.method == "gradient"
@@ -142,7 +138,6 @@ def further_calls(trace: Trace) -> tuple[Call, ...]:
         and (call.replay is not None or is_signing)
         and any(_lacks(trace, call, place) for place in range(len(call.results)))
     )
-    return tuple(islice(wanted, MAX_FURTHER))
 
 
 def _is_signing(op: Op) -> bool:

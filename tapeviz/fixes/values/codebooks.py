@@ -86,7 +86,7 @@ def _made_with(trace: Trace, chosen: Op, before: int) -> Iterator[tuple[Op, set[
 
 def _tables(trace: Trace, tensors: set[TensorId]) -> set[TensorId]:
     """The tensors, and the handles of the variables that they were read from."""
-    reads = (trace.version_read(tensor) for tensor in tensors)
+    reads = (trace.reads.get(tensor) for tensor in tensors)
     return tensors | {TensorId(read.variable) for read in reads if read is not None}
 
 
