@@ -207,10 +207,13 @@ def _value(tf: Any, leaf: Any, fetched: dict[int, Any]) -> Any:
 
 
 def _named_values(space: dict[str, Any], wanted: list[str]) -> dict[str, Any]:
-    found = {name: space[name] for name in wanted if name in space}
-    return {
-        name: value.numpy() if hasattr(value, "numpy") else value for name, value in found.items()
-    }
+    return {name: _as_numpy(space[name]) for name in wanted if name in space}
+
+
+def _as_numpy(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_as_numpy(item) for item in value]
+    return value.numpy() if hasattr(value, "numpy") else value
 
 
 def _in_child(order: Order, folder: str, tf: Any, private: Private) -> None:

@@ -57,12 +57,20 @@ class PlainRuns:
             env=environment,
         )
 
-    def run(self, text: str, *, argv: Sequence[str] = (), probes: bool = False) -> PlainRun:
+    def run(
+        self,
+        text: str,
+        *,
+        argv: Sequence[str] = (),
+        probes: bool = False,
+        wanted: Sequence[str] = (),
+    ) -> PlainRun:
         """Run a snippet to the end of its text, with the results of its gradient calls kept.
 
-        ``probes``: it finds a ``probe(name, tensor, tapes)`` among its names.
+        ``probes``: it finds a ``probe(name, tensor, tapes)`` among its names. ``wanted``: names
+        whose values are kept, too.
         """
-        told = self._answer([text], argv=argv, keep_results=True, probes=probes)
+        told = self._answer([text], argv=argv, keep_results=True, probes=probes, wanted=wanted)
         assert not told.died, f"the plain process ended with {told.died}: {told.err}"
         return told
 
