@@ -481,6 +481,8 @@ class Document(QObject):
     # Trouble
 
     def _take_failure(self, kind: str, error: BaseException) -> None:
+        if kind == "fetch" and isinstance(error, TapevizError):
+            return  # the tensor panel says it, in the place of the values
         self.complain(failure_words(kind, error))
         if not isinstance(error, TapevizError):
             self.failed.emit(kind, error)

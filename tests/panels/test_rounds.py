@@ -25,6 +25,7 @@ from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.rounds.panel import OverTimePanel
 from tapeviz.panels.rounds.sparkline import drawn_rounds
+from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
 from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace
@@ -86,6 +87,24 @@ def test_the_strip_moves_through_the_rounds(qtbot: QtBot, loop: Document, light:
     right = QPoint(strip.slider.width() - 4, 20)
     qtbot.mouseClick(strip.slider, Qt.MouseButton.LeftButton, pos=right)
     assert loop.round == total
+
+
+def test_words_about_a_round_leave_room_for_the_slider(
+    qtbot: QtBot, loop: Document, light: Theme
+) -> None:
+    panel = GraphPanel(loop, light)
+    qtbot.addWidget(panel)
+    panel.resize(480, 320)
+    panel.show()
+    qtbot.waitExposed(panel)
+    strip = panel.rounds
+    assert not strip.trouble.isVisible()
+    strip._show_trouble("∂dense/kernel None · ∂dense/bias None · 40 more sources are None")
+    qtbot.waitUntil(lambda: strip.trouble.isVisible())
+    qtbot.waitUntil(lambda: strip.slider.width() >= LEAST_SLIDER)
+    assert strip.trouble.width() < strip.trouble.sizeHint().width()
+    assert panel.width() == 480
+    assert not strip.numbers.isVisible()
 
 
 def test_another_round_changes_values_and_moves_no_box(loop: Document) -> None:

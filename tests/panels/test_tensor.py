@@ -262,6 +262,7 @@ def test_values_that_were_let_go_of_are_not_waited_for(
     assert "Fetching" in panel.display.words.text()
     document.background.failed.emit("fetch", TapevizError("they were let go of"))
     assert panel.display.words.text() == "The values cannot be had: they were let go of."
+    assert document.trouble == "", "the status line does not repeat it"
 
 
 def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(

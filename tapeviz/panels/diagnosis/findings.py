@@ -35,6 +35,9 @@ NARROW = 140
 """Px; a table of values that is wider has its words below it."""
 MOST_ALIKE = 6
 """Sources with the same outcome that a card names, at most."""
+NORM = "norm "
+OUTCOME = 120
+"""Px that the outcome of such a source keeps beside its name."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
 """Links of a card to rounds that differ, at most, in all and in a row."""
 
@@ -273,12 +276,16 @@ class FindingCard(Card):
         rows = QGridLayout()
         rows.setHorizontalSpacing(14)
         rows.setVerticalSpacing(3)
-        rows.setColumnStretch(1, 1)
-        for row, result in enumerate(alike[:MOST_ALIKE]):
+        rows.setColumnStretch(2, 1)  # a column of its own: a stretched one would give way first
+        shown = [result_in_a_line(self._document.trace, result) for result in alike[:MOST_ALIKE]]
+        if self.series is not None and all(words.startswith(NORM) for words in shown):
+            shown = [words.removeprefix(NORM) for words in shown]  # the line above says it
+        for row, words in enumerate(shown):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
             called.setText(names[row])
             label = ShortLabel("muted")
-            label.setText(result_in_a_line(self._document.trace, result))
+            label.setText(words)
+            label.setMinimumWidth(min(label.sizeHint().width(), OUTCOME))
             rows.addWidget(called, row, 0)
             rows.addWidget(label, row, 1)
         self.column.addLayout(rows)

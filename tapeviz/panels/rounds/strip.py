@@ -24,6 +24,9 @@ ROOMY = 560
 WIDE = 480
 """and of width from which a single row has room for the numbers."""
 
+LEAST_SLIDER = 96
+"""Px of width that the slider keeps in a single row."""
+
 
 class RoundStrip(QFrame):
     """Is there when the call that is drawn is one of several rounds, or was made in a compiled
@@ -39,7 +42,7 @@ class RoundStrip(QFrame):
         self.forward.clicked.connect(lambda: document.select_round(document.round + 1))
         self.number = plain_label(name="roundNumber")
         self.total = plain_label(name="muted")
-        self.trouble = plain_label(name="roundTrouble")
+        self.trouble = ShortLabel("roundTrouble")
         self.numbers = ShortLabel("muted")
         self.numbers.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.slider = RoundSlider(theme)
@@ -49,14 +52,14 @@ class RoundStrip(QFrame):
         for part in (self.back, self.number, self.total, self.forward):
             self._row.addWidget(part)
         self._row.addSpacing(8)
-        self._row.addWidget(self.trouble)
+        self._row.addWidget(self.trouble, 4)
         self._row.addWidget(self.numbers, 2)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(8, 1, 12, 2)
         self._column.setSpacing(0)
         self._column.addLayout(self._row)
         self._column.addWidget(self.slider)
-        self._has_one_row = False
+        self._has_one_row, self._has_room = False, True
         for signal in (
             document.diagnosis_changed,
             document.view_changed,
@@ -73,16 +76,20 @@ class RoundStrip(QFrame):
 
     def fit_into(self, width: int, height: int) -> None:
         """In a low panel (px) the slider stands beside the number, so that the graph keeps the
-        room; in one that is narrow, too, the numbers are left to the cards."""
+        room; in one that is narrow, too, or beside words about trouble, the numbers are left to the
+        cards."""
         has_one_row = height < ROOMY
-        self.numbers.setVisible(width >= WIDE or not has_one_row)
+        self._has_room = width >= WIDE or not has_one_row
+        self._show_numbers()
         if has_one_row == self._has_one_row:
             return
         self._has_one_row = has_one_row
         if has_one_row:
             self._row.insertWidget(self._row.indexOf(self.trouble), self.slider, 3)
+            self.slider.setMinimumWidth(LEAST_SLIDER)
         else:
             self._column.addWidget(self.slider)
+            self.slider.setMinimumWidth(0)
         self._show()
 
     def _show(self) -> None:
@@ -93,7 +100,7 @@ class RoundStrip(QFrame):
         elif site is not None:
             line = f" · line {site.line}" if site.line and not self._has_one_row else ""
             self._show_number("round", number, len(site), line)
-            self.trouble.setText(trouble_words(site, number))
+            self._show_trouble(trouble_words(site, number))
             self.numbers.setText(numbers_of_round(site, number))
             self.slider.show_site(site, number)
         elif run is not None and run.count > 1 and not document.is_running:
@@ -119,11 +126,20 @@ class RoundStrip(QFrame):
         self.slider.setAccessibleDescription(f"{noun} {number} of {count}{about}")
         self.show()
 
+    def _show_trouble(self, words: str) -> None:
+        self.trouble.setText(words)
+        self.trouble.setVisible(bool(words))
+        self._show_numbers()
+
+    def _show_numbers(self) -> None:
+        gives_way = self._has_one_row and bool(self.trouble.text())
+        self.numbers.setVisible(self._has_room and not gives_way)
+
     def _show_run(self, number: int, run: ShownRun) -> None:
         """Which call of a compiled function: what it returned, and whether it is known inside."""
         returned = self._document.insides.returned()
         known = returned[number - 1]
-        self.trouble.setText(short_words(run.op.inside) if number == run.number else "")
+        self._show_trouble(short_words(run.op.inside) if number == run.number else "")
         self.numbers.setText("" if known != known else f"returned {number_text(known)}")
         self.slider.show_calls(returned, number)
 
