@@ -26,7 +26,7 @@ from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..graph.model import NodeId
 from ..scene.model import Overlay, Scene
-from ..trace.model import EMPTY_TRACE, CallId, TensorId, Trace
+from ..trace.model import EMPTY_TRACE, CallId, StackFrame, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, failure_words
 from .comparing import Comparing
@@ -109,6 +109,7 @@ class Document(QObject):
         self.comparing = Comparing(self)
         self.hovered: frozenset[NodeId] = frozenset()
         """The nodes of what the pointer is over, in any panel."""
+        self._hovered_spans: tuple[StackFrame, ...] = ()
         self.insides = Insides(self)
         self.values = Values(self)
         self.folding = Folding(self)
@@ -414,11 +415,19 @@ class Document(QObject):
         tensor = self.links.tensor_of(nodes)
         self._select(Selection(nodes, self.links.line_of(nodes), tensor, self.selection.side))
 
-    def hover(self, nodes: frozenset[NodeId]) -> None:
-        """Note that the pointer is over something that these nodes stand for (empty: nothing)."""
-        if nodes != self.hovered:
-            self.hovered = nodes
+    def hover(self, nodes: frozenset[NodeId], spans: tuple[StackFrame, ...] = ()) -> None:
+        """Note that the pointer is over something that these nodes stand for (empty: nothing).
+
+        ``spans``: its places in the text, where the nodes alone do not tell them.
+        """
+        if (nodes, spans) != (self.hovered, self._hovered_spans):
+            self.hovered, self._hovered_spans = nodes, spans
             self.hover_changed.emit()
+
+    @property
+    def lit_spans(self) -> tuple[StackFrame, ...]:
+        """The places, in the text that ran, of what is pointed at, else of what is selected."""
+        return self._hovered_spans or self.links.spans_of(self.hovered or self.selection.nodes)
 
     def select_line(self, line: int) -> None:
         """Select the nodes of a line of the present text."""

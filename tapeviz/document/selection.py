@@ -106,6 +106,11 @@ class Links:
                 found.update(dict.fromkeys(variable.site.frames[:1] if variable else ()))
         return tuple(found)
 
+    def spans_of_step(self, step: WalkStep) -> tuple[StackFrame, ...]:
+        """Where in the text the op of a step was made, also if its node is folded away."""
+        op = self._trace.ops.get(step.op) if step.op is not None else None
+        return op.site.frames[:1] if op is not None else ()
+
     def line_of_operand(self, tensor: TensorId) -> int:
         """The line on which a source or a target of a gradient was made; 0 where unknown."""
         node = self.node_of_tensor(tensor)

@@ -260,6 +260,11 @@ def test_a_node_pointed_at_lights_its_expression(qtbot: QtBot, panel: SourcePane
     (lit,) = panel.editor.extraSelections()
     assert lit.cursor.selectedText() == "tf.reduce_mean(y)"
     assert 7 in {mark.line for mark in marks_of(document) if mark.tint == "linked"}
+    document.hover(frozenset(("group:folded",)))
+    assert panel.editor.extraSelections() == []
+    document.hover(frozenset(("group:folded",)), (frame,))  # a step in a folded group
+    (lit,) = panel.editor.extraSelections()
+    assert lit.cursor.selectedText() == "tf.reduce_mean(y)"
     document.text.edit("# above 😀\n" + SOURCE.replace("o = tf", "“ = tf"))
     document.hover(frozenset())
     document.hover(frozenset((node,)))

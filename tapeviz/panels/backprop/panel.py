@@ -248,9 +248,10 @@ class BackpropPanel(Panel):
             self.document.stepping.go_to(step)
 
     def _hover(self, index: QModelIndex) -> None:
-        document, step = self.document, self.model.step_of(index.row())
-        node = document.links.node_of_step(document.steps[step - 1])
-        document.hover(frozenset((node,)) if node else frozenset())
+        document, links = self.document, self.document.links
+        step = document.steps[self.model.step_of(index.row()) - 1]
+        node = links.node_of_step(step)
+        document.hover(frozenset((node,)) if node else frozenset(), links.spans_of_step(step))
 
     def _leave(self) -> None:
         self.document.hover(frozenset())

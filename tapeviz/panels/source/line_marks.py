@@ -65,8 +65,7 @@ def _rest(mark: LineMark) -> tuple[Tint, bool, str, bool, str, str]:
 
 def _linked_marks(document: Document) -> Iterator[LineMark]:
     """The lines of what is pointed at, else of what is selected."""
-    nodes = document.hovered or document.selection.nodes
-    lines = {frame.line for frame in document.links.spans_of(nodes)}
+    lines = {frame.line for frame in document.lit_spans}
     for line in lines or {document.selection.line}:
         yield LineMark(line, "linked")
 

@@ -119,8 +119,7 @@ class SourcePanel(Panel):
         """The sub-expressions of what is pointed at, else of what is selected elsewhere."""
         document = self.document
         is_ours = self.editor.hasFocus() and not document.hovered
-        nodes = frozenset() if is_ours else document.hovered or document.selection.nodes
-        spans = (self._span_now(frame) for frame in document.links.spans_of(nodes))
+        spans = (self._span_now(frame) for frame in (() if is_ours else document.lit_spans))
         self.editor.light_up([span for span in spans if span is not None])
         self._show_marks()
 
