@@ -8,7 +8,7 @@ import math
 from typing import Any, NamedTuple
 
 from . import private
-from .values import array_of, little_endian, raw_bytes, sampling, statistics, texts_of
+from .values import address_of, array_of, little_endian, raw_bytes, sampling, statistics, texts_of
 
 _LARGE = 1 << 16
 _FORMS = 1 << 20
@@ -20,8 +20,10 @@ costs as much time as many an op."""
 
 
 class _Form(NamedTuple):
-    """Facts shared by small tensors of one dtype and shape. ``size``: -1 if not so simple."""
+    """Facts shared by tensors of one dtype and shape. ``head``: the fields that name these;
+    ``text``: those of a small one up to where its bytes are; ``size``: -1 if not so simple."""
 
+    head: str
     text: str
     size: int
     place: int
@@ -88,9 +90,9 @@ class Tensors:
         """Write the ``tensor`` event of an eager tensor that was not seen before. Hot."""
         key = (tensor._datatype_enum(), tensor._shape_tuple())
         try:
-            text, size, place, _, _ = self._forms[key]
+            _, text, size, place, _, _ = self._forms[key]
         except KeyError:
-            text, size, place, _, _ = self._new_form(*key)
+            _, text, size, place, _, _ = self._new_form(*key)
         offset = self.offset
         if size >= 0 and offset + size <= self._budget:
             lines.append(f'{{"e":"tensor","id":{identity}{text}{offset}}}')
@@ -109,7 +111,7 @@ class Tensors:
             self.seen[identity] = -1
             self.glanced.add(identity)
             self.elements += _count(tensor)
-            lines.append(json.dumps(self._description(identity, tensor)))
+            lines.append(self._head(identity, tensor) + "}")
 
     def see_symbolic(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a graph's tensor: it has a dtype and a shape, no value."""
@@ -125,20 +127,21 @@ class Tensors:
     def see_array(self, identity: int, array: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a value that exists as a NumPy array only."""
         self.seen[identity] = -1
-        event = {"e": "tensor", "id": identity, "dtype": array.dtype.name}
-        event["shape"] = array.shape
-        if array.dtype.kind in "OSU":
-            event["dtype"] = "string"
-            event["text"] = [
+        is_text = array.dtype.kind in "OSU"
+        dtype = "string" if is_text else array.dtype.name
+        line = f'{{"e":"tensor","id":{identity},"dtype":"{dtype}","shape":{list(array.shape)}'
+        if is_text:
+            shown = array.ravel()[: self.value_limit]
+            texts = [
                 item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
-                for item in array.ravel()[: self.value_limit]
+                for item in shown
             ]
+            line += f',"text":{json.dumps(texts)}'
         elif array.size <= _FETCHED and array.nbytes + self.offset <= self._budget:
-            self._travel(event, array.tobytes())
+            line += self._travel(array.tobytes())
         else:
-            event["stats"] = statistics(array)
-            self._sample(event, array)
-        lines.append(json.dumps(event))
+            line += _as_stats(statistics(array)) + self._sample(array)
+        lines.append(line + "}")
 
     def send_value(self, tensor: Any, lines: list[str], limit: int) -> None:
         """Send a tensor's elements though it is larger than others that travel."""
@@ -146,18 +149,16 @@ class Tensors:
         if identity not in self._stayed or _count(tensor) > limit:
             return
         self._stayed.discard(identity)
-        event = self._description(identity, tensor)
-        event["kept"] = identity in self._held
-        self._travel(event, raw_bytes(tensor))
-        lines.append(json.dumps(event))
+        line = self._head(identity, tensor) + self._travel(raw_bytes(tensor))
+        lines.append(f'{line},"kept":{"true" if identity in self._held else "false"}}}')
 
     def keep(self, tensor: Any) -> None:
         """Hold a tensor that was seen, as long as forward values are held."""
         identity = private.id_of(tensor)
         if identity in self._stayed:
             self._passing.remove(identity)
-            size = _count(tensor) * private.dtype_size(tensor._datatype_enum())
-            self._hold(identity, tensor, size, self._lasting)
+            number, array = tensor._datatype_enum(), array_of(tensor)
+            self._hold(identity, (number, array), array.nbytes, self._lasting)
 
     def take_blob(self) -> bytes:
         """The bytes to be sent since the last call."""
@@ -188,89 +189,95 @@ class Tensors:
         self._held[identity] = None, tensor
         return tensor
 
-    def _travel(self, event: dict[str, Any], raw: bytes) -> None:
-        event["at"], event["nbytes"] = self.offset, len(raw)
+    def _travel(self, raw: bytes) -> str:
+        """Send these bytes; the fields that say where they are."""
+        fields = f',"at":{self.offset},"nbytes":{len(raw)}'
         self._parts.append(raw)
         self.offset += len(raw)
+        return fields
 
-    def _sample(self, event: dict[str, Any], array: Any) -> None:
+    def _sample(self, array: Any) -> str:
         """Send a few evenly spaced elements of a large array, for its picture."""
         if array.shape not in self._samplings:
             self._samplings[array.shape] = sampling(array.shape)
-        indices, shape = self._samplings[array.shape]
+        indices, (rows, columns) = self._samplings[array.shape]
         raw = little_endian(array.reshape(-1).take(indices))
-        if array.dtype.kind not in "OSU" and self.offset + len(raw) <= self._budget:
-            event["sample"] = [self.offset, *shape]
-            self._parts.append(raw)
-            self.offset += len(raw)
+        if array.dtype.kind in "OSU" or self.offset + len(raw) > self._budget:
+            return ""
+        field = f',"sample":[{self.offset},{rows},{columns}]'
+        self._parts.append(raw)
+        self.offset += len(raw)
+        return field
 
     def _new_form(self, number: int, shape: tuple[int, ...]) -> _Form:
-        text, size = "", -1
+        head, size = f',"dtype":"{private.dtype_name(number)}","shape":{list(shape)}', -1
         is_small = math.prod(shape) <= self.value_limit
         if is_small and private.is_buffer(number) and len(self._forms_by_place) < _FORMS:
             size = math.prod(shape) * private.dtype_size(number)
-            text = f',"dtype":"{private.dtype_name(number)}","shape":{list(shape)}'
-            text += f',"nbytes":{size},"kept":true,"at":'
-        form = _Form(text, size, len(self._forms_by_place), number, shape)
+        text = f'{head},"nbytes":{size},"kept":true,"at":'
+        form = _Form(head, text, size, len(self._forms_by_place), number, shape)
         self._forms[number, shape] = form
         self._forms_by_place.append(form)
         return form
 
     def _see_slowly(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """One whose elements are large or no plain numbers."""
-        event = self._description(identity, tensor)
+        line = self._head(identity, tensor)
         number, count = tensor._datatype_enum(), _count(tensor)
+        budget = self._passing if identity in self.glanced else self._lasting
+        self.glanced.discard(identity)
         self.elements += count
         if private.is_opaque(number):
-            if private.is_resource(number):
-                event["handle"] = True
-            self._hold(identity, tensor, private.size_behind(tensor), self._lasting)
-            lines.append(json.dumps(event))
+            line += ',"handle":true' if private.is_resource(number) else ""
+            self._hold(identity, (None, tensor), private.size_behind(tensor), budget)
+            lines.append(line + "}")
             return
         if private.is_string(number):
             if count <= self.value_limit:
-                event["text"] = texts_of(tensor)
+                line += f',"text":{json.dumps(texts_of(tensor))}'
+            self._hold(identity, (None, tensor), 0, budget)
+            lines.append(line + ',"kept":true}')
+            return
+        array = array_of(tensor)
+        if count <= self.value_limit and self.offset + array.nbytes <= self._budget:
+            line += self._travel(little_endian(array))
         else:
-            raw = raw_bytes(tensor) if count <= self.value_limit else b""
-            if count <= self.value_limit and self.offset + len(raw) <= self._budget:
-                self._travel(event, raw)
-            else:
-                array = array_of(tensor)
-                event["stats"] = self._statistics(identity, array, number)
-                self._sample(event, array)
-                self._stayed.add(identity)
-        budget = self._passing if identity in self.glanced else self._lasting
-        self.glanced.discard(identity)
-        if self._hold(identity, tensor, count * private.dtype_size(number), budget):
-            event["kept"] = True
-        lines.append(json.dumps(event))
+            line += _as_stats(self._statistics(identity, array, number)) + self._sample(array)
+            self._stayed.add(identity)
+        is_kept = self._hold(identity, (number, array), array.nbytes, budget)
+        lines.append(line + (',"kept":true}' if is_kept else "}"))
 
     def _statistics(self, identity: int, array: Any, number: int) -> Any:
         """Statistics of an array; those of another tensor in the same memory, which a reshape, a
         read or an identity shares, as long as that one is held."""
-        key = (array.__array_interface__["data"][0], array.nbytes, number)
+        key = (address_of(array), array.nbytes, number)
         known, found = self._measured.get(key, (0, None))
         if known not in self._held:
             found = statistics(array)
             self._measured[key] = identity, found
         return found
 
-    def _description(self, identity: int, tensor: Any) -> dict[str, Any]:
-        return {
-            "e": "tensor",
-            "id": identity,
-            "dtype": private.dtype_name(tensor._datatype_enum()),
-            "shape": tensor._shape_tuple(),
-        }
+    def _head(self, identity: int, tensor: Any) -> str:
+        """The beginning of the event of an eager tensor."""
+        key = tensor._datatype_enum(), tensor._shape_tuple()
+        form = self._forms.get(key) or self._new_form(*key)
+        return f'{{"e":"tensor","id":{identity}{form.head}'
 
-    def _hold(self, identity: int, tensor: Any, size: int, budget: _Budget) -> bool:
-        """Keep a tensor; when the budget is used up, the oldest large ones go."""
-        number = tensor._datatype_enum()
-        is_array = not private.is_opaque(number) and not private.is_string(number)
-        self._held[identity] = (number, array_of(tensor)) if is_array else (None, tensor)
+    def _hold(
+        self, identity: int, held: tuple[int | None, Any], size: int, budget: _Budget
+    ) -> bool:
+        """Keep a dtype and array, or ``None`` and a tensor; when the budget is used up, the oldest
+        large ones go. Whether it is kept itself."""
+        self._held[identity] = held
         for oldest in budget.add(identity, size) if size >= _LARGE else ():
             self._held.pop(oldest, None)
         return identity in self._held
+
+
+def _as_stats(found: list[float | None] | None) -> str:
+    """Statistics as a field of an event; JSON's numbers are Python's unless one is missing."""
+    text = str(found) if found and None not in found else json.dumps(found)
+    return f',"stats":{text}'
 
 
 def _count(tensor: Any) -> int:

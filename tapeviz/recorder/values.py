@@ -35,6 +35,12 @@ def array_of(tensor: Any) -> np.ndarray[Any, Any]:
     return array
 
 
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """Where its first element lies in memory."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
 def texts_of(tensor: Any) -> list[str]:
     """The elements of a string tensor, in C order."""
     flat = np.asarray(tensor._numpy_internal(), dtype=object).ravel()

@@ -82,7 +82,7 @@ def _running(
     recording: RecordingContext, run: Callable[..., Any], taps: Taps
 ) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
-    kept = recording.kept_calls
+    kept, are_eager = recording.kept_calls, {private.EagerTensor}.issuperset
 
     @recording.guarded
     def begun(function: Any, graph: Any, inputs: Sequence[Any], into: Any) -> KeptCall | None:
@@ -92,7 +92,7 @@ def _running(
         where = recording.symbols.graph(into) if into is not None else 0
         call = None
         if into is None:
-            if not all(isinstance(tensor, private.EagerTensor) for tensor in inputs):
+            if not are_eager(map(type, inputs)):
                 return None  # a graph's tensor that leaked: TensorFlow refuses it
             with recording.log.hiding():
                 call = kept.begin(graph, function, inputs)

@@ -10,11 +10,12 @@ known which.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ import numpy as np
 from .. import private
 from ..numbering import own_ops
 from ..private import FIRST_ID
+from ..values import address_of
 
 _MOST_CALLS = 20_000
 _SLOW_READ = 0.02
@@ -68,6 +70,14 @@ class KeptCall:
     nbytes: int = 0
 
 
+class _Readable(NamedTuple):
+    """A resource with the dtype's enum and the bytes of the variable behind it; 0: none is."""
+
+    tensor: Any
+    dtype: int
+    size: int
+
+
 @dataclass(slots=True)
 class _Traced:
     """The calls of one graph so far."""
@@ -79,7 +89,7 @@ class _Traced:
     ids: list[int] = field(default_factory=list)
     """Ids of the last call's arguments; the arguments are in ``inputs``."""
     inputs: list[Any] = field(default_factory=list)
-    handles: dict[int, Any] = field(default_factory=dict)
+    handles: dict[int, _Readable] = field(default_factory=dict)
     dropped: array[int] = field(default_factory=lambda: array("q"))
     fresh_bytes: int = 0
     fresh_calls: int = 0
@@ -133,7 +143,7 @@ class KeptCalls:
                 size += 0 if identity in traced.captured else _size(held)
                 if type(held) is Handle:
                     traced.handles.pop(traced.ids[place], None)
-                    traced.handles[identity] = argument
+                    traced.handles[identity] = _readable(argument, held)
                 traced.ids[place] = identity
         held, taken = tuple(traced.inputs), tuple(traced.ids)
         call = KeptCall(graph, function, traced.count, self._sequence, held, taken)
@@ -191,8 +201,8 @@ class KeptCalls:
             traced.fresh_bytes, traced.fresh_calls, traced.last_read = 0, 0, now
             if not is_power and not has_much and not written:
                 self._by_time.append(self._sequence)
-        for identity in traced.handles if is_due else written:
-            self._read(identity, traced.handles[identity])
+        due = traced.handles if is_due else {each: traced.handles[each] for each in written}
+        self._read_all(due)
         if 2 * self._state_bytes > self._budget:
             self._thin()
 
@@ -210,28 +220,30 @@ class KeptCalls:
             self._state_bytes -= size
             self._bytes -= size
 
-    def _read(self, identity: int, handle: Any) -> None:
-        size = private.size_behind(handle)
-        if identity in self._slow or self._bytes + size > self._budget:
-            if identity in self.written:
-                self._remember(identity, None)
-            return
-        began = time.monotonic()
-        with own_ops():
-            state = private.read_handle(handle)
-        took = time.monotonic() - began
-        self._reading += took
-        if took > _SLOW_READ and size > _LARGE and identity in self.states:
-            self._slow.add(identity)  # a copy was made: of an embedding, after a sparse update
-        held = None if state is None else state._numpy_internal()
-        if held is None or held.nbytes != size:
-            return  # it has no value yet
+    def _read_all(self, variables: Mapping[int, _Readable]) -> None:
+        """Read what each of these variables holds, unless that is too slow or too much."""
+        with own_ops(), private.record.stop_recording():
+            for identity, (handle, dtype, size) in variables.items():
+                if identity in self._slow or self._bytes + size > self._budget:
+                    if identity in self.written:
+                        self._remember(identity, None)
+                    continue
+                began = time.monotonic()
+                held = private.read_handle(handle, dtype) if dtype else None
+                took = time.monotonic() - began
+                self._reading += took
+                if took > _SLOW_READ and size > _LARGE and identity in self.states:
+                    self._slow.add(identity)  # a copy was made: an embedding, after sparse updates
+                if held is not None and held.nbytes == size:  # else it has no value yet
+                    self._keep_state(identity, held)
+
+    def _keep_state(self, identity: int, held: Any) -> None:
         known = self.states.get(identity)
         if known and _is_same_memory(known[-1][1], held):
             held = known[-1][1]
         else:
-            self._bytes += size
-            self._state_bytes += size
+            self._bytes += held.nbytes
+            self._state_bytes += held.nbytes
         self._remember(identity, held)
         self.written.discard(identity)
 
@@ -272,6 +284,11 @@ def _held(tensor: Any) -> Any:
     return tensor._numpy_internal()
 
 
+def _readable(handle: Any, about: Handle) -> _Readable:
+    size = math.prod(about.shape) * private.dtype_size(about.dtype) if about.dtype else 0
+    return _Readable(handle, about.dtype, size)
+
+
 def _size(held: Any) -> int:
     return int(getattr(held, "nbytes", 64))
 
@@ -280,4 +297,4 @@ def _is_same_memory(first: Any, other: Any) -> bool:
     """Whether two states are views of the same tensor: nothing was written in between."""
     if not isinstance(first, np.ndarray) or not isinstance(other, np.ndarray):
         return False
-    return first.ctypes.data == other.ctypes.data and first.nbytes == other.nbytes
+    return first.nbytes == other.nbytes and address_of(first) == address_of(other)

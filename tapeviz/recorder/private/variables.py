@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from .lookup import find
-from .runtime import NotOk, backprop, record
+from .runtime import NotOk, backprop
 from .tensors import EagerTensor, dtype_size, is_instance
 
 variable_ops = find("tensorflow.python.ops.resource_variable_ops", "values of variables")
@@ -68,20 +68,14 @@ def handle_of(value: Any) -> Any:
     return None if inner is None else handle_of(inner)
 
 
-def read_handle(handle: Any) -> Any:
-    """The value of the variable behind a handle; ``None`` if it has none or is no variable."""
-    data = getattr(handle, "_handle_data", None)
-    if data is None or not data.is_set or len(data.shape_and_type) != 1:
-        return None
+def read_handle(handle: Any, dtype: int) -> Any:
+    """What the variable behind a handle holds, as NumPy sees TensorFlow's own memory; ``None`` if
+    it has no value. ``dtype``: its enum. Tapes are told unless they are stopped."""
     try:
-        with record.stop_recording():
-            return variable_ops.gen_resource_variable_ops.read_variable_op(
-                handle, data.shape_and_type[0].dtype
-            )
-    except NotOk:
+        value = variable_ops.gen_resource_variable_ops.read_variable_op(handle, dtype)
+    except (NotOk, tf.errors.OpError):
         return None
-    except tf.errors.OpError:
-        return None
+    return value._numpy_internal()
 
 
 _WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
