@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import subprocess
@@ -152,20 +153,17 @@ def test_words_for_runs_that_do_not_come_to_their_end(
     assert "the picture is empty" in err
 
 
-def test_input_comes_from_standard_input(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("shared_kernels")
+def test_input_comes_from_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     lines = "first = input('a? ')\nprint(first + '!')\nprint([input(), 2])\ninput()\n"
-    asks = _file(tmp_path, "asks.py", lines)
-    done = subprocess.run(
-        [sys.executable, "-m", "tapeviz", "explain", asks],
-        input="one\ntwo\n",
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    assert done.stdout.startswith("a? one!\n['two', 2]\n")
-    assert "EOFError" in done.stdout
-    assert "line 4" in done.stdout
-    assert done.returncode == 2
+    monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo\n"))
+    assert main(["explain", _file(tmp_path, "asks.py", lines)]) == 2
+    out, _ = capfd.readouterr()
+    assert out.startswith("a? one!\n['two', 2]\n")
+    assert "EOFError" in out
+    assert "line 4" in out
 
 
 def test_output_that_nobody_reads_ends_the_run(tmp_path: Path) -> None:
