@@ -476,6 +476,22 @@ SNIPPETS = (
         """,
     ),
     snippet(
+        "a line of log once for each place",
+        """
+        import tensorflow as tf
+
+        x = tf.constant([1.0, 2.0])
+        for _ in range(2):
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                y = x * x
+                first = tape.gradient(y, x)
+                print("once more")
+                second = tape.gradient(y, x)
+        print(first, second)
+        """,
+    ),
+    snippet(
         "warnings",
         """
         import warnings

@@ -1,4 +1,4 @@
-"""Frames above the snippet hidden from warnings and log lines: a script has none there."""
+"""The frames above the snippet, and the recorder's own, hidden from warnings and log lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BEYOND = sys.maxsize // 2
 
 
 def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> None:
-    """Hide the function whose code is ``boundary``, and what called it, code in ``files``."""
+    """Hide the function whose code is ``boundary``, what called it, and code in ``files``."""
     name, line = _place_beyond()
 
     def showing(show: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,7 +29,7 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
 
     # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
     installed.replace(warnings, "_showwarnmsg", showing)
-    installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, find))
+    installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, files, find))
 
 
 def _place_beyond() -> tuple[str, int]:
@@ -40,9 +40,17 @@ def _place_beyond() -> tuple[str, int]:
     return shown[0].filename, shown[0].lineno
 
 
-def _caller(boundary: CodeType, find: Callable[..., Any]) -> Callable[..., Any]:
+def _caller(
+    boundary: CodeType, files: frozenset[str], find: Callable[..., Any]
+) -> Callable[..., Any]:
+    """TensorFlow logs some lines once for each place that called its function: between the two
+    there is a function of ours."""
+
     def caller(offset: int = 3) -> tuple[CodeType | None, FrameType | None]:
         code, frame = find(offset + 1)
+        while frame is not None and frame.f_code.co_filename in files:
+            frame = frame.f_back
+            code = frame.f_code if frame is not None else None
         inner: FrameType | None = sys._getframe()
         while inner is not None:
             if inner.f_code is boundary:
