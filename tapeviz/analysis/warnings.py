@@ -20,6 +20,7 @@ from .causes.nonfinite import made_from_finite, nonfinite_in_call
 from .flow.dataflow import EdgesInto, Position
 from .model import Warned
 from .numbers.rounding import rounding_only
+from .python.terms import lost_term
 from .status import status_of
 
 _COMPARING = ops_with("difference")
@@ -326,6 +327,7 @@ WARNINGS: tuple[Look, ...] = (
     summed_target,
     shared_ties,
     half_assigned,
+    lost_term,
     nonfinite_call,
     nonfinite_target,
     doubtful_gradient,

@@ -175,6 +175,111 @@ ODDS = (
         """,
     ),
     _odd(
+        "a term that went through float()",
+        "lost-term",
+        """
+        q = tf.Variable([0.5, -0.7])
+        with tf.GradientTape() as t:
+            size = float(tf.reduce_sum(q * q))  # odd
+            out = tf.reduce_mean((q - 3.0) ** 2) + 0.01 * size
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a term that NumPy computed, of a mean of terms",
+        "lost-term",
+        """
+        import numpy as np
+        q = tf.Variable([0.5, -0.7])
+        with tf.GradientTape() as t:
+            terms = [tf.reduce_sum(q ** 3), tf.reduce_max(q)]
+            terms.append(tf.cast(np.abs(q.numpy()).sum(), tf.float32))  # odd
+            out = tf.reduce_mean(tf.stack(terms))
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "terms that Python adds up",
+        "lost-term",
+        """
+        parts = [tf.Variable(0.3), tf.Variable(1.7)]
+        with tf.GradientTape() as t:
+            decay = 0.0
+            for part in parts:
+                decay += (part ** 2).numpy()  # odd
+            out = (parts[0] - parts[1]) ** 4 - decay / 2
+        t.gradient(out, parts)
+        """,
+    ),
+    _odd(
+        "losses that are kept and shown",
+        None,
+        """
+        q, seen, total = tf.Variable([0.5, -0.7]), [], 0.0
+        for step in range(3):
+            with tf.GradientTape() as t:
+                size = tf.reduce_sum(q * q)
+                seen.append(float(size))
+                total += size.numpy()
+                out = 0.0
+                for part in (0, 1):
+                    out += (q[part] - 3.0) ** 2
+                    seen.append(out.numpy())
+                out = out + 0.01 * size
+                print(f"{float(out):.1f} {sum(seen):.1f} {total:.1f}")
+            q.assign_sub(0.1 * t.gradient(out, q))
+        """,
+    ),
+    _odd(
+        "a maximum that keeps an exponential in range",
+        None,
+        """
+        q = tf.Variable([0.5, -0.7])
+        with tf.GradientTape() as t:
+            top = float(tf.reduce_max(q * 2.0))
+            out = top + tf.math.log(tf.reduce_sum(tf.exp(q * 2.0 - top)))
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a number that was chosen by what left",
+        None,
+        """
+        q = tf.Variable([0.5, -0.7])
+        with tf.GradientTape() as t:
+            apart = float(tf.norm(q))
+            margin = 0.2 if apart > 0.5 else 0.1
+            out = tf.reduce_sum(q ** 2) + margin + (0.4 if float(tf.norm(q)) > 0.5 else 0.3)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "plain numbers that weigh, are learned from, or have no slope",
+        None,
+        """
+        import numpy as np
+        q = tf.Variable([0.5, -0.7])
+        with tf.GradientTape() as t:
+            aim = 0.9 * np.max((q * 2.0).numpy())
+            right = float(tf.reduce_mean(tf.cast(q > 0.0, tf.float32)))
+            still = tf.stop_gradient(q * 3.0).numpy().sum()
+            scale = 1.0 / float(tf.reduce_sum(tf.abs(q)))
+            out = (tf.reduce_sum(q) - aim) ** 2 * scale + 0.1 * right + 0.1 * still
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a term from before the tape",
+        None,
+        """
+        q = tf.Variable([0.5, -0.7])
+        before = float(tf.reduce_sum(q ** 2))
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(q ** 4) - before
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "an assign that is given a gradient",
         None,
         """

@@ -1,0 +1,153 @@
+"""A gradient that flows in; a term of its target that left TensorFlow, and so counts nothing, out.
+
+Only what is added to the target is looked at. A plain number that weighs, shifts or divides
+something is often meant to stay out of the gradient: a learning target, a norm, a maximum.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from ...trace.model import Leave, Op, TensorId
+from ...trace.op_kinds import ops_with
+from ..call_facts import CallFacts
+from ..flow.dataflow import DataEdge, Position
+from ..model import Warned
+from ..status import status_of
+from .outside import NO_NUMBER
+
+_ADDING = frozenset({"Add", "AddV2", "AddN", "Sub", "Pack", "ConcatV2"})
+_KEEPING = frozenset({"Mean", "Neg", "Sum"}) | ops_with("copy", "view")
+"""Linear in their first input; the others are axes and shapes."""
+_WEIGHING = frozenset({"Mul", "RealDiv"})
+# Nothing that can be differentiated goes through them.
+_WITHOUT_SLOPE = ops_with("no-gradient", "flat", "position", "question", "no-data", "form") | {
+    "StopGradient"
+}
+_LARGEST = 1e30
+# A number that decides, picks or is shown, and is not computed with.
+_NO_TERM = NO_NUMBER | {"int", "index", "format", "str"}
+
+
+def lost_term(facts: CallFacts) -> Iterator[Warned]:
+    """A plain number that was made of a tensor on the tape is added to the target."""
+    call, tape = facts.call, facts.tape
+    if tape is None or call.method != "gradient" or not call.is_direct:
+        return
+    leaves = facts.trace.leaves
+    first = bisect_left(leaves, tape.when, key=lambda leave: leave.when)
+    end = bisect_left(leaves, call.when, key=lambda leave: leave.when)
+    during = {leave.when for leave in leaves[first:end] if leave.how not in _NO_TERM}
+    if not during:
+        return
+    terms, came_back = _terms(facts)
+    for leave, number in came_back:
+        if leave.when not in during or _is_chosen(facts, leave, number):
+            continue
+        if _is_counted_elsewhere(facts, leave, terms) or not _has_slope(facts, leave):
+            continue
+        line, seen = leave.site.line, facts.flow.first_seen.get(number)
+        where = seen[0].line if seen is not None else line
+        target = call.targets[0].text or "the target"
+        place = "there" if where == line else f"on line {where}"
+        yield Warned(
+            "lost-term",
+            line,
+            f"The gradient of {target} counts only a part: on line {line} a value leaves "
+            f"TensorFlow, and {place} it is added to {target} as a plain number. A constant "
+            f"changes {target}, but not one gradient. Stay with tf operations for that term.",
+        )
+        return
+
+
+def _terms(facts: CallFacts) -> tuple[set[Position], list[tuple[Leave, TensorId]]]:
+    """The positions whose sum a scalar target is, each perhaps weighed by a number; and the plain
+    numbers among them that left TensorFlow before."""
+    trace, flow = facts.trace, facts.flow
+    found: set[Position] = set()
+    came_back: list[tuple[Leave, TensorId]] = []
+    waiting = list(facts.paths.targets) if len(facts.call.targets) == 1 else []
+    while waiting:
+        position = waiting.pop()
+        if position in found:
+            continue
+        found.add(position)
+        for edge in flow.into(position):
+            if edge.leave is not None and isinstance(position, int):
+                came_back.append((edge.leave, position))
+            op = trace.ops.get(edge.op) if edge.op is not None else None
+            if edge.kind == "op" and op is not None and _is_added(facts, op, edge):
+                waiting.append(edge.start)
+    return found, came_back
+
+
+def _is_added(facts: CallFacts, op: Op, edge: DataEdge) -> bool:
+    """Whether the op's output has this input as a term, weighed by a number at most."""
+    if op.type in _ADDING:
+        return True
+    if op.type in _KEEPING:
+        return edge.input_index == 0
+    if op.type not in _WEIGHING or (op.type == "RealDiv" and edge.input_index):
+        return False
+    other = op.inputs[1 - edge.input_index]
+    return other not in facts.trace.producers and not facts.flow.into(other)
+
+
+def _is_chosen(facts: CallFacts, leave: Leave, number: TensorId) -> bool:
+    """Whether what left only decided which number was taken: one that stands in the text."""
+    value = facts.trace.value(number)
+    if value is None or value.dtype.kind != "f":
+        return True
+    written, compared = facts.once(_written_numbers)
+    return any(leave.site.line in lines for lines in compared) or (
+        value.size == 1 and any(value.ravel()[0] == value.dtype.type(n) for n in written)
+    )
+
+
+def _written_numbers(facts: CallFacts) -> tuple[frozenset[float], list[range]]:
+    """The numbers that stand in the text, and the lines of its comparisons."""
+    numbers, compared = {0.0}, []
+    for node in ast.walk(facts.text.tree) if facts.text.tree else ():
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            number = float(min(max(node.value, -_LARGEST), _LARGEST))
+            numbers |= {number, -number}
+        elif isinstance(node, ast.Compare):
+            compared.append(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return frozenset(numbers), compared
+
+
+def _is_counted_elsewhere(facts: CallFacts, leave: Leave, terms: set[Position]) -> bool:
+    """Whether the tensor that left is a term itself, or the number shifts or scales something.
+
+    In ``m + log(sum(exp(x - m)))`` both shares of ``m`` cancel, and m is rightly a constant.
+    """
+    start = facts.flow.position_left(leave)
+    if start in terms:
+        return True
+    return any(
+        edge.leave is not None and edge.start == start
+        for end, edges in facts.paths.recent.into.items()
+        if isinstance(end, int) and end not in terms and "float" in facts.dtype(end)
+        for edge in edges
+    )
+
+
+def _has_slope(facts: CallFacts, leave: Leave) -> bool:
+    """Whether the tape could have followed the tensor that left back to a source that flows."""
+    call, trace = facts.call, facts.trace
+
+    def is_cut(edge: DataEdge) -> bool:
+        op = trace.ops.get(edge.op) if edge.op is not None else None
+        if edge.kind == "read":
+            return False
+        return op is None or call.tape not in op.tapes or op.type in _WITHOUT_SLOPE
+
+    made_from = facts.flow.ancestry([facts.flow.position_left(leave)], is_cut)
+    return any(
+        start in made_from.into
+        for source, result in zip(call.sources, call.results, strict=False)
+        if source.tensor is not None and result is not None and status_of(trace, result) == "flows"
+        for start in facts.paths.starts(source.tensor)
+    )
