@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import networkx as nx
+from msgspec import structs
 
 from .analysis.comparing import Comparison
 from .analysis.model import Diagnosis
@@ -111,5 +112,5 @@ def _renamed(graph: nx.MultiDiGraph, side: Side) -> nx.MultiDiGraph:
         data["node"] = replace(data["node"], id=name)
     for start, end, data in renamed.edges(data=True):
         edge: Edge = data["edge"]
-        data["edge"] = replace(edge, source=start, target=end)
+        data["edge"] = structs.replace(edge, source=start, target=end)
     return renamed

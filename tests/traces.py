@@ -13,7 +13,9 @@ import numpy as np
 
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame, Tensor, TensorId, Trace
+from tapeviz.trace.ops import OpDescription
 from tapeviz.trace.read import read
+from tapeviz.trace.tensors import Shape, TensorKind
 
 SLICE_ASSIGN = """x = tf.Variable([[2.0, 3.0, 4.0],
                  [1.0, 10., 100.]])
@@ -228,7 +230,12 @@ def op_at(
 ) -> Op:
     """An op that ran on a line, in the order of the ids unless ``when`` says another."""
     taken, given = tuple(map(TensorId, inputs)), tuple(map(TensorId, outputs))
-    return Op(OpId(id_), kind, taken, given, {}, site_at(line), "", None, False, 0, when or id_)
+    description = OpDescription({}, site_at(line))
+    return Op(OpId(id_), kind, taken, given, when or id_, None, frozenset(), description)
+
+
+def tensor_of(id_: int, shape: Shape, dtype: str = "float32", *, kept: bool = False) -> Tensor:
+    return Tensor(TensorId(id_), TensorKind((dtype, shape), kept))
 
 
 def trace_of(source: str, ops: Iterable[Op], values: Mapping[int, Any], **more: Any) -> Trace:
@@ -237,7 +244,7 @@ def trace_of(source: str, ops: Iterable[Op], values: Mapping[int, Any], **more: 
     for id_, value in values.items():
         raw = np.ascontiguousarray(value, np.float32)
         places[TensorId(id_)] = len(blob)
-        tensors[TensorId(id_)] = Tensor(TensorId(id_), "float32", np.shape(value), kept=True)
+        tensors[TensorId(id_)] = tensor_of(id_, np.shape(value), kept=True)
         blob += raw.tobytes()
     made = {op.id: op for op in ops}
     return Trace(source, ops=made, tensors=tensors, blob=blob, places=places, **more)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
 
+import msgspec
+
 from ..text.op_words import friendly
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
 from .flow.turns import TurnRows, find_turns
@@ -121,8 +123,7 @@ class Finding:
     nonfinite: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WalkStep:
+class WalkStep(msgspec.Struct, frozen=True, gc=False):
     """A row of the backward pass, as the Backprop panel shows it and the graph lights it.
 
     ``kind``: ``op`` (TensorFlow ran a gradient function), ``sum`` (shares added at a fan-out),

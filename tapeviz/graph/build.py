@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from msgspec import structs
+
 from ..trace.compiled.model import Loop
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
@@ -291,7 +293,7 @@ class _Wiring:
                 way = ways_in[supplier]
                 edge = stretched.get(id(way), way)
                 links: tuple[Link, ...] = (*edge.folded, (tensor, entry.id))
-                stretched[id(way)] = replace(edge, folded=links, state=state)
+                stretched[id(way)] = structs.replace(edge, folded=links, state=state)
             elif is_compiled:  # its body does not use this input
                 continue
             elif tensor in self._trace.reads or self._is_older(tensor, inside[-1]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import networkx as nx
+from msgspec import structs
 
 from .model import Edge, Node
 
@@ -42,7 +43,7 @@ def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
             result.add_node(name, node=node, frame=frames[name])
     for source, target, key, edge in graph.edges(keys=True, data="edge"):
         start = f"{source}@{target}" if source in shared else source
-        result.add_edge(start, target, key, edge=replace(edge, source=start))
+        result.add_edge(start, target, key, edge=structs.replace(edge, source=start))
     return result
 
 

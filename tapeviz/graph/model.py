@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from ..trace.model import Op, OpId, TensorId, VariableId, Version
 
 NodeId = str
@@ -66,8 +68,7 @@ class Node:
     """The number of turns of a folded repeat, else 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True, gc=False):
     """A value on its way from one node to another.
 
     ``consumer``: the op that takes it; None for an edge into a variable's next version or, through

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import msgspec
 from numpy.typing import NDArray
 
-from ..text.source import TextSpan
-from .compiled.model import Conditional, Loop, RerunOutcome, TracedFunction, Word
+from .compiled.model import Conditional, Loop, TracedFunction, Word
 from .ids import CallId as CallId
 from .ids import OpId as OpId
 from .ids import SiteId as SiteId
@@ -17,45 +17,17 @@ from .ids import TapeId as TapeId
 from .ids import TensorId as TensorId
 from .ids import VariableId as VariableId
 from .ids import VersionId as VersionId
+from .ops import Op as Op
+from .sites import NOWHERE as NOWHERE
+from .sites import Site as Site
+from .sites import StackFrame as StackFrame
+from .tensors import Tensor as Tensor
 
 Method = Literal["gradient", "jacobian", "batch_jacobian", "tf.gradients", "jvp"]
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class StackFrame:
-    """One Python frame of the snippet; columns 0-based in characters, -1 unknown."""
-
-    function: str
-    line: int
-    column: int = -1
-    end_line: int = -1
-    end_column: int = -1
-
-    @property
-    def span(self) -> TextSpan:
-        """The expression that ran, in the snippet's text."""
-        return TextSpan(self.line, self.column, self.end_line, self.end_column)
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """Where in the snippet something happened: its frames, innermost first."""
-
-    id: SiteId
-    frames: tuple[StackFrame, ...] = ()
-
-    @property
-    def line(self) -> int:
-        """The innermost line, 1-based; 0 outside the snippet."""
-        return self.frames[0].line if self.frames else 0
-
-
-NOWHERE = Site(SiteId(0))
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(msgspec.Struct, frozen=True, gc=False):
     """Over the finite elements, in float64; ``None`` where there is none."""
 
     min: float | None
@@ -68,89 +40,6 @@ class Stats:
     @property
     def nonfinite(self) -> int:
         return self.nan + self.inf
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """A tensor by TensorFlow's own id. Its value: :meth:`Trace.value`."""
-
-    id: TensorId
-    dtype: str
-    shape: tuple[int | None, ...] | None
-    kept: bool = False
-    is_handle: bool = False
-
-    @property
-    def form(self) -> tuple[str, tuple[int | None, ...] | None]:
-        """Its dtype and shape."""
-        return self.dtype, self.shape
-
-    @property
-    def size(self) -> int | None:
-        """Number of elements; ``None`` when a dimension is unknown."""
-        size = 1
-        for dimension in self.shape if self.shape is not None else (None,):
-            if dimension is None:
-                return None
-            size *= dimension
-        return size
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """An operation, each time TensorFlow ran it. ``tapes``: those that recorded it.
-
-    ``call``: the gradient call that it ran inside of, ``None`` for a forward op.
-    ``graph``: number of the graph that it was put into; 0: it ran eagerly.
-    ``body``: for an entry of ``record_operation`` (custom_gradient, function) and for an opened
-    call of a compiled function its inside. ``when``: position in the order of events.
-
-    An eager call of a compiled function, or the tape's entry for it: ``runs`` is the key of its
-    function in :attr:`Trace.functions`, ``round`` counts its calls from 1, ``ran_as`` is the number
-    that the recorder knows the call by (what :attr:`inside` is asked for with), ``inside`` says
-    what came of running it again. ``is_open``: each op of its inside has values and can be
-    differentiated by itself.
-
-    An op inside of such a call: ``within`` is that call; ``traced``: the graph that it was traced
-    in, and ``name`` its name there; ``derived``: for each input whether TensorFlow found a gradient
-    for it when it made the graph of the backward pass (None: that did not come to this op).
-    """
-
-    id: OpId
-    type: str
-    inputs: tuple[TensorId, ...]
-    outputs: tuple[TensorId, ...]
-    attrs: Mapping[str, Any]
-    site: Site
-    scope: str
-    call: CallId | None
-    paused: bool
-    graph: int
-    when: int
-    tapes: frozenset[TapeId] = frozenset()
-    is_recorded_operation: bool = False
-    body: tuple[OpId, ...] = ()
-    function: str = ""
-    function_line: int = 0
-    name: str = ""
-    error: str = ""
-    within: OpId | None = None
-    traced: int = 0
-    runs: int = 0
-    round: int = 0
-    ran_as: OpId | None = None
-    inside: RerunOutcome | None = None
-    is_open: bool = False
-    derived: tuple[bool, ...] | None = None
-
-    @property
-    def line(self) -> int:
-        return self.site.line
-
-    @property
-    def is_compiled_call(self) -> bool:
-        """Whether it is the call, or the tape's entry for one, of a function that was compiled."""
-        return self.type.startswith(("__inference_", "__forward_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +80,7 @@ class Variable:
     """``metric``: a Keras metric keeps its state in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(msgspec.Struct, frozen=True, gc=False):
     tape: TapeId
     tensor: TensorId
     when: int
@@ -241,8 +129,7 @@ class Operand:
     type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, gc=False):
     """One gradient function as TensorFlow ran it; ``None`` where it gave or got none."""
 
     index: int
@@ -329,8 +216,7 @@ class Call:
         return self.ran > 0
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(msgspec.Struct, frozen=True, gc=False):
     """A Python name bound. ``tensors``: (id, the name with its key: ``c[0]``)."""
 
     name: str
@@ -341,8 +227,7 @@ class Binding:
     object: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(msgspec.Struct, frozen=True, gc=False):
     """A value left TensorFlow."""
 
     tensor: TensorId

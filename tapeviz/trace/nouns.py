@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from . import events as e
 from .model import Call, CallId, Op, OpId, Site, TapeId, Tensor, TensorId, Variable, VariableId
+from .ops import OpDescription
 from .tapes import FOREVER
 
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
@@ -24,34 +25,50 @@ def shared_ids(tensors: Sequence[int], known: Mapping[TensorId, Tensor]) -> tupl
     return tuple([known[tensor].id if tensor in known else tensor for tensor in ids])
 
 
-def op_of(
-    event: e.OpRan,
-    inputs: tuple[TensorId, ...],
-    outputs: tuple[TensorId, ...],
-    site: Site,
-    when: int,
-    attributes: dict[str, Mapping[str, Any]],
-    tapes: frozenset[TapeId] = frozenset(),
-) -> Op:
-    """The op that ran, and the tapes that recorded it. Hot.
+class OpMaker:
+    """Makes ops of events; those that are alike get one description."""
 
-    Each line of a recording has its own copy of words and attributes; the trace holds one of each.
-    ``attributes``: those seen so far, by their text.
-    """
-    attrs = event.attrs or _NO_ATTRIBUTES
-    return Op(
-        id=OpId(event.id),
-        type=intern(event.type),
-        inputs=inputs,
-        outputs=outputs,
-        attrs=attributes.setdefault(repr(attrs), attrs) if attrs else attrs,
-        site=site,
-        scope=intern(event.scope),
-        call=CallId(event.call) if event.call else None,
-        paused=event.paused,
-        graph=event.graph,
-        when=when,
-        tapes=tapes,
+    def __init__(self) -> None:
+        self._descriptions: dict[tuple[int, str, bool, str], OpDescription] = {}
+
+    def made(
+        self,
+        event: e.OpRan,
+        inputs: tuple[TensorId, ...],
+        outputs: tuple[TensorId, ...],
+        site: Site,
+        when: int,
+        tapes: frozenset[TapeId] = frozenset(),
+    ) -> Op:
+        """The op that ran, and the tapes that recorded it. Hot."""
+        if event.graph or event.name or event.error:  # no other op has its name
+            description = _described(event, site)
+        else:
+            attributes = repr(event.attrs) if event.attrs else ""
+            key = event.site, event.scope, event.paused, attributes
+            known = self._descriptions.get(key)
+            if known is None:
+                known = self._descriptions[key] = _described(event, site)
+            description = known
+        return Op(
+            OpId(event.id),
+            intern(event.type),
+            inputs,
+            outputs,
+            when,
+            CallId(event.call) if event.call else None,
+            tapes,
+            description,
+        )
+
+
+def _described(event: e.OpRan, site: Site) -> OpDescription:
+    return OpDescription(
+        event.attrs or _NO_ATTRIBUTES,
+        site,
+        intern(event.scope),
+        event.paused,
+        event.graph,
         name=event.name,
         error=event.error,
     )
@@ -60,21 +77,22 @@ def op_of(
 def entry_of(event: e.OperationRecorded, site: Site, when: int, body: tuple[OpId, ...]) -> Op:
     """The entry of ``record_operation``, around the ops of its inside."""
     return Op(
-        id=OpId(event.id),
-        type=event.type,
-        inputs=tuple(map(TensorId, event.inputs)),
-        outputs=tuple(map(TensorId, event.outputs)),
-        attrs={},
-        site=site,
-        scope=event.scope,
-        call=CallId(event.call) if event.call else None,
-        paused=False,
-        graph=0,
-        when=when,
-        is_recorded_operation=True,
-        body=body,
-        function=event.function,
-        function_line=event.line,
+        OpId(event.id),
+        event.type,
+        tuple(map(TensorId, event.inputs)),
+        tuple(map(TensorId, event.outputs)),
+        when,
+        CallId(event.call) if event.call else None,
+        frozenset(),
+        OpDescription(
+            _NO_ATTRIBUTES,
+            site,
+            event.scope,
+            is_recorded_operation=True,
+            body=body,
+            function=event.function,
+            function_line=event.line,
+        ),
     )
 
 

@@ -42,10 +42,11 @@ from .model import (
     VariableId,
     Watch,
 )
-from .nouns import call_of, entry_of, ids_of, op_of, shared_ids, variable_of
+from .nouns import OpMaker, call_of, entry_of, ids_of, shared_ids, variable_of
 from .operands import OperandWords
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
+from .tensors import Shape, TensorKind
 from .values import stats_from
 
 _NO_TAPES: frozenset[TapeId] = frozenset()
@@ -91,15 +92,14 @@ class Reader:
         self._when = 0
         self._sites: dict[int, Site] = {0: NOWHERE}
         self._tensors: dict[TensorId, Tensor] = {}
-        self._shapes: dict[tuple[int | None, ...] | None, tuple[int | None, ...] | None] = {}
-        """Each shape once: a tensor holds one."""
+        self._kinds: dict[tuple[str, Shape, bool, bool], TensorKind] = {}
         self._handles: set[TensorId] = set()
         self._places: dict[TensorId, int] = {}
         self._texts: dict[TensorId, tuple[str, ...]] = {}
         self._stats: dict[TensorId, Stats] = {}
         self._samples: dict[TensorId, tuple[int, int, int]] = {}
         self._ops: dict[OpId, Op] = {}
-        self._attributes: dict[str, Mapping[str, Any]] = {}
+        self._op_maker = OpMaker()
         self._producers: dict[TensorId, OpId] = {}
         self._states = VersionTracker()
         self._tapes = TapeTracker()
@@ -209,8 +209,12 @@ class Reader:
     def _tensor_seen(self, event: e.TensorSeen) -> None:
         tensor = TensorId(event.id)
         shape = tuple(event.shape) if event.shape is not None else None
-        shape = self._shapes.setdefault(shape, shape)
-        self._tensors[tensor] = Tensor(tensor, intern(event.dtype), shape, event.kept, event.handle)
+        key = event.dtype, shape, event.kept, event.handle
+        kind = self._kinds.get(key)
+        if kind is None:
+            form = intern(event.dtype), shape
+            kind = self._kinds[key] = TensorKind(form, event.kept, event.handle)
+        self._tensors[tensor] = Tensor(tensor, kind)
         if event.handle:
             self._handles.add(tensor)
         if event.at >= 0:
@@ -245,7 +249,7 @@ class Reader:
     def _op(self, event: e.OpRan) -> Op:
         inputs, outputs = self._shared(event.inputs), self._shared(event.outputs)
         site = self._site(event.site)
-        return op_of(event, inputs, outputs, site, self._when, self._attributes)
+        return self._op_maker.made(event, inputs, outputs, site, self._when)
 
     def _shared(self, tensors: Sequence[int]) -> tuple[TensorId, ...]:
         return shared_ids(tensors, self._tensors)
@@ -257,7 +261,7 @@ class Reader:
         tapes = _NO_TAPES
         if self._may_be_kept(event):
             tapes = self._recorded(inputs, outputs, site)
-        op = op_of(event, inputs, outputs, site, self._when, self._attributes, tapes)
+        op = self._op_maker.made(event, inputs, outputs, site, self._when, tapes)
         self._states.ran(op, self._handles)
         self._add_op(op)
 
@@ -286,7 +290,7 @@ class Reader:
 
     def _kept_by_tapes(self, op: Op) -> Op:
         tapes = self._recorded(op.inputs, op.outputs, op.site)
-        return replace(op, tapes=tapes) if tapes else op
+        return op.having(tapes=tapes) if tapes else op
 
     def _may_be_kept(self, op: Op | e.OpRan) -> bool:
         """Whether tapes are there for it. A write has no output that a tape could follow."""

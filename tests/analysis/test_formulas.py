@@ -13,6 +13,7 @@ import pytest
 
 from tapeviz.analysis.flow.formulas import FORMULAS, NO_GRADIENT, formula
 from tapeviz.trace.model import NOWHERE, Op, OpId, TensorId
+from tapeviz.trace.ops import OpDescription
 
 Array = np.ndarray[Any, Any]
 
@@ -616,7 +617,7 @@ UNCHECKED = {
 
 def op_of(kind: str, attrs: Mapping[str, Any] | None = None, inputs: int = 1) -> Op:
     ids = tuple(TensorId(n) for n in range(1, inputs + 1))
-    return Op(OpId(1), kind, ids, (), attrs or {}, NOWHERE, "", None, False, 0, 1)
+    return Op(OpId(1), kind, ids, (), 1, None, frozenset(), OpDescription(attrs or {}, NOWHERE))
 
 
 @pytest.fixture(scope="module")
@@ -701,10 +702,7 @@ def test_words_for_what_has_no_formula() -> None:
     assert formula(op_of("Pack", inputs=5)) == "ḡ[0] , ḡ[1] , ḡ[2] , …"
     assert formula(op_of("ConcatV2", inputs=6)).endswith(" , …")
     assert formula(op_of("Einsum", {"equation": "...ij->...ji"})).startswith("einsum of")
-    entry = Op(
-        OpId(1), "f", (), (), {}, NOWHERE, "", None, False, 0, 1,
-        is_recorded_operation=True, function="steep",
-    )  # fmt: skip
+    entry = op_of("f", inputs=0).having(is_recorded_operation=True, function="steep")
     assert formula(entry) == "gradient given by steep"
 
 

@@ -20,14 +20,13 @@ from tapeviz.trace.model import (
     OpId,
     Tape,
     TapeId,
-    Tensor,
     TensorId,
     Trace,
     Variable,
     VariableId,
 )
 
-from ..traces import op_at, site_at
+from ..traces import op_at, site_at, tensor_of
 
 TAPE = TapeId(1)
 OP = OpId(7)
@@ -82,7 +81,7 @@ def fix_case(
     trace = Trace(
         text,
         ops={OP: op_at(line, OP, "Op", [50], (), when=5)},
-        tensors={TensorId(50): Tensor(TensorId(50), "float32", input_shape)},
+        tensors={TensorId(50): tensor_of(50, input_shape)},
         tapes={TAPE: _tape(tape, block.lineno)},
         calls=(call,),
         variables={

@@ -11,8 +11,9 @@ from tapeviz.analysis.causes.zeros import Cancelled
 from tapeviz.analysis.model import Evidence
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for
-from tapeviz.trace.model import OpId, Tensor, TensorId
+from tapeviz.trace.model import OpId, TensorId
 
+from ..traces import tensor_of
 from .fix_cases import OP, fix_case
 
 HEAD = "with tf.GradientTape() as tape:\n"
@@ -185,7 +186,7 @@ def _with_zero_factor(text: str) -> FixCase:
     trace = replace(
         found.trace,
         ops={OP: replace(found.trace.ops[OpId(OP)], inputs=tuple(ids))},
-        tensors={tensor: Tensor(tensor, "float32", (2,)) for tensor in ids},
+        tensors={tensor: tensor_of(tensor, (2,)) for tensor in ids},
         places={tensor: 8 * place for place, tensor in enumerate(ids)},
         blob=blob,
     )

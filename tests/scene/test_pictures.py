@@ -16,8 +16,10 @@ from tapeviz.scene.parts.pictures import (
     picture_of,
     picture_of_tensor,
 )
-from tapeviz.trace.model import Tensor, TensorId, Trace
+from tapeviz.trace.model import Trace
 from tapeviz.trace.values import measure
+
+from ..traces import tensor_of
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_a_chip_has_as_many_digits_as_it_has_room_for() -> None:
 
 def test_a_large_tensor_has_the_picture_of_its_sample() -> None:
     large, small, unseen = (
-        Tensor(TensorId(number), "float32", shape)
+        tensor_of(number, shape)
         for number, shape in ((1, (100, 400)), (2, (2, 2)), (3, (100, 400)))
     )
     sample = np.arange(256, dtype=np.float32).reshape(16, 16)

@@ -81,7 +81,7 @@ def test_a_cut_on_one_of_an_edges_values_cuts_the_edge(example: Pictured) -> Non
     graph = example.graph.copy()
     read = OpId(99)
     edge = graph.edges["x′", "y", 0]["edge"]
-    graph.edges["x′", "y", 0]["edge"] = replace(edge, folded=((None, read),))
+    graph.edges["x′", "y", 0]["edge"] = structs.replace(edge, folded=((None, read),))
     cause = Cause(OutsideTape("before"), 6, "")
     flow = replace(example.shown.flow, cuts={(None, read): cause})
     drawn = scene(replace(example, graph=graph), with_flow(example.shown, flow))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+
+import msgspec
 
 from ...trace.model import (
     Binding,
@@ -43,8 +44,7 @@ FORM_OPS = ops_with("form")
 LIST_WRITES = ops_with("list-write")
 
 
-@dataclass(frozen=True, slots=True)
-class DataEdge:
+class DataEdge(msgspec.Struct, frozen=True, gc=False):
     """A value went from ``start`` to ``end``.
 
     ``captured``: by the body of a custom gradient, not as its argument.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
 from ..call_facts import CallFacts, name_of
@@ -146,7 +147,7 @@ class _Rows:
             for position in sums.get(place, ()):
                 rows.append(self._sum(len(rows), position))
         stops = enumerate(self.stops.values(), len(rows))
-        return (*rows, *(replace(row, index=index) for index, row in stops))
+        return (*rows, *(structs.replace(row, index=index) for index, row in stops))
 
     def _sum(self, index: int, position: Position) -> WalkStep:
         shares = tuple(gradient for _, gradient in self.shares[position])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -108,7 +108,7 @@ class _Entries:
         for entry in self._of(op):
             own = self._own.get(entry.id)
             if own is None:
-                own = self._own[entry.id] = self._levels.of(replace(entry, when=op.when))
+                own = self._own[entry.id] = self._levels.of(entry.having(when=op.when))
             depth = max(depth, _shared(own, around))
             starts.setdefault(depth, []).append(entry)
         skipped: set[Kind] = set()

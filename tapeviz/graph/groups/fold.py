@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import networkx as nx
+from msgspec import structs
 
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId
@@ -302,7 +303,7 @@ class _Folding:
                 continue
             if start == source and end == target:
                 number = result.number_of_edges(source, target)
-                made = replace(edge, key=number) if number else edge
+                made = structs.replace(edge, key=number) if number else edge
                 result.add_edge(source, target, number, edge=made)
                 native.add((start, end, False))
                 continue
@@ -319,7 +320,7 @@ class _Folding:
                 continue
             entry = result.nodes[end]["node"].op if end.startswith(GROUP_PREFIX) else None
             number = result.number_of_edges(start, end)
-            made = replace(_merged(start, end, some, entry), key=number, is_carried=carried)
+            made = structs.replace(_merged(start, end, some, entry), key=number, is_carried=carried)
             result.add_edge(start, end, number, edge=made)
         self._carry_back(result)
 
@@ -333,7 +334,7 @@ class _Folding:
                 if inside and path not in self._opening.closed:
                     number = result.number_of_edges(edge.source, edge.target)
                     result.add_edge(
-                        edge.source, edge.target, number, edge=replace(edge, key=number)
+                        edge.source, edge.target, number, edge=structs.replace(edge, key=number)
                     )
 
     def _is_carried(self, source: NodeId, target: NodeId) -> bool:

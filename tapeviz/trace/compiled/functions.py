@@ -57,8 +57,7 @@ class Functions:
             taken, lines = located.skipped
             self.conditionals[op.id] = Conditional(op.id, taken, lines)
         self._traced.setdefault(located.traced, []).append(op.id)
-        return replace(
-            op,
+        return op.having(
             within=OpId(located.within) if located.within else None,
             traced=located.graph,
             derived=self._derived.get(located.traced),
@@ -69,7 +68,7 @@ class Functions:
         body = tuple(OpId(inner) for inner in located.body if OpId(inner) in self._ops)
         began = self._ops[body[0]].when if body else op.when
         self._states.called(op, self._handles, began)
-        op = replace(op, body=body)
+        op = op.having(body=body)
         if located.run is None:
             return op
         run, ended = located.run, located.run.graph.ended
@@ -79,8 +78,7 @@ class Functions:
         self.words.update((TensorId(tensor), _word(word)) for tensor, word in run.words.items())
         self.copies.update((TensorId(a), TensorId(b)) for a, b in run.copies.items())
         self._calls.setdefault(ended.graph, []).append(op.id)
-        return replace(
-            op,
+        return op.having(
             function=ended.function,
             function_line=ended.line,
             runs=ended.graph,
@@ -100,12 +98,11 @@ class Functions:
         self._states.renamed(call, entry.id)
         for op in call.body:
             if self._ops[op].within == call.id:
-                self._ops[op] = replace(self._ops[op], within=entry.id)
+                self._ops[op] = self._ops[op].having(within=entry.id)
         for tensor in (*call.outputs, *entry.outputs):
             if self._producers.get(tensor) == call.id:
                 self._producers[tensor] = entry.id
-        return replace(
-            entry,
+        return entry.having(
             body=call.body,
             runs=call.runs,
             round=call.round,
@@ -118,7 +115,7 @@ class Functions:
         """TensorFlow made the gradient of a graph's op."""
         given = self._derived[event.op] = tuple(event.given)
         for op in self._traced.get(event.op, ()):
-            self._ops[op] = replace(self._ops[op], derived=given)
+            self._ops[op] = self._ops[op].having(derived=given)
 
     def values(self) -> dict[TensorId, TensorId]:
         """For tensors of graphs the values that functions returned, and those of copies."""
@@ -175,7 +172,7 @@ def copying(
     def copy(tensor: int, other: int) -> None:
         known, own = TensorId(tensor), TensorId(other)
         if known in tensors:
-            tensors[own] = replace(tensors[known], id=own)
+            tensors[own] = Tensor(own, tensors[known].kind)
         if known in places:
             places[own] = places[known]
         if known in texts:
