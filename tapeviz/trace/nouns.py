@@ -14,15 +14,35 @@ from .tapes import FOREVER
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
-def ids_of(tensors: Sequence[int], known: Mapping[TensorId, Tensor]) -> tuple[TensorId | None, ...]:
-    """Tensors by their ids; None where there is none."""
-    return tuple([tensor if tensor != e.NONE else None for tensor in shared_ids(tensors, known)])
+_MOST_KNOWN = 1 << 16
 
 
-def shared_ids(tensors: Sequence[int], known: Mapping[TensorId, Tensor]) -> tuple[TensorId, ...]:
-    """The ids as the trace's tensors have them: each is one number, not one for each mention."""
-    ids = cast(Sequence[TensorId], tensors)
-    return tuple([known[tensor].id if tensor in known else tensor for tensor in ids])
+class IdTuples:
+    """Makes tuples of tensors' ids. What one op gives another takes, so most are wanted several
+    times: then it is the same tuple, of the same numbers as in ``known``."""
+
+    def __init__(self, known: Mapping[TensorId, Tensor]) -> None:
+        self._known = known
+        self._latest: dict[tuple[TensorId, ...], tuple[TensorId, ...]] = {}
+
+    def of(self, tensors: Sequence[int]) -> tuple[TensorId, ...]:
+        """Hot."""
+        key = tuple(cast(Sequence[TensorId], tensors))
+        made = self._latest.get(key)
+        if made is None:
+            if len(self._latest) > _MOST_KNOWN:
+                self._latest.clear()
+            known = self._known
+            made = tuple([known[tensor].id if tensor in known else tensor for tensor in key])
+            self._latest[made] = made
+        return made
+
+    def or_none(self, tensors: Sequence[int]) -> tuple[TensorId | None, ...]:
+        """None where there is no tensor."""
+        made = self.of(tensors)
+        if e.NONE not in made:
+            return made
+        return tuple([tensor if tensor != e.NONE else None for tensor in made])
 
 
 class OpMaker:

@@ -14,7 +14,7 @@ from .sites import Site
 
 
 class OpDescription(msgspec.Struct, frozen=True, gc=False):
-    """What an op has in common with the others of its place in the program: all of them hold one
+    """The traits that an op shares with others of its place in the program: all of them hold one
     object. The fields are told at :class:`Op`, which has each of them, too."""
 
     attrs: Mapping[str, Any]
@@ -56,7 +56,7 @@ class Op(msgspec.Struct, frozen=True, gc=False):
     in, and ``name`` its name there; ``derived``: for each input whether TensorFlow found a gradient
     for it when it made the graph of the backward pass (None: that did not come to this op).
 
-    Of 80 bytes, and not looked at by Python's collector of cyclic garbage, which never finds any
+    It takes 80 bytes, and is not looked at by Python's collector of cyclic garbage, which never finds any
     among values that do not change.
     """
 

@@ -42,8 +42,9 @@ from .model import (
     VariableId,
     Watch,
 )
-from .nouns import OpMaker, call_of, entry_of, ids_of, shared_ids, variable_of
+from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
 from .operands import OperandWords
+from .places import Places
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .tensors import Shape, TensorKind
@@ -100,6 +101,7 @@ class Reader:
         self._samples: dict[TensorId, tuple[int, int, int]] = {}
         self._ops: dict[OpId, Op] = {}
         self._op_maker = OpMaker()
+        self._ids = IdTuples(self._tensors)
         self._producers: dict[TensorId, OpId] = {}
         self._states = VersionTracker()
         self._tapes = TapeTracker()
@@ -181,7 +183,7 @@ class Reader:
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
-            places=self._functions.with_copies(taken(self._places)),
+            places=Places(self._functions.with_copies(taken(self._places))),
             texts=self._functions.with_copies(taken(self._texts)),
             sent_stats=self._functions.with_copies(taken(self._stats)),
             samples=self._functions.with_copies(taken(self._samples)),
@@ -247,17 +249,14 @@ class Reader:
             self._add_op(self._functions.called(op, located, self._site))
 
     def _op(self, event: e.OpRan) -> Op:
-        inputs, outputs = self._shared(event.inputs), self._shared(event.outputs)
+        inputs, outputs = self._ids.of(event.inputs), self._ids.of(event.outputs)
         site = self._site(event.site)
         return self._op_maker.made(event, inputs, outputs, site, self._when)
-
-    def _shared(self, tensors: Sequence[int]) -> tuple[TensorId, ...]:
-        return shared_ids(tensors, self._tensors)
 
     def _op_ran(self, event: e.OpRan) -> None:
         """Hot. The op is made once, with its tapes: to copy it takes longer than all the rest."""
         site = self._site(event.site)
-        inputs, outputs = self._shared(event.inputs), self._shared(event.outputs)
+        inputs, outputs = self._ids.of(event.inputs), self._ids.of(event.outputs)
         tapes = _NO_TAPES
         if self._may_be_kept(event):
             tapes = self._recorded(inputs, outputs, site)
@@ -349,7 +348,7 @@ class Reader:
         if call in self._calls:
             self._calls[call] = replace(
                 self._calls[call],
-                results=ids_of(event.results, self._tensors),
+                results=self._ids.or_none(event.results),
                 ended=not event.error,
                 error=event.error,
                 end=self._when,
@@ -364,8 +363,8 @@ class Reader:
                 len(steps),
                 op.id if op is not None else OpId(event.op) if event.op else None,
                 intern(event.type),
-                ids_of(event.upstream, self._tensors),
-                ids_of(event.downstream, self._tensors),
+                self._ids.or_none(event.upstream),
+                self._ids.or_none(event.downstream),
             )
             steps.append(step)
 
@@ -396,8 +395,8 @@ class Reader:
                 index,
                 OpId(step.op),
                 self._ops[OpId(step.op)].type if OpId(step.op) in self._ops else "",
-                ids_of(step.upstream, self._tensors),
-                ids_of(step.downstream, self._tensors),
+                self._ids.or_none(step.upstream),
+                self._ids.or_none(step.downstream),
                 step.error,
             )
             for index, step in enumerate(event.steps)
@@ -418,7 +417,7 @@ class Reader:
     def _name_bound(self, event: e.NameBound) -> None:
         name = intern(event.name)
         words = [name + "".join(f"[{key!r}]" for key in keys) for _, keys in event.tensors]
-        tensors = self._shared([tensor for tensor, _ in event.tensors])
+        tensors = self._ids.of([tensor for tensor, _ in event.tensors])
         bound = tuple(zip(tensors, words, strict=True))
         site = self._site(event.site)
         self._bindings.append(Binding(name, site, self._when, bound, event.value, event.object))

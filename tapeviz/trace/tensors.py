@@ -11,7 +11,7 @@ Shape = tuple[int | None, ...] | None
 
 
 class TensorKind(msgspec.Struct, frozen=True, gc=False):
-    """What a tensor has in common with many others: all of them hold one object.
+    """The traits that a tensor shares with many others: all of them hold one object.
 
     ``form``: dtype and shape. ``kept``: the process of the run has its value.
     """

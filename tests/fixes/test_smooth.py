@@ -185,7 +185,7 @@ def _with_zero_factor(text: str) -> FixCase:
     ids = [TensorId(60), TensorId(61)]
     trace = replace(
         found.trace,
-        ops={OP: replace(found.trace.ops[OpId(OP)], inputs=tuple(ids))},
+        ops={OP: found.trace.ops[OpId(OP)].having(inputs=tuple(ids))},
         tensors={tensor: tensor_of(tensor, (2,)) for tensor in ids},
         places={tensor: 8 * place for place, tensor in enumerate(ids)},
         blob=blob,

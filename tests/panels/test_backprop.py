@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QModelIndex, QRect, Qt
 from pytestqt.qtbot import QtBot
 
@@ -115,7 +116,7 @@ def test_the_selection_is_marked_and_walked_to(qtbot: QtBot, panel: BackpropPane
 def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPanel) -> None:
     document = panel.document
     call = document.diagnosis.calls[0]
-    steps = tuple(replace(call.steps[n % 4], index=n) for n in range(100_000))
+    steps = tuple(structs.replace(call.steps[n % 4], index=n) for n in range(100_000))
     document._take_diagnosis(Diagnosis((with_steps(call, steps),)))
     panel.table.repaint()
     document.stepping.go_to(90_000)
@@ -216,7 +217,7 @@ def test_turns_of_a_loop_are_a_row_each_and_open_on_demand(
 ) -> None:
     call = panel.document.diagnosis.calls[0]
     first, second = call.steps[:2]
-    steps = (first, *(replace(second, line=8 + n % 2) for n in range(40)), first)
+    steps = (first, *(structs.replace(second, line=8 + n % 2) for n in range(40)), first)
     panel.document._take_diagnosis(Diagnosis((with_steps(call, steps),)))
 
     def ops() -> list[str]:
@@ -258,7 +259,7 @@ def test_of_many_cuts_only_those_that_are_shown_are_looked_at(
 ) -> None:
     call = ran.diagnosis.calls[0]
     stop = next(step for step in call.steps if step.kind == "stop")
-    stops = tuple(replace(stop, index=index, line=index) for index in range(3_000))
+    stops = tuple(structs.replace(stop, index=index, line=index) for index in range(3_000))
     changed = replace(ran.diagnosis, calls=(with_steps(call, stops),))
     monkeypatch.setattr(ran, "diagnosis", changed)
     ran.diagnosis_changed.emit()

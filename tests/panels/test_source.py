@@ -251,7 +251,7 @@ def test_a_node_pointed_at_lights_its_expression(qtbot: QtBot, panel: SourcePane
     document = panel.document
     frame = StackFrame("<module>", 7, 8, 7, 25)
     trace, mean = document.trace, OpId(5)
-    placed = replace(trace.ops[mean], site=Site(SiteId(7), (frame,)))
+    placed = trace.ops[mean].having(site=Site(SiteId(7), (frame,)))
     document.take_trace(replace(trace, ops={**trace.ops, mean: placed}))
     qtbot.waitUntil(lambda: not document.background.busy)
     node = document.links.node_of_op(mean)

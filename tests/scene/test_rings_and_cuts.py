@@ -7,6 +7,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+from msgspec import structs
 
 from tapeviz.analysis.causes.not_connected import NotConnected
 from tapeviz.analysis.causes.not_differentiable import IntegerValue

@@ -1,0 +1,59 @@
+"""Ops and tensors share what they have in common: a recording has hundreds of thousands."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from tapeviz.trace.model import OpId, TensorId
+from tapeviz.trace.places import Places
+
+from ..traces import Script
+
+
+def test_ops_of_one_place_have_one_description_and_no_collector_looks_at_them() -> None:
+    script = Script("x = tf.sin(x)\n")
+    value = script.tensor(value=1.0)
+    for _ in range(3):
+        value = script.op("Sin", [value], line=1, value=1.0)
+    script.op("Sin", [value], line=2, value=1.0)
+    first, second, third, other = script.trace().ops.values()
+    assert first.description is second.description is third.description
+    assert other.description is not first.description
+    assert other.line == 2
+    assert second.inputs is first.outputs
+    assert not gc.is_tracked(first)
+
+
+def test_a_changed_op_leaves_the_others_of_its_place_as_they_are() -> None:
+    script = Script("x = tf.sin(x)\n")
+    value = script.tensor(value=1.0)
+    for _ in range(2):
+        value = script.op("Sin", [value], line=1, value=1.0)
+    first, second = script.trace().ops.values()
+    changed = second.having(within=OpId(7), when=9)
+    assert (changed.within, changed.when, changed.line) == (7, 9, 1)
+    assert first.within is None
+    assert second.within is None
+
+
+def test_tensors_that_are_alike_have_one_kind() -> None:
+    script = Script("")
+    for value in (1.0, 2.0, [1.0, 2.0]):
+        script.tensor(value=value)
+    one, two, pair = script.trace().tensors.values()
+    assert one.kind is two.kind
+    assert pair.kind is not one.kind
+    assert (pair.dtype, pair.shape, pair.size) == ("float32", (2,), 2)
+
+
+def test_places_are_found_whatever_the_order_of_the_tensors() -> None:
+    given = {TensorId(5): 40, TensorId(-3): 8, TensorId(9): 0}
+    places = Places(given)
+    assert dict(places) == given
+    assert TensorId(6) not in places
+    assert places.get(TensorId(6)) is None
+    with pytest.raises(KeyError):
+        places[TensorId(100)]
+    assert not Places({})
