@@ -56,8 +56,8 @@ class Op(msgspec.Struct, frozen=True, gc=False):
     in, and ``name`` its name there; ``derived``: for each input whether TensorFlow found a gradient
     for it when it made the graph of the backward pass (None: that did not come to this op).
 
-    It takes 80 bytes, and is not looked at by Python's collector of cyclic garbage, which never finds any
-    among values that do not change.
+    It takes 80 bytes, and is not looked at by Python's collector of cyclic garbage: values that do
+    not change make no cycles.
     """
 
     id: OpId

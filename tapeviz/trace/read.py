@@ -44,11 +44,10 @@ from .model import (
 )
 from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
 from .operands import OperandWords
-from .places import Places
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .tensors import Shape, TensorKind
-from .values import stats_from
+from .values import Places, stats_from
 
 _NO_TAPES: frozenset[TapeId] = frozenset()
 """Each call of ``frozenset()`` makes another one, of 216 bytes (Python 3.10 and later)."""

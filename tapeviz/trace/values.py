@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -122,6 +124,43 @@ def _stats_of_number(number: float) -> Stats:
     if math.isfinite(known):
         return Stats(known, known, known, math.sqrt(known * known), 0, 0)
     return Stats(None, None, None, None, int(math.isnan(known)), int(math.isinf(known)))
+
+
+class Places(Mapping[TensorId, int]):
+    """Tensor → where its elements begin in the blob, as two sorted columns.
+
+    Nearly every tensor of a recording has an entry, of 16 bytes in place of a dictionary's 100, and
+    few are looked up.
+    """
+
+    def __init__(self, places: Mapping[TensorId, int]) -> None:
+        count = len(places)
+        tensors = np.fromiter(places, np.int64, count)
+        offsets = np.fromiter(places.values(), np.int64, count)
+        order = np.argsort(tensors)
+        self._tensors = array("q", tensors[order].tobytes())
+        self._offsets = array("q", offsets[order].tobytes())
+
+    def __getitem__(self, tensor: TensorId) -> int:
+        offset = self.get(tensor)
+        if offset is None:
+            raise KeyError(tensor)
+        return offset
+
+    def get(self, tensor: TensorId, default: int | None = None) -> int | None:  # type: ignore[override]
+        at = bisect_left(self._tensors, tensor)
+        if at < len(self._tensors) and self._tensors[at] == tensor:
+            return self._offsets[at]
+        return default
+
+    def __contains__(self, tensor: object) -> bool:
+        return isinstance(tensor, int) and self.get(TensorId(tensor)) is not None
+
+    def __iter__(self) -> Iterator[TensorId]:
+        return map(TensorId, self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
 
 
 @lru_cache(maxsize=64)

@@ -7,9 +7,8 @@ import gc
 import pytest
 
 from tapeviz.trace.model import OpId, TensorId
-from tapeviz.trace.places import Places
-
-from ..traces import Script
+from tapeviz.trace.values import Places
+from tests.traces import Script
 
 
 def test_ops_of_one_place_have_one_description_and_no_collector_looks_at_them() -> None:
@@ -42,9 +41,9 @@ def test_tensors_that_are_alike_have_one_kind() -> None:
     script = Script("")
     for value in (1.0, 2.0, [1.0, 2.0]):
         script.tensor(value=value)
-    one, two, pair = script.trace().tensors.values()
-    assert one.kind is two.kind
-    assert pair.kind is not one.kind
+    number, other, pair = script.trace().tensors.values()
+    assert number.kind is other.kind
+    assert pair.kind is not number.kind
     assert (pair.dtype, pair.shape, pair.size) == ("float32", (2,), 2)
 
 
