@@ -155,7 +155,9 @@ def test_ctrl_f_finds_in_the_text_from_the_editor(qtbot: QtBot, ran: Window) -> 
     assert not bar.isVisible()
 
 
-def test_selected_lines_run_alone(qtbot: QtBot, window: Window, pipeline: SamplePipeline) -> None:
+def test_selected_lines_run_alone_unless_they_use_names_from_above(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline
+) -> None:
     window.activateWindow()
     editor = window.source.editor
     editor.setFocus()
@@ -170,11 +172,12 @@ def test_selected_lines_run_alone(qtbot: QtBot, window: Window, pipeline: Sample
     lines = SOURCE.split("\n")
     assert pipeline.sources == ["\n\n\nif True:\n" + "\n".join(lines[4:6]) + "\n"]
     assert window.status.state.text() == "up to date"
-    window.source.edit_text(SOURCE + "# %%\nprint(x)\n")
-    editor.go_to(10)
-    press(window, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
-    assert pipeline.sources[-1] == "\n" * 8 + "# %%\nprint(x)\n\n"
+    for cell, above in (("# %%\nprint(7)\n", "\n" * 8), ("# %%\nprint(x)\n", SOURCE)):
+        window.source.edit_text(SOURCE + cell)
+        editor.go_to(10)
+        press(window, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
+        qtbot.waitUntil(lambda: settled(window), timeout=5000)
+        assert pipeline.sources[-1] == above + cell + "\n"
 
 
 def test_the_menu_cuts_and_pastes_where_the_keyboard_is(qtbot: QtBot, ran: Window) -> None:

@@ -36,8 +36,8 @@ NARROW = 140
 MOST_ALIKE = 6
 """Sources with the same outcome that a card names, at most."""
 NORM = "norm "
-OUTCOME = 120
-"""Px that the outcome of such a source keeps beside its name."""
+NAME, OUTCOME = 96, 108
+"""Px that the name of such a source keeps, and its outcome beside it."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
 """Links of a card to rounds that differ, at most, in all and in a row."""
 
@@ -283,6 +283,7 @@ class FindingCard(Card):
         for row, words in enumerate(shown):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
             called.setText(names[row])
+            called.setMinimumWidth(min(called.sizeHint().width(), NAME))
             label = ShortLabel("muted")
             label.setText(words)
             label.setMinimumWidth(min(label.sizeHint().width(), OUTCOME))
