@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import private
+from . import limits, private
 from .attributes import readable
 from .history import History, KeptOp
 from .hooks.kept_calls import KeptCall
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Complain = Callable[[str], None]
 Row = tuple[Any, ...]
-
-_RESULT_LIMIT = 10_000
 
 
 class Encoder:
@@ -273,7 +271,7 @@ class Encoder:
         for tensor in tensors:
             if isinstance(tensor, private.EagerTensor):
                 self.tensors.keep(tensor)
-                self.tensors.send_value(tensor, self._lines, _RESULT_LIMIT)
+                self.tensors.send_value(tensor, self._lines, limits.ELEMENTS_OF_RESULT)
         self._lines.append(json.dumps(fields))
 
     def dense(self, gradient: Any) -> Any:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-_LOOK_BACK = 5_000
+from . import limits
+
 _INSIDE = 1 << 40
 """From here on ops have numbers that were looked at inside of a compiled function's call."""
 
@@ -110,7 +111,7 @@ class History:
         return self._find_by_inputs(op_type, inputs) if any(inputs) else 0
 
     def _find_by_inputs(self, op_type: str, inputs: Sequence[int]) -> int:
-        for number in range(len(self.lines), max(0, len(self.lines) - _LOOK_BACK), -1):
+        for number in range(len(self.lines), max(0, len(self.lines) - limits.OPS_BACK), -1):
             op = self.op(number)
             if op and op.type == op_type and list(op.inputs[: len(inputs)]) == list(inputs):
                 return number

@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import numbering, private, program, seeding
+from . import limits, numbering, private, program, seeding
 from .after import following
 from .encode import Encoder
 from .history import History
@@ -45,10 +45,8 @@ from .tensors import Tensors
 from .values import array_of, little_endian, part_of, raw_bytes, spread_of, statistics
 
 FORMAT_VERSION = 1
-_MEGABYTE = 1 << 20
 # A snippet that has one of these words can see when a tensor dies.
 _LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
-_SECONDS_INSIDE = 3.0
 _OBJECTS_OF_BATCH = 20_000
 _MOST_SEED = (1 << 31) - 2
 _LET_GO = "they were let go of, to make room for those of newer tensors"
@@ -65,16 +63,16 @@ class Session:
         self._generated_code = str(options.get("generated_code", ""))
         self._follows_numpy = bool(options.get("follow_numpy", False))
         self.tensors = Tensors(
-            int(options.get("value_limit", 1024)),
-            int(options.get("value_budget", 64 * _MEGABYTE)),
-            int(options.get("keep_budget", 1536 * _MEGABYTE)),
+            int(options.get("value_limit", limits.ELEMENTS_SENT)),
+            int(options.get("value_budget", limits.VALUE_BYTES)),
+            int(options.get("keep_budget", limits.KEPT_BYTES)),
         )
         boundary: CodeType = program.run_as_main.__code__
         self._sites = Sites(source, filename, boundary)
         symbols = Symbols()
         self.encoder = Encoder(self._sites, symbols, self.tensors, History())
         self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
-        self._kept_calls = KeptCalls(int(options.get("call_budget", 512 * _MEGABYTE)))
+        self._kept_calls = KeptCalls(int(options.get("call_budget", limits.CALL_BYTES)))
         self.recording = RecordingContext(
             self.log, self._sites, symbols, self._kept_calls, source, filename
         )
@@ -103,7 +101,7 @@ class Session:
 
     def _look_inside(self) -> None:
         """The last call of each function, for as long as that takes little time."""
-        kept, until = self._kept_calls, time.monotonic() + _SECONDS_INSIDE
+        kept, until = self._kept_calls, time.monotonic() + limits.SECONDS_INSIDE
         enough = contextlib.suppress(KeyboardInterrupt)
         with enough, self.log.hiding():
             self.log.flush()  # calls get the numbers of their ops

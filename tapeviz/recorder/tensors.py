@@ -7,16 +7,11 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from . import private
+from . import limits, private
 from .values import address_of, array_of, little_endian, raw_bytes, sampling, statistics, texts_of
 
 _LARGE = 1 << 16
 _FORMS = 1 << 20
-_FETCHED = 10_000
-_PASSING = 128 << 20
-"""Bytes of gradients that are held between one step of a backward pass and the next. A plain run
-uses their memory again and again; more than these would be memory that it never touches, which
-costs as much time as many an op."""
 
 
 class _Form(NamedTuple):
@@ -60,7 +55,7 @@ class Tensors:
     A small tensor whose elements travelled is not held: it is made again from the bytes. For
     others TensorFlow's own memory is held, as a NumPy array, so that the snippet's object dies when
     it drops it. The oldest large ones are let go of when ``keep_budget`` is used up, gradients
-    between two steps of a backward pass when :data:`_PASSING` is.
+    between two steps of a backward pass when :data:`.limits.PASSING_BYTES` is.
     ``seen``: for each id where its bytes are, or -1; plain integers, so that the garbage collector
     has nothing to visit.
     """
@@ -72,7 +67,7 @@ class Tensors:
         self._budget = value_budget
         self._held: dict[int, tuple[int | None, Any]] = {}  # dtype and array, or None and tensor
         self._lasting = _Budget(keep_budget)
-        self._passing = _Budget(min(keep_budget, _PASSING))
+        self._passing = _Budget(min(keep_budget, limits.PASSING_BYTES))
         self._stayed: set[int] = set()
         self.glanced: set[int] = set()
         """Large tensors whose elements were not looked at, as nothing has named them so far."""
@@ -137,7 +132,7 @@ class Tensors:
                 for item in shown
             ]
             line += f',"text":{json.dumps(texts)}'
-        elif array.size <= _FETCHED and array.nbytes + self.offset <= self._budget:
+        elif array.size <= limits.ELEMENTS_OF_RESULT and array.nbytes + self.offset <= self._budget:
             line += self._travel(array.tobytes())
         else:
             line += _as_stats(statistics(array)) + self._sample(array)

@@ -23,23 +23,15 @@ import numpy as np
 
 from ..errors import TapevizError
 from ..whole_files import write_whole
+from . import limits
 from .lines import PackedLines
 from .soundness import Soundness, UnsoundRecording
 
 FORMAT = 1
 META, EVENTS, VALUES = "meta.json", "events.jsonl", "values.npy"
-MEBIBYTE = 1 << 20
-LIMITS = {META: 64 * MEBIBYTE, EVENTS: 1024 * MEBIBYTE, VALUES: 2048 * MEBIBYTE}
-"""Uncompressed bytes of each member; nothing else may be in the file."""
-MOST_BYTES = 2048 * MEBIBYTE
-"""Bytes that all members of a file may unpack to, together."""
-MOST_TIMES = 200
-"""How many times larger than the file its members may be, above :data:`ANYWAY` bytes: deflate packs
-zeros by up to 1,032, events of a loop by about 40."""
-ANYWAY = 64 * MEBIBYTE
-MOST_EVENTS = 5_000_000
-LONGEST_LINE = 32 * MEBIBYTE
-_CHUNK = MEBIBYTE
+MEMBERS = {META: limits.META_BYTES, EVENTS: limits.EVENTS_BYTES, VALUES: limits.VALUES_BYTES}
+"""The members of a file; nothing else may be in it."""
+_CHUNK = limits.MEBIBYTE
 _NPY_HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '\|u1', 'fortran_order': (?:False|True), "
     rb"'shape': \((?P<size>[0-9]{1,12}),\), \} *\n",
@@ -96,10 +88,11 @@ def load(path: str | Path) -> Recording:
     try:
         if not path.is_file():
             raise _Damaged("there is no such file")
-        if path.stat().st_size > MOST_BYTES:
+        if path.stat().st_size > limits.FILE_BYTES:
             raise _Damaged("it is larger than a recording may be (2 GiB)")
         with zipfile.ZipFile(path) as archive:
-            return _read(archive, max(ANYWAY, MOST_TIMES * path.stat().st_size))
+            most = limits.TIMES_UNPACKED * path.stat().st_size
+            return _read(archive, max(limits.UNPACKED_ANYWAY, most))
     except (_Damaged, UnsoundRecording) as error:
         raise TapevizError(f"{path} cannot be read: {error}") from None
     except OSError as error:
@@ -143,9 +136,10 @@ def _write(recording: Recording, stream: IO[bytes]) -> None:
 
 def _packs_too_well(blob: bytes) -> bool:
     """Whether a reader would refuse it packed: many values that are all the same."""
-    return len(blob) > ANYWAY // 2 and any(
-        len(zlib.compress(blob[at : at + MEBIBYTE])) * (MOST_TIMES // 2) < MEBIBYTE
-        for at in range(0, len(blob) - MEBIBYTE, len(blob) // 8)
+    piece, most = limits.MEBIBYTE, limits.TIMES_UNPACKED // 2
+    return len(blob) > limits.UNPACKED_ANYWAY // 2 and any(
+        len(zlib.compress(blob[at : at + piece])) * most < piece
+        for at in range(0, len(blob) - piece, len(blob) // 8)
     )
 
 
@@ -178,18 +172,20 @@ def _read(archive: zipfile.ZipFile, most: int) -> Recording:
 def _members(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
     members = {info.filename: info for info in infos}
-    if set(members) != set(LIMITS) or len(infos) != len(LIMITS):
+    if set(members) != set(MEMBERS) or len(infos) != len(MEMBERS):
         raise _Damaged("it is not a tapeviz recording")
     for name, info in members.items():
-        if info.file_size > LIMITS[name]:
+        if info.file_size > MEMBERS[name]:
             raise _Damaged(f"its {name} is larger than it may be")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise _Damaged("it is compressed in a way that tapeviz never uses")
     size = sum(info.file_size for info in infos)
-    if size > MOST_BYTES:
+    if size > limits.FILE_BYTES:
         raise _Damaged("it is larger than a recording may be (2 GiB)")
     if size > most:
-        raise _Damaged(f"it is {size // MEBIBYTE} MiB packed smaller than tapeviz packs anything")
+        raise _Damaged(
+            f"it is {size // limits.MEBIBYTE} MiB packed smaller than tapeviz packs anything"
+        )
     return members
 
 
@@ -235,8 +231,8 @@ def _events(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, check: Callable[[bytes], None]
 ) -> Iterator[bytes]:
     for count, line in enumerate(_lines(_bytes_of(archive, info)), 1):
-        if count > MOST_EVENTS:
-            raise _Damaged(f"it has more than {MOST_EVENTS:,} events")
+        if count > limits.EVENTS:
+            raise _Damaged(f"it has more than {limits.EVENTS:,} events")
         check(line)
         yield line
 
@@ -250,7 +246,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
             yield rest + line
             rest = b""
         rest += tail
-        if len(rest) > LONGEST_LINE:
+        if len(rest) > limits.LINE_BYTES:
             raise _Damaged("one of its events is longer than it may be")
     if rest:
         raise _Damaged("its events are cut short")

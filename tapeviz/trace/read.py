@@ -42,8 +42,8 @@ from .model import (
     VariableId,
     Watch,
 )
+from .naming import OperandWords
 from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
-from .operands import OperandWords
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .tensors import Shape, TensorKind

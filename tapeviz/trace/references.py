@@ -11,15 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import events as e
+from . import limits
 from .body_events import Path
-
-MOST_FRAMES = 50_000_000
-"""Frames of all places, those of their callers included."""
-MOST_EVENTS = 5_000_000
-"""Ops of all graphs and of all calls that were run again, those of graphs in graphs included."""
-DEEPEST = 300
-"""Graphs in graphs; Python's own recursion ends not far above."""
-MOST_TURNS = 1 << 62
 
 
 @dataclass
@@ -54,7 +47,7 @@ class References:
             return "a caller that is not there"
         depth = self._depths[event.id] = self._depths[event.caller] + len(event.frames)
         self._frames += depth
-        return "places without end" if self._frames > MOST_FRAMES else ""
+        return "places without end" if self._frames > limits.FRAMES else ""
 
     def _tensor(self, event: e.TensorSeen) -> str:
         form = (event.dtype, event.shape)
@@ -89,7 +82,7 @@ class References:
     def _body(self, event: e.BodyTraced) -> str:
         if event.on:
             self._open.append(_Graph())
-            return "" if len(self._open) <= DEEPEST else "graphs without end"
+            return "" if len(self._open) <= limits.GRAPHS_DEEP else "graphs without end"
         if not self._open:
             return ""
         graph = self._open.pop()
@@ -115,15 +108,15 @@ class References:
         )
         if not all(_is_path(row[0]) for row in rows):
             return "a path that leads nowhere"
-        if any(not 0 <= row[2] <= MOST_TURNS for row in (*event.branches, *event.turns)):
+        if any(not 0 <= row[2] <= limits.TURNS for row in (*event.branches, *event.turns)):
             return "a number of turns out of range"
-        if any(not 0 < row[2] <= MOST_TURNS for row in event.ops):
+        if any(not 0 < row[2] <= limits.TURNS for row in event.ops):
             return "an id out of range"
         return self._too_much(self._size, 1)
 
     @staticmethod
     def _too_much(size: int, depth: int) -> str:
-        return "graphs without end" if size > MOST_EVENTS or depth > DEEPEST else ""
+        return "graphs without end" if size > limits.EVENTS or depth > limits.GRAPHS_DEEP else ""
 
 
 def _is_path(path: Path) -> bool:
@@ -132,7 +125,7 @@ def _is_path(path: Path) -> bool:
     return (
         len(names) == len(turns)
         and all(isinstance(name, str) for name in names)
-        and all(isinstance(turn, int) and 0 <= turn <= MOST_TURNS for turn in turns)
+        and all(isinstance(turn, int) and 0 <= turn <= limits.TURNS for turn in turns)
     )
 
 

@@ -11,6 +11,7 @@ import re
 
 import msgspec
 
+from . import limits
 from .events import (
     FORMAT_VERSION,
     Begin,
@@ -24,11 +25,6 @@ from .events import (
 from .references import References
 from .values import as_numpy_dtype
 
-MOST_ID = 1 << 62
-MOST_OPS = 5_000_000
-MOST_IN_BODIES = 50_000_000
-"""Ops inside of recorded operations, one inside another counted for both."""
-MOST_DIMENSIONS = 32
 _STATS = 6
 _SAMPLED = 64
 """Rows and columns of a sample at most."""
@@ -72,12 +68,12 @@ class Soundness:
 
     def _problem_of_tensor(self, event: TensorSeen) -> str:
         shape = event.shape
-        if abs(event.id) > MOST_ID:
+        if abs(event.id) > limits.LARGEST_ID:
             return "an id out of range"
         if shape is not None:
-            if len(shape) > MOST_DIMENSIONS:
+            if len(shape) > limits.DIMENSIONS:
                 return "too many dimensions"
-            if any(size is not None and not 0 <= size <= MOST_ID for size in shape):
+            if any(size is not None and not 0 <= size <= limits.LARGEST_ID for size in shape):
                 return "a dimension out of range"
         if event.stats is not None and len(event.stats) != _STATS:
             return "not six statistics"
@@ -112,12 +108,12 @@ class Soundness:
         return "" if start + length <= self._blob_size else "a value outside of the file"
 
     def _problem_of_op(self, event: OpRan | OperationRecorded) -> str:
-        if not 0 < event.id <= MOST_OPS:
+        if not 0 < event.id <= limits.EVENTS:
             return "an id out of range"
         if isinstance(event, OperationRecorded) and event.first:
             if not 0 < event.first <= event.id:
                 return "a body out of range"
             self._in_bodies += event.id - event.first
-            if self._in_bodies > MOST_IN_BODIES:
+            if self._in_bodies > limits.OPS_IN_BODIES:
                 return "bodies without end"
         return ""

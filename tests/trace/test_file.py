@@ -13,6 +13,7 @@ import pytest
 from tapeviz.errors import TapevizError
 from tapeviz.trace import events as e
 from tapeviz.trace import file as tape_file
+from tapeviz.trace import limits
 from tapeviz.trace.events import decode, encode
 from tapeviz.trace.file import Recording, load, save
 from tapeviz.trace.read import read
@@ -174,7 +175,7 @@ def test_a_member_twice_or_missing_is_refused(tape: Path) -> None:
 
 
 def test_a_bomb_is_refused_before_it_goes_off(tape: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tape_file, "LIMITS", dict.fromkeys(tape_file.LIMITS, 1 << 20))
+    monkeypatch.setattr(tape_file, "MEMBERS", dict.fromkeys(tape_file.MEMBERS, 1 << 20))
     bomb = rewrite(tape, values=members(tape)["values.npy"] + bytes(50 << 20))
     assert bomb.stat().st_size < 1 << 20
     tracemalloc.start()
@@ -200,7 +201,7 @@ def test_a_bomb_that_lies_about_its_size_is_refused(tape: Path) -> None:
 def test_what_is_packed_too_well_is_refused_and_never_written(
     tape: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tape_file, "ANYWAY", 4 << 20)
+    monkeypatch.setattr(limits, "UNPACKED_ANYWAY", 4 << 20)
     many = Recording("", "", (), bytes(9 << 20))
     save(many, tape)
     assert load(tape) == many
@@ -268,11 +269,11 @@ def test_bodies_without_end_are_refused(tape: Path) -> None:
 def test_too_many_or_too_long_events_are_refused(
     tape: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tape_file, "MOST_EVENTS", 5)
+    monkeypatch.setattr(limits, "EVENTS", 5)
     with pytest.raises(TapevizError, match="more than 5 events"):
         load(tape)
     monkeypatch.undo()
-    monkeypatch.setattr(tape_file, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(limits, "LINE_BYTES", 1000)
     monkeypatch.setattr(tape_file, "_CHUNK", 500)
     with pytest.raises(TapevizError, match="longer"):
         load(rewrite(tape, events=b"x" * 3000))

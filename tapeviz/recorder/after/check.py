@@ -13,19 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import private
+from .. import limits, private
 from ..encode import Encoder
 from ..values import array_of
 from . import tensor_ops
 from .sweep import CannotSweep, Sweep
 
-_ELEMENTS = 12
-"""So many elements are moved one by one; of a larger source three random directions."""
 _DIRECTIONS = 3
 _STEPS = (1e-6, 1e-4, 1e-3)
 _NARROW_STEPS = (1e-2, 3e-2, 2e-3)
 _AGREES, _NARROW_AGREES = 1e-4, 2e-2
-_SECONDS = 0.7
 
 
 def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
@@ -55,7 +52,8 @@ class _Check:
         self._seeds = request["seeds"]
         targets = [target for target, _ in self._seeds]
         span = (request.get("since", 1), request.get("writes_since", 1), request["until"])
-        self._sweep = Sweep(encoder, source, targets, span, time.monotonic() + _SECONDS)
+        until = time.monotonic() + limits.SECONDS_OF_CHECK
+        self._sweep = Sweep(encoder, source, targets, span, until)
         self._gradient = array_of(self._sweep.kept(request["gradient"]))
         if self._gradient.dtype.kind not in "fV" and str(self._gradient.dtype) != "bfloat16":
             raise CannotSweep("only real numbers are moved")
@@ -93,7 +91,7 @@ class _Check:
 
     def _directions(self) -> Iterator[Any]:
         shape, size = self._gradient.shape, self._gradient.size
-        if size <= _ELEMENTS:
+        if size <= limits.ELEMENTS_OF_CHECK:
             for place in range(size):
                 yield np.eye(1, size, place).reshape(shape)
             return

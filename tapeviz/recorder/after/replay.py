@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .. import private
+from .. import limits, private
 from ..encode import Encoder, listed
 from ..history import KeptOp
 from . import tensor_ops
@@ -19,7 +19,6 @@ from .assigns import Assign, NoGradient, is_write, split
 from .estimates import STOPS, Flat, Picks, estimate
 
 Key = int | str
-_RESULT_LIMIT = 10_000
 _WRITTEN = "what an assign wrote"
 _UNSEEN = "it ran inside a compiled function or a graph"
 # The gradient functions that are given None, not zeros, for these outputs
@@ -125,7 +124,7 @@ class _Walk:
                 continue
             tensor = self._encoder.dense(gradient)
             found[str(key)] = self._name(tensor)
-            self._tensors.send_value(tensor, self.lines, _RESULT_LIMIT)
+            self._tensors.send_value(tensor, self.lines, limits.ELEMENTS_OF_RESULT)
         return found
 
     def _through_op(self, number: int, *, is_inner: bool = False) -> tuple[Any, Any]:

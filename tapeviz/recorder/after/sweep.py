@@ -11,14 +11,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .. import private
+from .. import limits, private
 from ..encode import Encoder
 from ..history import KeptOp
 from ..rerun.definitions import CASES, CONDITIONALS, LOOPS
 from . import tensor_ops
 from .assigns import Assign, after, is_write
 
-_MOST_OPS = 20_000
 _READ = "ReadVariableOp"
 _ANEW = frozenset({"AssignVariableOp", "VarHandleOp", "DestroyResourceOp"})
 # Ops that hand values to Python, which must not be called a second time.
@@ -67,8 +66,8 @@ class Sweep:
         past = encoder.history.between(first, min(middle - 1, last))
         rest = encoder.history.between(max(first, middle), last)
         steps = itertools.chain((_Step(op, True) for op in past), (_Step(op, False) for op in rest))
-        plan = list(itertools.islice(steps, _MOST_OPS + 1))
-        if len(plan) > _MOST_OPS:
+        plan = list(itertools.islice(steps, limits.OPS_OF_CHECK + 1))
+        if len(plan) > limits.OPS_OF_CHECK:
             raise CannotSweep("the recording is too long to be run again")
         self._plan = _leading_to(targets, list(self._dependent(plan)))
 

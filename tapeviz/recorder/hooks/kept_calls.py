@@ -21,12 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import private
+from .. import limits, private
 from ..numbering import own_ops
 from ..private import FIRST_ID
 from ..values import address_of
 
-_MOST_CALLS = 20_000
 _SLOW_READ = 0.02
 _LARGE = 1 << 20
 """Bytes below which a read that took long was only interrupted."""
@@ -186,7 +185,8 @@ class KeptCalls:
         """Read what the variables hold: all of them, or those that changed behind our back."""
         now = time.monotonic()
         is_power = number & (number - 1) == 0
-        has_much = 8 * traced.fresh_bytes > self._budget or 8 * traced.fresh_calls > _MOST_CALLS
+        has_many = 8 * traced.fresh_calls > limits.CALLS_KEPT
+        has_much = has_many or 8 * traced.fresh_bytes > self._budget
         is_time = now - traced.last_read > self._pause
         is_due = is_power or has_much or is_time
         if not is_due and self.written.isdisjoint(traced.handles):
@@ -265,7 +265,8 @@ class KeptCalls:
     def _grow(self, call: KeptCall, size: int) -> None:
         call.nbytes += size
         self._bytes += size
-        while self._spare and (self._bytes > self._budget or len(self.timeline) > _MOST_CALLS):
+        most = limits.CALLS_KEPT
+        while self._spare and (self._bytes > self._budget or len(self.timeline) > most):
             self._forget(self._spare.popleft())
 
     def _forget(self, call: KeptCall) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import private
+from .. import limits, private
 from ..installed import Installed, clean
 from ..private import is_instance
 from ..recording import RecordingContext
@@ -19,8 +19,6 @@ from .instrument import BIND, CAUGHT, MADE, TAKEN
 from .leaving import tell_left
 from .tapes import TapeRegistry
 
-_MOST_ELEMENTS = 100
-_MOST_PER_NAME = 1_000
 _SCALARS = frozenset((bool, int, float))
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
@@ -108,14 +106,14 @@ class Names:
             self._recording.log.complain("an exception's traceback")
 
     def _bound(self, name: str, value: Any, kind: type, frame: FrameType) -> None:
-        if kind in _SCALARS and self._counts.get(name, 0) > _MOST_PER_NAME:
+        if kind in _SCALARS and self._counts.get(name, 0) > limits.BINDINGS_OF_NAME:
             return
         about, tensors = self._about(value)
         if about is None:
             return
         if "tensors" not in about and "tape" not in about:
             self._counts[name] = self._counts.get(name, 0) + 1
-            if self._counts[name] > _MOST_PER_NAME:
+            if self._counts[name] > limits.BINDINGS_OF_NAME:
                 return
         site = self._here(frame)
         self._recording.emit({"e": "bind", "name": name, "site": site, **about}, tensors)
@@ -148,7 +146,7 @@ class Names:
             return {"tensors": pairs}, tensors
         if is_instance(value, dict):
             return None, []
-        items = [item for _, item in itertools.islice(_pairs(value), _MOST_ELEMENTS)]
+        items = [item for _, item in itertools.islice(_pairs(value), limits.ELEMENTS_OF_NAME)]
         if items and all(is_instance(item, _NUMBERS) for item in items):
             return {"value": type(value).__name__, "object": id(value)}, []
         return None, []
@@ -163,7 +161,7 @@ class Names:
 
 def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
     """The elements of a container, each with the keys that lead to it."""
-    for key, item in itertools.islice(_pairs(value), _MOST_ELEMENTS):
+    for key, item in itertools.islice(_pairs(value), limits.ELEMENTS_OF_NAME):
         plain = key if isinstance(key, int) else str(key)
         if is_instance(item, (list, tuple, dict)) and depth > 1:
             for inner, leaf in _elements(item, depth - 1):

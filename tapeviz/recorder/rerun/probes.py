@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from .. import limits
 from ..private import functions
 from .definitions import (
     CALLS,
@@ -24,7 +25,6 @@ from .definitions import (
     ports,
 )
 
-_DEEPEST = 30
 WHICH = -1
 """The output of a conditional's probe for the branch that it takes."""
 
@@ -107,7 +107,7 @@ class Prober:
         self, name: str, around: Path, op: str, node: Any, part: str, *, in_xla: bool
     ) -> tuple[Edited, _Found] | None:
         path = (*around, PathStep(op, part, node.name))
-        definition = functions.definition(name) if len(path) < _DEEPEST else None
+        definition = functions.definition(name) if len(path) < limits.DEEPEST_FUNCTION else None
         if definition is None:
             return None
         return self._edit(definition, path, in_xla=in_xla or is_xla(definition))

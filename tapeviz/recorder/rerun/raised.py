@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .. import limits
 from ..private import functions
 from .definitions import LOOPS, RUN_FUNCTIONS, Edited, op_name
 
 _Ran = TypeVar("_Ran")
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
-_MOST_TURNS = 1 << 14
 
 
 def node_that_raised(definition: Any, message: str) -> Any | None:
@@ -45,7 +45,7 @@ def run_up_to(definition: Any, node: Any, attempt: Callable[[Any], _Ran | None])
     if whole is None or node.op not in LOOPS or not _counts_turns(node):
         return whole
     best, turns, step = whole, 0, 1
-    while step and turns + step < _MOST_TURNS:
+    while step and turns + step < limits.TURNS_UNTIL_ERROR:
         longer = attempt(_with_turns(definition, node, turns + step))
         if longer is None:
             break

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from .. import limits
 from ..private import functions
 from .probes import WHICH, PathStep, Probe
 from .programs import Value
 
-_TURNS_AT_EITHER_END = 8
 At = tuple[tuple[str, int], ...]
 """A place in a run: for each level the op and the turn, 0 where it is no loop."""
 
@@ -67,7 +67,8 @@ class Readings:
         """The turns that are read of a loop that turned so often."""
         if self._has_all_turns:
             return list(range(count))
-        ends = {*range(min(_TURNS_AT_EITHER_END, count)), *range(count)[-_TURNS_AT_EITHER_END:]}
+        end = limits.TURNS_AT_EITHER_END
+        ends = {*range(count)[:end], *range(count)[-end:]}
         return sorted(ends | {turn for turn in self._asked if 0 <= turn < count})
 
 

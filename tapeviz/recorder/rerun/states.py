@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from .. import private
+from .. import limits, private
 from ..hooks.kept_calls import Handle, KeptCall
 from ..private import functions
 from ..recording import RecordingContext
 from .cuts import CutOutput
 from .programs import Program
-
-_SECONDS = 20.0
 
 
 class Unknown(Exception):
@@ -59,7 +57,7 @@ class RerunVariables:
         """
         starts = self._starts(call)
         between = self._between(call, starts)
-        until = time.monotonic() + _SECONDS
+        until = time.monotonic() + limits.SECONDS_TO_STATE
         since: dict[int, int] = {}
         for earlier in between:
             if time.monotonic() > until:

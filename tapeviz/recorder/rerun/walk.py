@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import private
+from .. import limits, private
 from ..history import KeptOp
 from ..hooks.kept_calls import KeptCall
 from ..recording import RecordingContext
@@ -19,7 +19,6 @@ from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS
 from .programs import SAME
 from .readings import NOTHING, At, Known, Readings
 
-_MOST_VALUES = 50_000
 _FIRST_ID = 1 << 52
 _ids = itertools.count(_FIRST_ID)
 """Ids of tensors inside a call; the recording's other ids stay far below."""
@@ -138,7 +137,7 @@ class Walk:
         for op in scope.graph.get_operations():
             if op.type == "Placeholder":
                 continue
-            if len(self.inside.event["values"]) > _MOST_VALUES:
+            if len(self.inside.event["values"]) > limits.VALUES_OF_CALL:
                 self._is_whole = False
                 return
             for output in op.outputs:

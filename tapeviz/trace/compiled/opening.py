@@ -13,10 +13,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from .. import events as e
+from .. import limits
 from .traced_graphs import TracedGraphs, eager_runs
-
-MOST_OPS = 20_000
-"""Ops of calls that are opened only because a gradient may have gone through them."""
 
 
 @dataclass
@@ -100,7 +98,7 @@ def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
         opening.opened.add(op)
         for inner in graphs.within(graph):
             opening.representatives.setdefault(inner, op)
-    left = MOST_OPS
+    left = limits.OPS_OPENED
     for since, until in reversed(asked.values()):
         for op, graph in reversed(runs[since:until]):
             left -= graphs.known[graph].size
