@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO
 
 import msgspec
@@ -117,7 +117,7 @@ def _write(recording: Recording, stream: IO[bytes]) -> None:
     meta = _Meta(
         FORMAT,
         recording.source,
-        recording.filename,
+        PurePath(recording.filename).name,  # a folder would name the user
         list(recording.repairs),
         list(recording.skipped) or msgspec.UNSET,
         recording.blocks if recording.blocks > 1 else msgspec.UNSET,

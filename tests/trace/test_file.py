@@ -5,6 +5,7 @@ import json
 import pickle
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,13 @@ def test_the_parts_are_plain_json_and_npy(tape: Path) -> None:
     assert json.loads(parts["events.jsonl"].splitlines()[0])["e"] == "begin"
     (path := tape.parent / "values.npy").write_bytes(parts["values.npy"])
     assert np.load(path, allow_pickle=False).tobytes() == BLOB
+
+
+def test_the_folder_of_the_snippet_stays_out(tmp_path: Path) -> None:
+    named = replace(RECORDING, filename="/home/ada/lab/a.py")
+    save(named, tmp_path / "run.tape")
+    assert load(tmp_path / "run.tape").filename == "a.py"
+    assert b"ada" not in b"".join(members(tmp_path / "run.tape").values())
 
 
 def test_nothing_is_a_recording_too(tmp_path: Path) -> None:
