@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..scene.model import EMPTY_SCENE, Scene
-from ..trace.model import EMPTY_TRACE
+from ..trace.model import EMPTY_TRACE, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import are_same
 from .pipeline import NOTHING_ARRANGED, ArrangedGraph
@@ -41,9 +41,9 @@ class Picturing:
         """The base of the scene: graph, trace, call, and whether it has the bridge. Another step or
         selection over it costs little."""
         self._linked_from: tuple[object, ...] = ()
-        self._is_of_before = False
-        """The picture is of another run than the trace: it stays until this run has one. Ids name
-        other ops and variables in it, so nothing is looked up or composed."""
+        self._before: Trace | None = None
+        """The trace of the run before, while the picture is of that run: it stays until this run
+        has one. Ids name other ops and variables in it, so nothing is looked up or composed."""
 
     def clear(self) -> None:
         """Show no picture."""
@@ -58,7 +58,7 @@ class Picturing:
     def turn_over(self) -> None:
         """Keep showing the picture, as one of the run before: another run begins."""
         self._document.background.drop("arrange", "compose")
-        self._is_of_before = True
+        self._before = self._document.trace
 
     def begin_anew(self) -> None:
         """Let the next :meth:`arrange` and :meth:`compose` work, whatever was drawn before."""
@@ -75,6 +75,8 @@ class Picturing:
         wanted = (document.trace, self.form, document.view.overlay.call)
         if document.trace is EMPTY_TRACE or are_same(wanted, self._arranged_from):
             return
+        if document.is_running and document.trace is self._before:
+            return  # the first trace of this run is arranged in the form of then
         is_growing = document.is_running and self._arranged_from[1:] == wanted[1:]
         if is_growing and not document.background.is_due("arrange"):
             return  # the picture of a moment ago is worth more than none: this one comes after it
@@ -97,7 +99,7 @@ class Picturing:
 
     def take_arranged(self, arranged: ArrangedGraph) -> None:
         self.arranged = arranged
-        self._is_of_before = False
+        self._before = None
         self.relink()
         self._document.follow(arranged.successors)
         self._document.arrangement_changed.emit()
@@ -117,7 +119,7 @@ class Picturing:
         wanted = (self.arranged, document.trace, document.current_call, document.view.overlay)
         if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
             return
-        if self._is_of_before:
+        if self._before is not None:
             return
         self._composed_from = wanted
         base = (*wanted[:3], document.view.overlay.show_bridge)
@@ -138,7 +140,7 @@ class Picturing:
     def relink(self) -> None:
         """Look up anew which nodes, tensors and lines belong together."""
         wanted = (self.arranged, self._document.trace, self._document.current_call)
-        if self._is_of_before:
+        if self._before is not None:
             wanted = (NOTHING_ARRANGED, EMPTY_TRACE, None)
         if not are_same(wanted, self._linked_from):
             self._linked_from, self.links = wanted, Links(*wanted)

@@ -102,6 +102,28 @@ def test_the_picture_of_the_last_run_is_not_composed_with_the_trace_of_this_one(
     assert all(arranged is not first for arranged, _ in drawn)
 
 
+def test_a_new_form_waits_for_the_first_trace_of_the_run(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    """At the start of a run the pane changes its size; the trace of then is still the last one."""
+    run(qtbot, document)
+    stages, before, asked = document.stages, document.trace, list[Trace]()
+
+    def arrange(trace: Trace, *rest: Any) -> ArrangedGraph:
+        asked.append(trace)
+        return stages.arrange(trace, *rest)
+
+    document.stages = replace(stages, arrange=arrange)
+    pipeline.endless = True
+    document.run()
+    document.change_form(room=(400.0, 300.0))
+    qtbot.waitUntil(lambda: bool(pipeline.recordings) and document.runs.ops == 3)
+    document.stop()
+    qtbot.waitUntil(lambda: document.trace is not before and bool(asked))
+    assert all(trace is not before for trace in asked)
+    assert document.view.room == (400.0, 300.0)
+
+
 def test_an_endless_run_is_stopped(
     qtbot: QtBot, document: Document, pipeline: SamplePipeline
 ) -> None:
