@@ -239,11 +239,7 @@ def _recorded(tape: Tape | None, event: Op | Binding) -> bool:
 
 def name_of(trace: Trace, variable: VariableId) -> str:
     """The user's name of a variable, else TensorFlow's."""
-    names = trace.names.get(TensorId(variable), ())
-    known = trace.variables.get(variable)
-    if names:
-        return names[0]
-    return (known.path or known.name) if known else "the variable"
+    return trace.variable_names.get(variable, "the variable")
 
 
 def line_where_made(facts: CallFacts, tensor: TensorId) -> int:

@@ -14,7 +14,6 @@ from ..graph.groups.tree import upwards
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, version_id
 from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId
-from ..trace.naming import variable_names
 from .pipeline import ArrangedGraph
 
 Side = Literal["value", "gradient"]
@@ -118,15 +117,11 @@ class Links:
         variable = self._trace.variables.get(VariableId(tensor))
         return line or (variable.site.line if variable is not None else 0)
 
-    @cached_property
-    def _variable_names(self) -> dict[VariableId, str]:
-        return variable_names(self._trace.variables, self._trace.names)
-
     def name_of(self, operand: Operand) -> str:
         """The user's name of a source: for ``parameters[0]`` that of the variable in it."""
         if operand.text.isidentifier() or operand.tensor is None:
             return operand.text
-        name = self._variable_names.get(VariableId(operand.tensor), "")
+        name = self._trace.variable_names.get(VariableId(operand.tensor), "")
         return name if name.isidentifier() else operand.text
 
     @cached_property

@@ -85,7 +85,7 @@ class Nodes:
         self._index = index
         self._trace = index.trace
         self._selection = selection
-        self._variables = index.variable_names
+        self._variables = index.trace.variable_names
         self._writes = WriteWords(index.trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
         self._first: dict[VariableId, int] = {}

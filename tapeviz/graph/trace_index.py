@@ -10,7 +10,6 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace, Variable, VariableId, Version
-from ..trace.naming import variable_names
 
 Links = Mapping[TensorId, tuple[TensorId, ...]]
 """Constant → the tensors whose values left TensorFlow and came back as this constant."""
@@ -79,10 +78,6 @@ class TraceIndex:
             for result in call.results
             if result is not None
         }
-
-    @cached_property
-    def variable_names(self) -> dict[VariableId, str]:
-        return variable_names(self.trace.variables, self.trace.names)
 
     @cached_property
     def descent(self) -> Descent:

@@ -279,6 +279,8 @@ class Trace:
     leaves: tuple[Leave, ...] = ()
     names: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
     """Python names of a tensor or a variable's handle, in the order in which they were bound."""
+    variable_names: Mapping[VariableId, str] = field(default_factory=dict)
+    """For each variable, the one of its names that says most."""
     fetched: Mapping[TensorId, TensorId] = field(default_factory=dict)
     """Symbolic tensor → the value that a session computed for it, last, or that a compiled function
     gave for it, first."""

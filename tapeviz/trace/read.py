@@ -42,7 +42,7 @@ from .model import (
     VariableId,
     Watch,
 )
-from .naming import OperandWords
+from .naming import OperandWords, variable_names
 from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
@@ -113,6 +113,7 @@ class Reader:
         self._known_names: dict[tuple[str, ...], tuple[str, ...]] = {}
         """Each combination of names once: in a loop many tensors have the same."""
         self._tape_names: dict[TapeId, str] = {}
+        self._module_names: set[str] = set()
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
@@ -154,7 +155,8 @@ class Reader:
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
         names = taken(self._names)
-        words = OperandWords(self._text, names, variables)
+        variable_words = variable_names(variables, names, self._module_names)
+        words = OperandWords(self._text, names, variable_words)
         ran = self._bodies.calls()
         return Trace(
             **self._facts,
@@ -174,6 +176,7 @@ class Reader:
             bindings=tuple(self._bindings),
             leaves=tuple(self._leaves),
             names=names,
+            variable_names=variable_words,
             fetched={**self._functions.values(), **self._fetched},
             functions=self._functions.functions(),
             loops=dict(self._functions.loops),
@@ -419,6 +422,8 @@ class Reader:
         tensors = self._ids.of([tensor for tensor, _ in event.tensors])
         bound = tuple(zip(tensors, words, strict=True))
         site = self._site(event.site)
+        if tensors and site.frames and not site.frames[0].function.isidentifier():
+            self._module_names.add(name)
         self._bindings.append(Binding(name, site, self._when, bound, event.value, event.object))
         if event.tape:
             self._tape_names.setdefault(TapeId(event.tape), event.name)

@@ -6,7 +6,6 @@ import pytest
 from tapeviz.graph.words import shape_words, version_name, write_word
 from tapeviz.text.op_words import friendly
 from tapeviz.trace.events import VariableMade
-from tapeviz.trace.naming import variable_names
 
 from ..traces import Script
 from .unfolded import unfolded
@@ -106,8 +105,7 @@ def test_a_variable_is_called_by_a_name_that_no_other_has() -> None:
     for handle, name in ((first, "pair[0]"), (second, "pair[1]"), (third, "third")):
         s.bind(name, handle)
         s.bind("each", handle)
-    trace = s.trace()
-    names = variable_names(trace.variables, trace.names)
+    names = s.trace().variable_names
     assert sorted(names.values()) == ["pair[0]", "pair[1]", "third"]
 
 
@@ -125,8 +123,7 @@ def test_a_name_of_two_variables_comes_before_that_of_three() -> None:
     ]
     for handle in handles:
         s.bind("each", handle)
-    trace = s.trace()
-    names = variable_names(trace.variables, trace.names)
+    names = s.trace().variable_names
     assert sorted(names.values()) == ["conv/kernel", "conv/kernel", "dense/kernel"]
 
 
@@ -141,3 +138,24 @@ def test_a_target_is_an_op_even_if_nothing_leads_to_it() -> None:
     nodes = {node.title: node for _, node in unfolded(s.trace()).nodes(data="node")}
     assert nodes["loss"].role == "op"
     assert "Square" in nodes
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("scale:0", "scale"),
+        ("gru_cell/kernel", "gru_cell/kernel"),
+        ("Variable:0", "ws[1]"),
+        ("variable_3", "ws[1]"),
+    ],
+)
+def test_a_name_that_somebody_gave_says_more_than_a_place_in_a_list(path: str, name: str) -> None:
+    s = Script("g = tape.gradient(loss, ws)\n")
+    handle = s.variable("w", (2,), line=1)
+    s.events = [
+        msgspec.structs.replace(event, path=path) if isinstance(event, VariableMade) else event
+        for event in s.events
+        if type(event).__name__ != "NameBound"
+    ]
+    s.bind("ws[1]", handle)
+    assert list(s.trace().variable_names.values()) == [name]
