@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tapeviz.graph.groups.blocks import block_parts
+from tapeviz.graph.groups.branches import Branch
+from tapeviz.graph.groups.gathering import cut_into_stretches, prune
 from tapeviz.graph.groups.levels import OpLevels
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
@@ -47,6 +49,33 @@ def test_blocks_that_differ_in_their_number_are_turns() -> None:
     assert blocks["block_3_project"] == (("loop", "block"), ("turn", "turn 3"))
     assert blocks["block_3_expand"][:2] == (("loop", "block"), ("turn", "turn 3"))
     assert "Conv1" not in blocks
+
+
+def _layer(title: str, ops: int = 4) -> Branch:
+    return Branch("layer", title, 42, None, [], ops)
+
+
+def test_many_layers_fold_where_their_sequence_begins_anew() -> None:
+    """A functional model on one line: parts of it are told by their layers, not by the line."""
+    root = Branch("", "", 0)
+    for number in range(10):
+        end = f"_{number}" if number else ""
+        root.children += [_layer(f"{name}{end}") for name in ("conv", "bn", "relu")]
+        if number % 2:
+            root.children.append(_layer("pool" if number == 1 else f"pool_{number // 2}"))
+    cut_into_stretches(root, {})
+    titles = [child.title for child in root.children if isinstance(child, Branch)]
+    assert titles[:4] == ["conv … relu", "conv_1 … pool", "conv_2 … relu_2", "conv_3 … pool_1"]
+    assert len(titles) == 10
+
+
+def test_a_block_of_one_layer_has_the_name_of_the_layer() -> None:
+    inner = Branch("layer", "conv2d_3", 42, None, ["op:1"], 4)
+    root = Branch("", "", 0, None, [Branch("layer", "conv2d", 42, None, [inner], 4)], 4)
+    prune(root, 2)
+    (kept,) = root.children
+    assert isinstance(kept, Branch)
+    assert (kept.title, kept.children) == ("conv2d_3", ["op:1"])
 
 
 def test_a_while_loop_turns_where_it_goes_back() -> None:

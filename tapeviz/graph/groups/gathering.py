@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...trace.model import Op
 from ..model import NodeId
@@ -47,6 +47,8 @@ def _pruned(branch: Branch, least_turns: int) -> list[Branch | NodeId]:
                 only = child.children[0]
                 if isinstance(only, Branch) and only.kind in ("layer", "function", "line"):
                     child.children = only.children
+                    if only.title.startswith(f"{child.title}_"):  # a block of a single layer
+                        child.title = only.title
             kept.append(child)
         else:
             kept.extend(child.children)
@@ -107,8 +109,8 @@ def _bundle_in(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None
     for start, end, period in find_stretches(tokens, _LEAST_LONG_TURNS):
         count = (end - start) // period
         inside = children[start : start + count * period]
-        size = sum(child.ops if isinstance(child, Branch) else 1 for child in inside)
-        if size < LEAST_OPS or count < (_LEAST_LONG_TURNS if period > 2 else _LEAST_TURNS):
+        least = _LEAST_LONG_TURNS if period > 2 else _LEAST_TURNS
+        if _size(inside) < LEAST_OPS or count < least:
             continue
         kept.extend(children[at:start])
         first = inside[0]
@@ -129,24 +131,56 @@ def _bundle_in(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None
 
 
 def cut_into_stretches(root: Branch, ops: Mapping[NodeId, Op]) -> None:
-    """Group the children of branches that still have too many, by ranges of lines."""
+    """Group the children of branches that still have too many: layers by their names, other
+    children by ranges of lines."""
     waiting = [root]
     while waiting:
         branch = waiting.pop()
         children = branch.children
         if branch.kind != "loop" and len(children) > _TOO_MANY:
-            length = max(-(-len(children) // _STRETCHES), LEAST_OPS)
-            starts = range(0, len(children), length)
-            branch.children = [_stretch(children[at : at + length], ops) for at in starts]
+            branch.children = [_stretch(run, ops) for run in _runs(children, ops)]
         waiting.extend(child for child in branch.children if isinstance(child, Branch))
 
 
+def _runs(
+    children: Sequence[Branch | NodeId], ops: Mapping[NodeId, Op]
+) -> Iterator[list[Branch | NodeId]]:
+    """At most ``_STRETCHES`` runs of children. If the first child has many others like it, each run
+    begins with one of them, so that runs hold the same layers."""
+    length = max(-(-len(children) // _STRETCHES), LEAST_OPS)
+    likes = [_like(child, ops) for child in children]
+    first, least = likes[0], -(-len(children) // _STRETCHES)
+    has_rhythm = likes.count(first) * 2 * length >= len(children)
+    run: list[Branch | NodeId] = []
+    for child, like in zip(children, likes, strict=True):
+        is_next = like == first and len(run) >= least and _size(run) >= LEAST_OPS
+        if is_next if has_rhythm and len(run) < 2 * length else len(run) >= length:
+            yield run
+            run = []
+        run.append(child)
+    if run:
+        yield run
+
+
+def _like(child: Branch | NodeId, ops: Mapping[NodeId, Op]) -> str:
+    """A layer's name without its number, or the type of an op."""
+    if isinstance(child, Branch):
+        return child.title.rstrip("0123456789").rstrip("_")
+    return ops[child].type
+
+
 def _stretch(run: list[Branch | NodeId], ops: Mapping[NodeId, Op]) -> Branch | NodeId:
-    size = sum(child.ops if isinstance(child, Branch) else 1 for child in run)
     if len(run) == 1:
         return run[0]
+    layers = [child for child in run if isinstance(child, Branch) and child.kind == "layer"]
     lines = [child.line if isinstance(child, Branch) else ops[child].line for child in run]
     known = [line for line in lines if line] or [0]
     first, last = min(known), max(known)
     title = f"line {first}" if first == last else f"lines {first}–{last}"
-    return Branch("line", title, first, None, list(run), size)
+    if len(layers) > 1:
+        title = f"{layers[0].title} … {layers[-1].title}"
+    return Branch("line", title, first, None, list(run), _size(run))
+
+
+def _size(run: Sequence[Branch | NodeId]) -> int:
+    return sum(child.ops if isinstance(child, Branch) else 1 for child in run)
