@@ -187,6 +187,32 @@ RAISING = {
         "import tensorflow as tf\ntf.keras.optimizers.SGD(lr=0.1)",
         ["learning_rate"],
     ),
+    "loss of Keras 2": (
+        TAPE + "tf.keras.losses.mean_squared_error(x, y)",
+        ["line 6", "no mean_squared_error in tf.keras.losses", "tf.keras.losses.mse", "class"],
+    ),
+    "loss imported": (
+        "from tensorflow.keras.losses import mean_absolute_error",
+        ["no mean_absolute_error in tf.keras.losses", "tf.keras.losses.mae"],
+    ),
+    "learning rate in a variable": (
+        "import tensorflow as tf\nrate = tf.Variable(0.1)\ntf.keras.optimizers.Adam(rate)",
+        ["Line 3", "float(rate)", "learning_rate.assign"],
+    ),
+    "learning rate read": (
+        "import tensorflow as tf\nopt = tf.keras.optimizers.Adam(0.1)\nprint(opt.lr)",
+        ["Line 3", "optimizer.learning_rate"],
+    ),
+    "word that Keras does not know": (
+        "import tensorflow as tf\ntf.keras.layers.Dense(1, activation='leakyrelu')",
+        ["activation function", "leakyrelu", "line 2", "tf.keras.activations"],
+    ),
+    "rank that NumPy code left open": (
+        "import tensorflow as tf\ndense = tf.keras.layers.Dense(1)\n@tf.function\ndef f(x):\n"
+        "    h = tf.numpy_function(lambda a: a * 2, [x], tf.float32)\n    return dense(h)\n"
+        "f(tf.ones([2, 3]))",
+        ["line 6", "numpy_function", "set_shape"],
+    ),
     "file": ("import numpy as np\nnp.load('nobody.npy')", ["Line 2", "nobody.npy"]),
     "name moved": (
         "from tensorflow.keras.optimizers import adam_v2",

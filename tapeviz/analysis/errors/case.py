@@ -41,6 +41,15 @@ class Case:
         return [int(n) for n in re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)]
 
     @property
+    def converted_line(self) -> int:
+        """The innermost line of functions that AutoGraph traced when it raised (``in user code``,
+        TensorFlow 2.15-2.21), else :attr:`line`."""
+        _, _, stack = self.failure.message.partition("in user code:")
+        own = re.escape(self.trace.filename.rpartition("/")[2])
+        lines = re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)
+        return int(lines[-1]) if lines else self.line
+
+    @property
     def call(self) -> Call | None:
         """The gradient call that raised it."""
         lines = self.failure.lines or (self.failure.line,)

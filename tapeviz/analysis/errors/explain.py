@@ -11,7 +11,7 @@ import re
 
 from ...text.source import SourceText
 from ...trace.model import Trace
-from . import python, tapes, tensors, training
+from . import keras, python, tapes, tensors, training
 from .case import Case, Explain
 from .until import known_until
 
@@ -346,6 +346,24 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
             "Run, or --memory), raise it; else work on fewer elements at a time."
         ),
     ),
+    (
+        r"module '(?P<module>keras[\w.]*|tensorflow\.keras[\w.]*)' has no attribute "
+        r"'(?P<name>\w+)'",
+        keras.missing_name,
+    ),
+    (
+        r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]*keras[\w.]*)'",
+        keras.missing_name,
+    ),
+    (r"keras\.optimizers\.legacy.? is not supported", keras.legacy_optimizer),
+    (r"Argument `learning_rate` should be float", keras.learning_rate),
+    (
+        r"Could not interpret (loss|optimizer|metric|activation function|initializer|regularizer) "
+        r"identifier: (\w+)",
+        keras.unknown_word,
+    ),
+    (r"as_list\(\) is not defined on an unknown TensorShape", keras.unknown_rank),
+    (r"object has no attribute 'lr'", keras.old_attribute),
     (r"NameError: name '(\w+)' is not defined", python.undefined),
     (r"EOFError|StdinNotImplementedError|raw_input was called", python.keyboard),
     (r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'", python.no_module),

@@ -1,0 +1,110 @@
+"""Exceptions about what Keras 3 renamed, dropped or does not take in, what to say of each out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .case import Case
+
+# The functions whose names differ: tf.keras has the short one and keras the long one (Keras 3.0 to
+# 3.15); the classes have one name in all versions.
+_LOSSES = (
+    ("mse", "mean_squared_error", "MeanSquaredError"),
+    ("mae", "mean_absolute_error", "MeanAbsoluteError"),
+    ("mape", "mean_absolute_percentage_error", "MeanAbsolutePercentageError"),
+    ("msle", "mean_squared_logarithmic_error", "MeanSquaredLogarithmicError"),
+    ("kld", "kl_divergence", "KLDivergence"),
+    ("kullback_leibler_divergence", "kl_divergence", "KLDivergence"),
+    ("logcosh", "log_cosh", "LogCosh"),
+)
+_NO_SESSION = "Operations run at once: leave the session out and use values directly."
+_PHASE = "Call the model with training=True or training=False."
+_INSTEAD: Mapping[str, str] = {
+    "cosine_proximity": "Use cosine_similarity.",
+    "Reduction": "Give the word itself, such as reduction='sum', or None for no reduction.",
+    "gradients": "Use tf.GradientTape and its gradient method.",
+    "function": "Call the model on a tensor, or put tf.function before a Python function.",
+    "get_session": _NO_SESSION,
+    "set_session": _NO_SESSION,
+    "learning_phase": _PHASE,
+    "set_learning_phase": _PHASE,
+    "merge": "Use the layer that does it, such as tf.keras.layers.Concatenate.",
+    "np_utils": "Its functions, such as to_categorical, stand in tf.keras.utils itself.",
+    "CuDNNLSTM": "Use tf.keras.layers.LSTM.",
+    "CuDNNGRU": "Use tf.keras.layers.GRU.",
+    "experimental": "Look for the name without experimental.",
+}
+
+
+def missing_name(case: Case) -> str:
+    """A function or class that a module of Keras does not have."""
+    module, name = case.match["module"], case.match["name"]
+    owner = module.rpartition(".")[2]
+    is_under_tf = "_tf_keras" in module or module.startswith("tensorflow")
+    shown = f"{'tf.keras' if is_under_tf else 'keras'}.{owner}"
+    advice = _INSTEAD.get(name, "")
+    for short, long, loss in _LOSSES if owner in ("losses", "metrics") else ():
+        if name in (short, long) and name != (short if is_under_tf else long):
+            advice = (
+                f"The same function is called {shown}.{short if is_under_tf else long} there, and "
+                f"its class {loss} in all versions."
+            )
+            break
+    said = f"Keras 3, which line {case.line} uses, has no {name} in {shown}. {advice}"
+    return said if advice else ""
+
+
+def legacy_optimizer(case: Case) -> str:
+    return (
+        f"Line {case.line} uses tf.keras.optimizers.legacy, which Keras 3 does not have. "
+        f"Leave legacy out: the optimizer of the same name in tf.keras.optimizers takes "
+        f"gradients by apply_gradients, too."
+    )
+
+
+def learning_rate(case: Case) -> str:
+    """A tensor or a variable as learning rate, which Keras 3 refuses."""
+    return (
+        f"Line {case.line} gives an optimizer of Keras 3 a tensor or a variable as its learning "
+        f"rate, and it takes a number, a schedule or a function only: it makes a variable of its "
+        f"own from it. Give float(rate), and change it later by "
+        f"optimizer.learning_rate.assign(new_rate)."
+    )
+
+
+def unknown_word(case: Case) -> str:
+    """``loss="mean_sqared_error"``: a word that Keras does not know."""
+    what, name = case.match[1], case.match[2]
+    plural = {"activation function": "activations", "loss": "losses"}.get(what, f"{what}s")
+    return (
+        f"Keras knows no {what} by the name {name}, which line {case.line} leads to. Names are "
+        f"looked up in tf.keras.{plural}, as they are spelt there. Correct the spelling, or give "
+        f"the function or an object of the class in place of the word."
+    )
+
+
+def unknown_rank(case: Case) -> str:
+    """A layer was given a tensor of which not even the number of axes is known."""
+    # In a dataset's map or while a model is built the op is not recorded: the text has it.
+    is_from_python = "py_function(" in case.text.text or "numpy_function(" in case.text.text
+    said = (
+        "tf.numpy_function and tf.py_function run Python code, and TensorFlow cannot know the "
+        "shape of what comes back"
+        if is_from_python
+        else "TensorFlow knows it only while the program runs"
+    )
+    return (
+        f"A layer on line {case.converted_line} has to know how many axes its input has, and the "
+        f"shape of this one is not known while the graph is built: {said}. "
+        f"Say it: y.set_shape([None, 3]) or y = tf.ensure_shape(y, [None, 3]), with your numbers, "
+        f"just after the tensor is made."
+    )
+
+
+def old_attribute(case: Case) -> str:
+    """``optimizer.lr`` of Keras 2."""
+    return (
+        f"Line {case.line} asks an optimizer of Keras 3 for lr; the learning rate is called "
+        f"learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
+        f"optimizer.learning_rate.assign(0.01)."
+    )
