@@ -200,7 +200,7 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
     Whether a KeyboardInterrupt is the snippet's own or came with Stop is not known here: ``end``
     carries the error as well, for the side that may have stopped it.
     """
-    started, process = time.perf_counter(), os.getpid()
+    started, process, hook = time.perf_counter(), os.getpid(), _own_hook()
     events: list[Event] = []
     how, detail, status = "finished", "", 0
     carried: Event = {}
@@ -214,11 +214,11 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
         lines = _snippet_lines(interrupt.__traceback__, filename)
         detail, status = f"line {lines[-1]}" if lines else "", 128 + signal.SIGINT
         carried = {"error": raised(interrupt, filename)}
-        _call_changed_hook(interrupt, process)
+        _call_changed_hook(interrupt, hook, process)
     except BaseException as error:
         how, status = "raised", 1
         events.append(raised(error, filename))
-        _call_changed_hook(error, process)
+        _call_changed_hook(error, hook, process)
     if os.getpid() != process:
         _end_fork(status)
     seconds = time.perf_counter() - started
@@ -226,9 +226,12 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
     return events
 
 
-def _call_changed_hook(error: BaseException, process: int) -> None:
-    """Let the snippet's own hook print an error; in a forked process, Python's one, too."""
-    if os.getpid() != process or _own_hook() is not sys.__excepthook__:
+def _call_changed_hook(error: BaseException, hook: Any, process: int) -> None:
+    """Let the snippet's own hook print an error; in a forked process any hook.
+
+    ``hook``: the one from before the snippet, which systems and packages replace, too.
+    """
+    if os.getpid() != process or _own_hook() is not hook:
         _call_hook(error)
 
 

@@ -207,7 +207,10 @@ def test_releasing_a_running_snippet_ends_it(start):
         ("import sys; sys.modules.clear(); print('on')", "on\n"),
         ("import builtins; builtins.len = None; print('on')", "on\n"),
         ("import builtins; vars(builtins).pop('isinstance'); print('on')", "on\n"),
-        ("import sys; sys.modules.clear(); import json; print(json.dumps([1]))", "[1]\n"),
+        (
+            "import sys; sys.modules.clear(); import keyword; print(len(keyword.kwlist) > 9)",
+            "True\n",
+        ),
     ],
 )
 def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(play, source, printed):

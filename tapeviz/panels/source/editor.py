@@ -214,9 +214,8 @@ class Editor(QPlainTextEdit):
         block = self.firstVisibleBlock()
         while block.isValid():
             rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
-            if (
-                not block.next().isValid()
-            ):  # Qt counts the margin below the text as the last block's
+            if not block.next().isValid():
+                # Qt counts the margin below the text as the last block's.
                 rect.setHeight(block.layout().boundingRect().height())
             if rect.top() > self.viewport().height():
                 break
