@@ -24,6 +24,7 @@ from ..trace.model import (
     VersionId,
 )
 from .flow.dataflow import Ancestry, DataEdge, DataFlow, Position
+from .flow.feeding import Feeding
 from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link
@@ -113,21 +114,15 @@ class CallFacts(KeepsAnswers):
         return self.call.steps
 
     @cached_property
-    def feeding(self) -> Mapping[TensorId, Sequence[tuple[Step, Op, TensorId]]]:
-        """For each tensor the steps that gave it a gradient, with their ops."""
-        feeding: dict[TensorId, list[tuple[Step, Op, TensorId]]] = {}
-        for step in self.steps:
-            op = self.trace.ops.get(step.op) if step.op is not None else None
-            for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
-                if op is not None and gradient is not None:
-                    feeding.setdefault(tensor, []).append((step, op, gradient))
-        return feeding
+    def feeding(self) -> Feeding:
+        """For each tensor the steps that gave it a gradient."""
+        return Feeding(self.trace, self.steps)
 
     @cached_property
     def reads(self) -> Mapping[VariableId, Sequence[TensorId]]:
         """For each variable the tensors read from it that got a gradient, in the order of reads."""
         reads: dict[VariableId, list[TensorId]] = {}
-        for tensor in sorted(self.feeding):
+        for tensor in self.feeding.tensors():
             version = self.trace.reads.get(tensor)
             if version is not None:
                 reads.setdefault(version.variable, []).append(tensor)

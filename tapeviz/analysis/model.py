@@ -129,8 +129,7 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
     ``kind``: ``op`` (TensorFlow ran a gradient function), ``sum`` (shares added at a fan-out),
     ``stop`` (the pass ends here: a cut), ``replayed`` (computed by TensorFlow after the run).
     ``upstream``/``downstream``: gradients in and out, None where there is none.
-    ``links``: the edges that this step walks, from the op to its inputs;
-    ``gradients``: one for each.
+    ``inputs``: the tensors that ``downstream`` has the gradients of; of a sum or a stop none.
     ``formula``: of the op, in terms of ``ḡ`` (upstream), inputs a, b, … and output y.
     """
 
@@ -142,10 +141,18 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
     formula: str
     upstream: tuple[TensorId | None, ...]
     downstream: tuple[TensorId | None, ...]
-    links: tuple[Link, ...] = ()
-    gradients: tuple[TensorId | None, ...] = ()
+    inputs: tuple[TensorId, ...] = ()
     at: TensorId | None = None
     """For a ``sum``: the tensor whose gradient is complete now."""
+
+    @property
+    def walked(self) -> list[tuple[Link, TensorId]]:
+        """The edges that this step walks, from the op to its inputs, with the gradient on each."""
+        op = self.op
+        if op is None:
+            return []
+        pairs = zip(self.inputs, self.downstream, strict=False)
+        return [((tensor, op), given) for tensor, given in pairs if given is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from ..analysis.flow.through import links_inside
 from ..analysis.model import CallDiagnosis, WalkStep
@@ -31,10 +30,10 @@ def advance(base: BaseScene, shown: CallDiagnosis, step: int, fans: Collection[s
     walked: set[EdgeKey] = set()
     shares: dict[EdgeKey, TensorId] = {}
     for earlier in steps:
-        for link, gradient in zip_longest(earlier.links, earlier.gradients):
+        for link, gradient in earlier.walked:
             for key in base.edges.get(link, ()):
                 walked.add(key)
-                if gradient is not None and key[0] in fans:
+                if key[0] in fans:
                     shares[key] = gradient
         for link in links_inside(base.trace, earlier):
             walked.update(base.edges.get(link, ()))
@@ -65,9 +64,7 @@ def _arrived(
     for step in steps:
         op = base.trace.ops.get(step.op) if step.op is not None else None
         outputs = zip(op.outputs if op else (), step.upstream, strict=False)
-        inputs = (
-            (link[0], gradient) for link, gradient in zip(step.links, step.gradients, strict=False)
-        )
+        inputs = ((link[0], gradient) for link, gradient in step.walked)
         for tensor, gradient in (*outputs, *inputs):
             if tensor is not None and gradient is not None:
                 for name in base.holders.get(tensor, ()):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .columns import NumberPairs
 from .model import Array, Stats, TensorId, Trace
 
 
@@ -30,7 +30,8 @@ class TensorPart:
     stats: Stats | None
 
 
-_NUMBERS = {"float32": struct.Struct("<f"), "float64": struct.Struct("<d")}
+_NUMBERS = {("float32", ()): struct.Struct("<f"), ("float64", ()): struct.Struct("<d")}
+"""The forms of tensors that are one number."""
 
 
 def array_of(raw: bytes | memoryview, dtype: str, shape: tuple[int, ...]) -> Array:
@@ -70,23 +71,22 @@ def sample_of(trace: Trace, tensor: TensorId) -> Array | None:
 
 
 def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
-    sent = trace.sent_stats.get(tensor)
+    sent = trace.sent_stats.get(tensor) or trace.measured.get(tensor)
     if sent is not None:
         return sent
-    if tensor not in trace.measured:
-        trace.measured[tensor] = _measured(trace, tensor)
-    return trace.measured[tensor]
-
-
-def _measured(trace: Trace, tensor: TensorId) -> Stats | None:
-    """A single number, of which a long backward pass has as many as steps, is read without making
-    an array of it."""
+    # A single number, of which a long backward pass has as many as steps, is read without making
+    # an array of it, and sooner than it would be found among what was kept.
     stored = trace.fetched.get(tensor, tensor)
-    known, place = trace.tensors.get(stored), trace.places.get(stored)
-    if known is not None and known.shape == () and known.dtype in _NUMBERS and place is not None:
-        return _stats_of_number(_NUMBERS[known.dtype].unpack_from(trace.blob, place)[0])
+    known = trace.tensors.get(stored)
+    if known is not None and known.form in _NUMBERS:
+        place = trace.places.get(stored)
+        if place is not None:
+            return _stats_of_number(_NUMBERS[known.form].unpack_from(trace.blob, place)[0])
     value = value_of(trace, tensor)
-    return None if value is None else measure(value)
+    if value is None:
+        return None
+    trace.measured[tensor] = measured = measure(value)
+    return measured
 
 
 def stats_from(sent: Sequence[float | None]) -> Stats:
@@ -127,19 +127,13 @@ def _stats_of_number(number: float) -> Stats:
 
 
 class Places(Mapping[TensorId, int]):
-    """Tensor → where its elements begin in the blob, as two sorted columns.
+    """Tensor → where its elements begin in the blob.
 
-    Nearly every tensor of a recording has an entry, of 16 bytes in place of a dictionary's 100, and
-    few are looked up.
+    Nearly every tensor of a recording has an entry, and few are looked up.
     """
 
     def __init__(self, places: Mapping[TensorId, int]) -> None:
-        count = len(places)
-        tensors = np.fromiter(places, np.int64, count)
-        offsets = np.fromiter(places.values(), np.int64, count)
-        order = np.argsort(tensors)
-        self._tensors = array("q", tensors[order].tobytes())
-        self._offsets = array("q", offsets[order].tobytes())
+        self._pairs = NumberPairs(array("q", places), array("q", places.values()))
 
     def __getitem__(self, tensor: TensorId) -> int:
         offset = self.get(tensor)
@@ -148,19 +142,17 @@ class Places(Mapping[TensorId, int]):
         return offset
 
     def get(self, tensor: TensorId, default: int | None = None) -> int | None:  # type: ignore[override]
-        at = bisect_left(self._tensors, tensor)
-        if at < len(self._tensors) and self._tensors[at] == tensor:
-            return self._offsets[at]
-        return default
+        offset = self._pairs.first(tensor)
+        return default if offset is None else offset
 
     def __contains__(self, tensor: object) -> bool:
         return isinstance(tensor, int) and self.get(TensorId(tensor)) is not None
 
     def __iter__(self) -> Iterator[TensorId]:
-        return map(TensorId, self._tensors)
+        return map(TensorId, self._pairs.keys)
 
     def __len__(self) -> int:
-        return len(self._tensors)
+        return len(self._pairs)
 
 
 @lru_cache(maxsize=64)

@@ -127,10 +127,10 @@ def walk(
 
 
 STEPS = (
-    walk(0, "op", 5, "Mean", 7, "ḡ / n", (10,), (11,), ((5, 5),), (11,)),
-    walk(1, "op", 4, "MatMul", 6, "ḡ bᵀ , aᵀ ḡ", (11,), (12, 13), ((3, 4), (4, 4)), (12, 13)),
-    walk(2, "op", 3, "Transpose", 6, "ḡᵀ", (13,), (14,), ((3, 3),), (14,)),
-    walk(3, "sum", None, "Σ at x′", 6, "ḡ₁ + ḡ₂", (12, 14), (15,), (), (), 3),
+    walk(0, "op", 5, "Mean", 7, "ḡ / n", (10,), (11,), (5,)),
+    walk(1, "op", 4, "MatMul", 6, "ḡ bᵀ , aᵀ ḡ", (11,), (12, 13), (3, 4)),
+    walk(2, "op", 3, "Transpose", 6, "ḡᵀ", (13,), (14,), (3,)),
+    walk(3, "sum", None, "Σ at x′", 6, "ḡ₁ + ḡ₂", (12, 14), (15,), (), 3),
     walk(4, "stop", 1, "assign", 5, "stops here", (15,), (None,)),
 )
 
@@ -249,7 +249,7 @@ def compose(
     flow = call.flow if call else Flow()
     walked = set(flow.walked)
     if call and overlay.step is not None:
-        walked = {link for step in call.steps[: overlay.step] for link in step.links}
+        walked = {link for step in call.steps[: overlay.step] for link, _ in step.walked}
     current = call.steps[overlay.step - 1] if call and overlay.step else None
     shapes: Any = {"variable": "capsule", "constant": "chip", "group": "stack"}
     boxes = tuple(

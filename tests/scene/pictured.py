@@ -169,9 +169,9 @@ def diagnosis() -> CallDiagnosis:
     finding = Finding("o", "patch", "none", "float32", (2, 2), None, MESSAGE, cause)
 
     def step(index: int, op: OpId, up: TensorId, *ways: tuple[TensorId, TensorId]) -> WalkStep:
-        links = tuple((tensor, op) for tensor, _ in ways)
+        inputs = tuple(tensor for tensor, _ in ways)
         downs = tuple(gradient for _, gradient in ways)
-        return WalkStep(index, "replayed", op, "", 0, "", (up,), downs, links, downs)
+        return WalkStep(index, "replayed", op, "", 0, "", (up,), downs, inputs)
 
     steps = (
         step(0, MEAN, G_O, (Y, G_Y)),

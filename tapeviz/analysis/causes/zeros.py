@@ -170,7 +170,7 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
     """
     version = facts.trace.reads.get(tensor)
     reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
-    shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.get(t, ())]
+    shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.of(t)]
     users = [op for _, _, op in shares]
     if len(users) == 2 and all(op.type in _ADDING for op in users):
         first, second = sorted(users, key=lambda op: op.id)

@@ -19,7 +19,7 @@ def links_inside(trace: Trace, step: WalkStep) -> list[Link]:
     body = [trace.ops[op_id] for op_id in entry.body]
     inner = {op_id for op in body for op_id in op.body}
     ops = [op for op in body if not op.body or not inner.intersection(op.body)]
-    reached: set[TensorId] = {tensor for tensor, _ in step.links if tensor is not None}
+    reached: set[TensorId] = {tensor for (tensor, _), _ in step.walked if tensor is not None}
     for op in ops:
         if not reached.isdisjoint(op.inputs):
             reached.update(op.outputs)

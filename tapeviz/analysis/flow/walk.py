@@ -93,11 +93,6 @@ class _Rows:
         self.taken.append((step, op))
 
     def _row(self, index: int, step: Step, op: Op) -> WalkStep:
-        given = [
-            (tensor, gradient)
-            for tensor, gradient in zip(op.inputs, step.downstream, strict=False)
-            if gradient is not None
-        ]
         return WalkStep(
             index=index,
             kind="replayed" if self.is_replayed else "op",
@@ -107,8 +102,7 @@ class _Rows:
             formula=formula(op),
             upstream=step.upstream,
             downstream=step.downstream,
-            links=tuple([(tensor, op.id) for tensor, _ in given]),
-            gradients=tuple([gradient for _, gradient in given]),
+            inputs=op.inputs,
         )
 
     def stop(self, finding: Finding) -> None:
@@ -133,7 +127,6 @@ class _Rows:
             formula="stops here",
             upstream=(arrived,),
             downstream=(),
-            links=(),
         )
 
     def finished(self) -> tuple[WalkStep, ...]:
@@ -220,7 +213,7 @@ def links_of(rows: Iterable[WalkStep]) -> dict[Link, TensorId | None]:
     """The edges that a pass walked, with the gradient on each."""
     walked: dict[Link, TensorId | None] = {}
     for row in rows:
-        walked.update(zip(row.links, row.gradients, strict=True))
+        walked.update(row.walked)
     return walked
 
 

@@ -84,7 +84,7 @@ def _look_upstream(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) ->
         if tensor in seen:
             continue
         seen.add(tensor)
-        for step, op, gradient in facts.feeding.get(tensor, ()):
+        for step, op, gradient in facts.feeding.of(tensor):
             if not is_spoiled(facts.trace.stats(gradient)):
                 sound.append(op)
                 continue
@@ -125,7 +125,7 @@ def _before_moves(facts: CallFacts, step: Step, op: Op) -> _Spoiler:
     """
     found = step, op
     while op.type in _MOVES:
-        feeders = [feeder for tensor in op.outputs for feeder in facts.feeding.get(tensor, ())]
+        feeders = [feeder for tensor in op.outputs for feeder in facts.feeding.of(tensor)]
         if len(feeders) != 1:
             return found
         step, op, _ = feeders[0]

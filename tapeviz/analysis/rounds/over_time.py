@@ -53,8 +53,7 @@ def turn_shares(trace: Trace, diagnosed: CallDiagnosis) -> tuple[TurnShares, ...
         if row.kind == "sum" and row.downstream and row.downstream[0] is not None:
             sums[row.downstream[0]] = row.upstream
         else:
-            pairs = zip(row.links, row.gradients, strict=True)
-            givers.update({g: op for (_, op), g in pairs if g is not None})
+            givers.update({g: op for (_, op), g in row.walked if op is not None})
     found: list[TurnShares] = []
     for place, result in enumerate(diagnosed.call.results[: len(diagnosed.findings)]):
         by_site: dict[SiteId, list[tuple[Op, float]]] = {}

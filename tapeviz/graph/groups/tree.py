@@ -175,7 +175,7 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
         while shared and groups[shared].kind == "repeat":
             shared = groups[shared].parent
         if shared:
-            home[name] = shared
+            home[name] = groups[shared].path
             turn = next((p for p in upwards(shared) if groups[p].kind == "turn"), "")
             if turn:
                 key = (groups[turn].parent, (graph.role(name), *graph.kind(takers[0])))
@@ -220,6 +220,8 @@ def _ends(
 
 def shared_path(paths: set[str]) -> str:
     """The longest path that all of these begin with."""
+    if len(paths) == 1:
+        return next(iter(paths))
     first, *others = [path.split("/") for path in sorted(paths)] or [[""]]
     length = len(first)
     for other in others:

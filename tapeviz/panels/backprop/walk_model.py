@@ -182,8 +182,8 @@ class WalkModel(QAbstractTableModel):
         """``∂W 24 %, ∂U 23 %``: the part of each source's gradient that these steps give."""
         parts: dict[str, float] = {}
         for step in steps if self._parts else ():
-            for gradient in self._steps[step].gradients:
-                if gradient is not None and gradient in self._parts:
+            for _, gradient in self._steps[step].walked:
+                if gradient in self._parts:
                     source, part = self._parts[gradient]
                     parts[source] = parts.get(source, 0.0) + part
         return ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in parts.items())
