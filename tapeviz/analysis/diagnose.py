@@ -12,7 +12,8 @@ from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
 from .call_facts import CallFacts
 from .errors.explain import explain_error
 from .flow.dataflow import DataFlow
-from .flow.walk import links_of, walk
+from .flow.walk import walk
+from .flow.walked import Walked, gradients_of, norm_of
 from .judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,
@@ -227,7 +228,7 @@ def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None,
 
 def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkStep]) -> Flow:
     trace, call = facts.trace, facts.call
-    walked = links_of(steps)
+    walked = Walked(trace, steps)
     cuts: dict[Link, Cause] = {}
     for finding in findings:
         for cause in (finding.cause, *finding.others)[:8]:
@@ -239,27 +240,15 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
             op = trace.ops.get(step.op) if step.op is not None else None
             for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
                 if op is not None and gradient is not None and (tensor, op.id) not in walked:
-                    bridges[tensor, op.id] = _norm(trace, gradient)
-    gradients = {link[0]: gradient for link, gradient in walked.items() if link[0] and gradient}
-    for row in steps:
-        if row.kind == "sum" and row.at is not None and row.downstream[0] is not None:
-            gradients[row.at] = row.downstream[0]
-    for operand, result in zip(call.sources, call.results, strict=False):
-        if operand.tensor is not None and result is not None:
-            gradients[operand.tensor] = result
+                    bridges[tensor, op.id] = norm_of(trace, gradient)
     return Flow(
-        walked={link: _norm(trace, gradient) for link, gradient in walked.items()},
+        walked=walked,
         cuts=cuts,
         bridges=bridges,
-        gradients=gradients,
+        gradients=gradients_of(call, steps),
         targets=frozenset(target.tensor for target in call.targets if target.tensor is not None),
         sources=frozenset(source.tensor for source in call.sources if source.tensor is not None),
     )
-
-
-def _norm(trace: Trace, gradient: TensorId | None) -> float | None:
-    stats = trace.stats(gradient) if gradient is not None else None
-    return stats.norm if stats else None
 
 
 def _error(trace: Trace) -> ExplainedError | None:

@@ -97,6 +97,7 @@ class _Wiring:
         self._links = index.links
         self._nodes = Nodes(index, selection)
         self.graph = OpGraph(self._nodes)
+        self._ids: dict[OpId, NodeId] = {}
         self._uses: dict[TensorId, int] = {}
         for op in selection.ops:
             for tensor in op.inputs:
@@ -183,6 +184,13 @@ class _Wiring:
         maker = self._nodes.maker_of(part)
         return part in wanted or (maker is not None and maker in makers)
 
+    def _id_of(self, op: OpId) -> NodeId:
+        """The id of an op's node; always the same string object, which edges and tables share."""
+        known = self._ids.get(op)
+        if known is None:
+            known = self._ids[op] = op_id(op)
+        return known
+
     def _add_nodes(self, versions: list[Version]) -> None:
         """Add versions and ops in the order of time, then the edges into the ops."""
         data = self._selection.data
@@ -194,7 +202,7 @@ class _Wiring:
                 self.graph.parts[version_id(made)] = made
         for made in ordered:
             if isinstance(made, Op):
-                self.graph.parts[self._nodes.id_of(made.id)] = made
+                self.graph.parts[self._id_of(made.id)] = made
                 self._join_inputs(made)
 
     def _edge(
@@ -220,7 +228,7 @@ class _Wiring:
         """Add an edge for each tensor that the op takes; two uses of one tensor are one edge."""
         if op.id in self._selection.data:
             return
-        target = self._nodes.id_of(op.id)
+        target = self._id_of(op.id)
         state: EdgeState = "recorded" if is_recorded(op) else "unrecorded"
         written = self._trace.writes.get(op.id)
         for tensor in dict.fromkeys(op.inputs):
@@ -281,7 +289,7 @@ class _Wiring:
         members = set(map(op_id, inside))
         ways_in: dict[NodeId, Edge] = {}
         for member in map(op_id, inside):
-            for edge in self.graph.into.get(member, ()):
+            for edge in self.graph.into.of(member):
                 ways_in.setdefault(edge.source, edge)
         is_compiled = any(self._trace.ops[op].within is not None for op in entry.body)
         for tensor in dict.fromkeys(entry.inputs):
@@ -307,7 +315,7 @@ class _Wiring:
         chosen = self._selection
         producer = self._trace.producers.get(tensor)
         if producer is not None and producer in chosen.shown:
-            return self._nodes.id_of(chosen.data.get(producer, producer))
+            return self._id_of(chosen.data.get(producer, producer))
         version = self._trace.reads.get(tensor)
         if version is not None:
             return version_id(version)

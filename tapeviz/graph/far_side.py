@@ -60,7 +60,7 @@ def ways_between(
                 lead(read.id, position, past_write)
             elif producer is not None:
                 op = trace.ops[producer]
-                if past_write and op.id in index.descent.backward and not op.tapes:
+                if past_write and index.descent.is_backward(op) and not op.tapes:
                     continue
                 lead(_Ran(producer), position, past_write)
             for left in index.links.get(position, ()):
@@ -124,7 +124,7 @@ def find_offspring(
     made: list[TensorId] = []
     count = 0
     # Only ops that take a derived tensor, in the order in which they ran.
-    waiting = [place for tensor in derived for place in index.takers.get(tensor, ())]
+    waiting = [place for tensor in derived for place in index.takers.all(tensor)]
     heapq.heapify(waiting)
     seen = -1
     while waiting:
@@ -135,14 +135,14 @@ def find_offspring(
         op = index.in_order[place]
         if op.when > call.end:
             break
-        if op.id in index.descent.backward or op.type == "ReadVariableOp" or op.graph:
+        if index.descent.is_backward(op) or op.type == "ReadVariableOp" or op.graph:
             continue
         if is_assign(trace, op) or not is_inside(op):
             continue
         for output in op.outputs:
             if output not in derived:
                 derived.add(output)
-                for further in index.takers.get(output, ()):
+                for further in index.takers.all(output):
                     if further > place:
                         heapq.heappush(waiting, further)
         if op.id not in scope.ops and not op.is_recorded_operation:

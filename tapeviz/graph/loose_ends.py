@@ -29,7 +29,7 @@ def drop_loose_ends(
     dropped: set[NodeId] = set()
     while waiting:
         name = waiting.pop()
-        if name in dropped or taken.get(name, len(graph.out.get(name, ()))):
+        if name in dropped or taken.get(name, len(graph.out.of(name))):
             continue
         part = graph.parts[name]
         if isinstance(part, Version):
@@ -38,8 +38,8 @@ def drop_loose_ends(
             versions[part.variable] -= 1
         elif name in wanted:
             continue
-        for edge in graph.into.get(name, ()):
-            taken[edge.source] = taken.get(edge.source, len(graph.out[edge.source])) - 1
+        for edge in graph.into.of(name):
+            taken[edge.source] = taken.get(edge.source, len(graph.out.of(edge.source))) - 1
         waiting.extend(graph.predecessors(name))
         dropped.add(name)
     graph.drop(dropped)

@@ -92,17 +92,9 @@ class Nodes:
         """For each variable the first version shown; primes are counted from it."""
         self._raised = op_that_raised(index.trace)
         self._lines: dict[SiteId, tuple[int, ...]] = {}
-        self._ids: dict[OpId, NodeId] = {}
         self._words: dict[Hashable, tuple[str, str]] = {}
         for variable, version in selection.scope.versions:
             self._first[variable] = min(version, self._first.get(variable, version))
-
-    def id_of(self, op: OpId) -> NodeId:
-        """The id of an op's node; always the same string object, which edges and tables share."""
-        known = self._ids.get(op)
-        if known is None:
-            known = self._ids[op] = op_id(op)
-        return known
 
     def of(self, name: NodeId, part: Part) -> Node:
         """The node of a part; ``name``: its id (an unnamed number has a node for each reader)."""
@@ -208,7 +200,7 @@ class Nodes:
         tensor = self.tensor_of(op)
         is_named = tensor is not None and bool(self._trace.names.get(tensor))
         return Node(
-            id=self.id_of(op.id),
+            id=op_id(op.id),
             role="constant" if self.is_value(op) else "op",
             title=intern(title),
             subtitle=intern(subtitle),

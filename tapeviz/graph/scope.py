@@ -100,7 +100,6 @@ def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
     computation while the tape recorded. For ``tf.gradients``, without a tape, it is always true."""
     trace = index.trace
     tape: Tape | None = trace.tapes.get(call.tape) if call.tape is not None else None
-    backward = index.descent.backward if trace.calls else frozenset()
 
     def is_inside(op: Op) -> bool:
         if tape is None or tape.id in op.tapes:
@@ -108,7 +107,7 @@ def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
         entry = index.entry_of.get(op.id)
         if entry is not None and entry.id != op.id:
             return is_inside(entry)
-        return op.id not in backward and tape.is_recording(op.when)
+        return not index.descent.is_backward(op) and tape.is_recording(op.when)
 
     return is_inside
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace
 from .bookkeeping import Bookkeeping, find_bookkeeping
@@ -14,10 +14,11 @@ from .trace_index import Descent, TraceIndex, asked_for, shown_calls
 
 @dataclass(frozen=True, slots=True)
 class NodeSelection:
-    """``ops``: the ops that are nodes, in the order they ran; ``shown``: their ids. ``data``: op
-    that only makes a named value → the last op of its line, which is drawn as that value: the three
-    ops of ``x = tf.random.normal(…)`` are one node. ``asked``: see `asked_for`. ``entries``: op →
-    the innermost recorded operation that it ran inside of."""
+    """``ops``: the ops that are nodes, in the order they ran; ``shown``: their ids. ``scope``: what
+    the picture holds apart from ops, of the values that no op made those ``asked`` for. ``data``:
+    op that only makes a named value → the last op of its line, which is drawn as that value: the
+    three ops of ``x = tf.random.normal(…)`` are one node. ``asked``: see `asked_for`. ``entries``:
+    op → the innermost recorded operation that it ran inside of."""
 
     ops: tuple[Op, ...]
     shown: frozenset[OpId]
@@ -43,10 +44,12 @@ def select(
     ops = [op for op in kept if _is_node(trace, op, asked)]
     hidden = Bookkeeping() if shows_all else find_bookkeeping(trace, ops, asked)
     ops = [op for op in ops if op.id not in hidden.ops]
+    shown = frozenset([op.id for op in ops])
     return NodeSelection(
         tuple(ops),
-        frozenset(op.id for op in ops),
-        scope,
+        shown,
+        # Of the values that no op made most are constants, which their readers lead to.
+        replace(scope, ops=set(), tensors=scope.tensors & asked),
         descent,
         hidden,
         asked,

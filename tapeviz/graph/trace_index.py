@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
 
+from ..trace.columns import NumberPairs
 from ..trace.model import Call, Op, OpId, TensorId, Trace, Variable, VariableId, Version
 
 Links = Mapping[TensorId, tuple[TensorId, ...]]
@@ -19,10 +21,14 @@ NO_LINKS: Links = MappingProxyType({})
 @dataclass(frozen=True, slots=True)
 class Descent:
     """``carrying``: tensors that derive from a variable, a watched tensor or a source, which a
-    gradient could reach. ``backward``: ops of gradient calls, and ops that use their results."""
+    gradient could reach. ``users``: ops outside of gradient calls that use results of these."""
 
     carrying: Set[TensorId]
-    backward: Set[OpId]
+    users: Set[OpId]
+
+    def is_backward(self, op: Op) -> bool:
+        """Whether the op ran in a gradient call, or uses the results of one."""
+        return op.call is not None or op.id in self.users
 
 
 class TraceIndex:
@@ -52,13 +58,14 @@ class TraceIndex:
         return tuple(self.trace.ops.values())
 
     @cached_property
-    def takers(self) -> dict[TensorId, list[int]]:
+    def takers(self) -> NumberPairs:
         """Tensor → the indices, in :attr:`in_order`, of the ops that take it."""
-        takers: dict[TensorId, list[int]] = {}
+        tensors, places = array("q"), array("q")
         for place, op in enumerate(self.in_order):
             for tensor in op.inputs:
-                takers.setdefault(tensor, []).append(place)
-        return takers
+                tensors.append(tensor)
+                places.append(place)
+        return NumberPairs(tensors, places)
 
     @cached_property
     def bound_lines(self) -> dict[TensorId, int]:
@@ -85,7 +92,7 @@ class TraceIndex:
         trace, links = self.trace, self.links
         carrying = set(asked_for(trace, shown_calls(trace)))
         carrying.update(trace.reads)
-        backward: set[OpId] = set()
+        users: set[OpId] = set()
         tainted: set[TensorId] = set()
         for op in trace.ops.values():
             for tensor in op.inputs:
@@ -97,10 +104,11 @@ class TraceIndex:
             ):
                 carrying.update(op.outputs)
             if op.call is not None or not tainted.isdisjoint(op.inputs):
-                backward.add(op.id)
+                if op.call is None:
+                    users.add(op.id)
                 tainted.update(op.outputs)
                 _taint_optimizer_state(trace, op, tainted)
-        return Descent(carrying, backward)
+        return Descent(carrying, users)
 
 
 def enclosing_entries(trace: Trace, shown: frozenset[OpId] | None = None) -> dict[OpId, Op]:

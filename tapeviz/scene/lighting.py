@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -46,7 +46,14 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
     if shown is None:
         return UNLIT
     flow = shown.flow
-    widths = flow_widths(flow)
+    norms = {*flow.bridges.values()}
+    walked: dict[Link, float | None] = {}
+    """Those edges that have a wire: of a long pass few."""
+    for link, norm in flow.walked.items():
+        norms.add(norm)
+        if link in base.edges:
+            walked[link] = norm
+    widths = widths_of(norms)
     asked = {name for tensor in flow.sources for name in boxes_of(base, tensor, shown)}
 
     def widest(norms: Mapping[Link, float | None]) -> dict[EdgeKey, float]:
@@ -57,7 +64,7 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
     inside = [link for step in shown.steps for link in links_inside(base.trace, step)]
     gradient = widest(
         dict.fromkeys(inside)
-        | {link: norm for link, norm in flow.walked.items() if is_followed(link[0])}
+        | {link: norm for link, norm in walked.items() if is_followed(link[0])}
     )
     cut = {key: cause for link, cause in flow.cuts.items() for key in base.edges.get(link, ())}
     cut |= _cut_at_source(base, shown, cut)
@@ -71,7 +78,7 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
         gradient,
         {key: width for key, width in bridge.items() if key not in gradient},
         cut,
-        _fan_outs(base, flow),
+        _fan_outs(base, walked),
         _front(base, shown, cut),
     )
 
@@ -179,9 +186,8 @@ def _front(
     return frozenset(front) or frozenset(cut)
 
 
-def flow_widths(flow: Flow) -> dict[float | None, float]:
-    """Width in px for each norm of the call: 1.5 to 5, linear in the logarithm."""
-    norms = {*flow.walked.values(), *flow.bridges.values()}
+def widths_of(norms: Collection[float | None]) -> dict[float | None, float]:
+    """Width in px for each norm of a call: 1.5 to 5, linear in the logarithm."""
     logs = {n: math.log(n) for n in norms if n is not None and 0 < n < math.inf}
     widths: dict[float | None, float] = {
         n: WIDTHS["gradient"] if n is None or n > 0 else LEAST_WIDTH for n in norms
@@ -219,12 +225,12 @@ def _bridge_writes(base: BaseScene, flow: Flow) -> dict[EdgeKey, float]:
     return found
 
 
-def _fan_outs(base: BaseScene, flow: Flow) -> frozenset[str]:
+def _fan_outs(base: BaseScene, walked: Collection[Link]) -> frozenset[str]:
     ways: dict[str, set[EdgeKey]] = {}
-    for link in flow.walked:
+    for link in walked:
         if link[0] is not None:
             holders = base.holders.get(link[0], ())
-            for key in base.edges.get(link, ()):
+            for key in base.edges[link]:
                 if key[0] in holders:
                     ways.setdefault(key[0], set()).add(key)
     return frozenset(name for name, keys in ways.items() if len(keys) > 1)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..text.source import SourceText
 from . import events as e
+from .columns import NumberMap
 from .compiled.bodies import Bodies
 from .compiled.expansion import LocatedEvent
 from .compiled.functions import Functions, copying
@@ -47,7 +48,7 @@ from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .tensors import Shape, TensorKind
-from .values import Places, stats_from
+from .values import stats_from
 
 _NO_TAPES: frozenset[TapeId] = frozenset()
 """Each call of ``frozenset()`` makes another one, of 216 bytes (Python 3.10 and later)."""
@@ -185,7 +186,7 @@ class Reader:
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
-            places=Places(self._functions.with_copies(taken(self._places))),
+            places=NumberMap.of(self._functions.with_copies(taken(self._places))),
             texts=self._functions.with_copies(taken(self._texts)),
             sent_stats=self._functions.with_copies(taken(self._stats)),
             samples=self._functions.with_copies(taken(self._samples)),

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from .columns import NumberPairs
 from .model import Array, Stats, TensorId, Trace
 
 
@@ -124,35 +122,6 @@ def _stats_of_number(number: float) -> Stats:
     if math.isfinite(known):
         return Stats(known, known, known, math.sqrt(known * known), 0, 0)
     return Stats(None, None, None, None, int(math.isnan(known)), int(math.isinf(known)))
-
-
-class Places(Mapping[TensorId, int]):
-    """Tensor → where its elements begin in the blob.
-
-    Nearly every tensor of a recording has an entry, and few are looked up.
-    """
-
-    def __init__(self, places: Mapping[TensorId, int]) -> None:
-        self._pairs = NumberPairs(array("q", places), array("q", places.values()))
-
-    def __getitem__(self, tensor: TensorId) -> int:
-        offset = self.get(tensor)
-        if offset is None:
-            raise KeyError(tensor)
-        return offset
-
-    def get(self, tensor: TensorId, default: int | None = None) -> int | None:  # type: ignore[override]
-        offset = self._pairs.first(tensor)
-        return default if offset is None else offset
-
-    def __contains__(self, tensor: object) -> bool:
-        return isinstance(tensor, int) and self.get(TensorId(tensor)) is not None
-
-    def __iter__(self) -> Iterator[TensorId]:
-        return map(TensorId, self._pairs.keys)
-
-    def __len__(self) -> int:
-        return len(self._pairs)
 
 
 @lru_cache(maxsize=64)

@@ -6,18 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tapeviz.analysis.model import Flow
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Rect
 from tapeviz.scene.compose import compose
-from tapeviz.scene.lighting import flow_widths
+from tapeviz.scene.lighting import widths_of
 from tapeviz.scene.model import Box, Overlay, Scene, Wire
 from tapeviz.scene.parts.boxes import outer_rect
 from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.sizes import with_sizes
 from tapeviz.scene.text import text_width
 
-from .pictured import G_X, MATMUL, MEAN, MESSAGE, READ, Pictured, Y, pictured
+from .pictured import G_X, MESSAGE, Pictured, Y, pictured
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +98,7 @@ def test_sources_and_targets_are_ringed_in_words_too(example: Pictured) -> None:
 
 def test_widths_follow_the_norm_between_their_bounds() -> None:
     norms = [1e-6, 1e-3, 1.0, 1e3, 0.0, None]
-    flow = Flow(walked={(READ, op): norm for op, norm in enumerate(norms)})  # type: ignore[misc]
-    widths = flow_widths(flow)
+    widths = widths_of(norms)
     rising = [widths[norm] for norm in norms[:4]]
     assert rising == sorted(rising)
     assert (rising[0], rising[-1]) == (1.5, 5.0)
@@ -109,8 +107,7 @@ def test_widths_follow_the_norm_between_their_bounds() -> None:
 
 
 def test_equal_norms_are_drawn_alike_and_not_at_an_end() -> None:
-    flow = Flow(walked={(READ, MATMUL): 2.0, (Y, MEAN): 2.0})
-    assert flow_widths(flow) == {2.0: 3.25}
+    assert widths_of([2.0, 2.0]) == {2.0: 3.25}
 
 
 @pytest.mark.parametrize(

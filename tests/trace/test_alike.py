@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gc
 
-import pytest
-
-from tapeviz.trace.model import OpId, TensorId
-from tapeviz.trace.values import Places
+from tapeviz.trace.model import OpId
 from tests.traces import Script
 
 
@@ -45,14 +42,3 @@ def test_tensors_that_are_alike_have_one_kind() -> None:
     assert number.kind is other.kind
     assert pair.kind is not number.kind
     assert (pair.dtype, pair.shape, pair.size) == ("float32", (2,), 2)
-
-
-def test_places_are_found_whatever_the_order_of_the_tensors() -> None:
-    given = {TensorId(5): 40, TensorId(-3): 8, TensorId(9): 0}
-    places = Places(given)
-    assert dict(places) == given
-    assert TensorId(6) not in places
-    assert places.get(TensorId(6)) is None
-    with pytest.raises(KeyError):
-        places[TensorId(100)]
-    assert not Places({})

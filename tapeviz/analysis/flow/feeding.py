@@ -27,11 +27,7 @@ class Feeding:
 
     def tensors(self) -> Iterator[TensorId]:
         """Those that got a gradient, each once, by their ids."""
-        before = None
-        for tensor in self._places.keys:
-            if tensor != before:
-                yield TensorId(tensor)
-            before = tensor
+        return map(TensorId, self._places.distinct())
 
     def of(self, tensor: TensorId) -> list[tuple[Step, Op, TensorId]]:
         """Each share of a tensor's gradient in the order of the pass: the step, its op, the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import structs
 
@@ -11,7 +11,7 @@ from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, Ve
 from ..call_facts import CallFacts, name_of
 from ..causes.deciding import barrier
 from ..causes.questions import EdgeUnderTest
-from ..model import Finding, Link, WalkStep
+from ..model import Finding, WalkStep
 from .dataflow import Position
 from .formulas import formula
 
@@ -207,14 +207,6 @@ def title_of(trace: Trace, op: Op) -> str:
         return op.function
     kind = op.type
     return kind[:-2] if kind.endswith(("V2", "V3")) else kind
-
-
-def links_of(rows: Iterable[WalkStep]) -> dict[Link, TensorId | None]:
-    """The edges that a pass walked, with the gradient on each."""
-    walked: dict[Link, TensorId | None] = {}
-    for row in rows:
-        walked.update(row.walked)
-    return walked
 
 
 def _subscript(number: int) -> str:

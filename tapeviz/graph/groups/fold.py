@@ -366,7 +366,7 @@ def _group_node(graph: OpGraph, path: str, members: Sequence[NodeId], entry: OpI
     parts = [graph.parts[name] for name in members]
     ops = [part for part in parts if isinstance(part, Op) or maker.is_outside(part)]
     inside = set(members)
-    outward = (edge for name in members for edge in graph.out.get(name, ()))
+    outward = (edge for name in members for edge in graph.out.of(name))
     given = {edge.tensor for edge in outward if edge.target not in inside}
     ends = [name for name in members if inside.isdisjoint(graph.successors(name))]
     tensor = given.pop() if len(given) == 1 else None
