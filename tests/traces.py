@@ -13,9 +13,8 @@ import numpy as np
 
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame, Tensor, TensorId, Trace
-from tapeviz.trace.ops import OpDescription
+from tapeviz.trace.ops import OpDescription, Shape, TensorKind
 from tapeviz.trace.read import read
-from tapeviz.trace.tensors import Shape, TensorKind
 
 SLICE_ASSIGN = """x = tf.Variable([[2.0, 3.0, 4.0],
                  [1.0, 10., 100.]])

@@ -57,7 +57,7 @@ class NumberMap(Mapping[Key, Value]):
     up takes a few times longer than in a dictionary."""
 
     def __init__(self, pairs: NumberPairs) -> None:
-        """Of pairs with one key the last holds, as in a dictionary."""
+        """Where several pairs have one key the last holds, as in a dictionary."""
         self._pairs = pairs
         keys = pairs.keys
         self._count = len(keys) - sum(map(int.__eq__, keys, keys[1:]))

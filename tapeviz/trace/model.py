@@ -18,10 +18,10 @@ from .ids import TensorId as TensorId
 from .ids import VariableId as VariableId
 from .ids import VersionId as VersionId
 from .ops import Op as Op
+from .ops import Tensor as Tensor
 from .sites import NOWHERE as NOWHERE
 from .sites import Site as Site
 from .sites import StackFrame as StackFrame
-from .tensors import Tensor as Tensor
 
 Method = Literal["gradient", "jacobian", "batch_jacobian", "tf.gradients", "jvp"]
 Array = NDArray[Any]

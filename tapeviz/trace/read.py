@@ -45,9 +45,9 @@ from .model import (
 )
 from .naming import OperandWords, variable_names
 from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
+from .ops import Shape, TensorKind
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
-from .tensors import Shape, TensorKind
 from .values import stats_from
 
 _NO_TAPES: frozenset[TapeId] = frozenset()
