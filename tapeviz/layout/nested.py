@@ -14,9 +14,9 @@ from math import inf
 import networkx as nx
 
 from tapeviz.layout.engines import lay_out
-from tapeviz.layout.layered.staggering import stagger
 from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
-from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
+from tapeviz.layout.stacks import Stacked, choose_stacks
+from tapeviz.layout.wrapping import READABLE, in_columns, worth_in
 
 HEADER = 36.0
 """Px above the inside of a frame, for its title."""
@@ -34,8 +34,10 @@ _STUB = 13.0
 _CORNER = 14.0
 _LABEL = 12.0
 """Px below the title, for the words of a ring above a box."""
+_ROWS = (2, 3, 4, 6)
+"""Sources in a stack, tried one after the other."""
 _WORTH = 1.08
-"""A further row of sources must enlarge the picture by this factor."""
+"""Higher stacks of sources must be worth this factor."""
 _PORT = 2.0
 _ANCHOR = 60.0
 """Weight of the edges that hold ports at the border."""
@@ -96,23 +98,20 @@ def fitted(
     *,
     may_wrap: bool = True,
 ) -> Layout:
-    """The layered layout that is largest in ``room``: plain, with its sources in two or three rows,
-    or in columns (if ``may_wrap``)."""
-    layout = lay_out(graph, direction=direction)
+    """The layered layout that can be read best in ``room``: plain, with its sources in stacks, or
+    in columns (if ``may_wrap``)."""
+    plain = lay_out(graph, direction=direction)
     if room is None:
-        return layout
-    best = in_columns(layout, room) if may_wrap else layout
-    plain = layout
-    for rows in (2, 3):
-        if scale_in(best.bounds, room) >= READABLE or not (pairs := stagger(graph, plain, rows)):
+        return plain
+    best = in_columns(plain, room) if may_wrap else plain
+    for rows in _ROWS:
+        stacks = choose_stacks(graph, plain, rows)
+        if not stacks or worth_in(best.bounds, room) >= READABLE:
             break
-        held = graph.copy()
-        added = [(a, b, held.add_edge(a, b, pull=0.0)) for a, b in pairs]
-        layout = lay_out(held, direction=direction)
-        routes = {key: line for key, line in layout.routes.items() if key not in added}
-        layout = replace(layout, routes=routes)
-        other = in_columns(layout, room) if may_wrap else layout
-        if scale_in(other.bounds, room) > _WORTH * scale_in(best.bounds, room):
+        stacked = Stacked(graph, stacks)
+        other = lay_out(stacked.graph, direction=direction)
+        other = stacked.unstacked(in_columns(other, room) if may_wrap else other)
+        if worth_in(other.bounds, room) > _WORTH * worth_in(best.bounds, room):
             best = other
     return best
 

@@ -38,10 +38,21 @@ def scale_in(bounds: Rect, room: tuple[float, float]) -> float:
     return min(room[0] / max(bounds.width, 1.0), room[1] / max(bounds.height, 1.0), 1.0)
 
 
+def worth_in(bounds: Rect, room: tuple[float, float]) -> float:
+    """How well a picture can be read in a room (width, height): the scale at which all of it fits;
+    below ``READABLE`` less, by the part of it that is in sight at that scale."""
+    scale = scale_in(bounds, room)
+    if scale >= READABLE:
+        return scale
+    across = min(room[0] / (READABLE * max(bounds.width, 1.0)), 1.0)
+    along = min(room[1] / (READABLE * max(bounds.height, 1.0)), 1.0)
+    return READABLE * across * along
+
+
 def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
     """The layout in columns if these can be shown larger in ``room`` (width, height in px), else as
     it is. Only a layout that runs down is cut."""
-    plain = scale_in(layout.bounds, room)
+    plain = worth_in(layout.bounds, room)
     if plain >= READABLE or layout.direction != "down" or len(layout.rects) < 3:
         return layout
     gaps = _gaps(layout)
@@ -53,9 +64,9 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
             continue
         made = _Columns(layout, cuts).laid()
         over = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
-        scale = scale_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
-        if made is not None and scale > least:
-            best, least = made, scale * 1.04
+        worth = worth_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
+        if made is not None and worth > least:
+            best, least = made, worth * 1.04
     return best
 
 
