@@ -14,8 +14,9 @@ ROOMY, WIDE = 800, 1300
 GRAPH = 260
 """Px of width that the graph never falls below."""
 GAPS = 40
-LEAST_SOURCE = 480
-"""Px of width for 44 columns of the source between their line numbers and a badge."""
+LEAST_SOURCE, LEAST_NARROW = 480, 400
+"""Px of width for 44 columns of the source between their line numbers and a badge; the second in a
+narrow window."""
 MOST_PART = 0.4
 """The part of the width that the source takes at most, except that 44 columns always fit."""
 LEAST_PART = 0.36
@@ -47,7 +48,8 @@ def sizes_by_content(width: int, height: int, source: int, below: int, graph: in
     beside = width - GAPS - (0 if is_narrow(width) else diagnosis)
     graph = min(max(graph, round(LEAST_PART * width)), width // 2)
     most = min(beside - graph, round(MOST_PART * width))
-    widest = max(most, min(LEAST_SOURCE, beside - round(LEAST_PART * width)))
+    least = LEAST_NARROW if is_narrow(width) else LEAST_SOURCE
+    widest = max(most, min(least, beside - round(LEAST_PART * width)))
     at_least = round((0.28 if height >= ROOMY else 0.26) * height)
     below = min(max(below, at_least), round(MOST_BELOW * height))
     lower = width - GAPS - (diagnosis if has_tall_diagnosis(width, height) else 0)

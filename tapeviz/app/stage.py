@@ -110,6 +110,7 @@ class Stage(QMainWindow):
         is_tall = has_tall_diagnosis(width, height)
         self.setCorner(Qt.Corner.BottomRightCorner, RIGHT if is_tall else BOTTOM)
         docks = self.docks
+        docks["source"].panel.set_narrow(narrow)
         source = docks["source"].panel.wanted_room().width() + CARD_BORDERS
         below = docks["backprop"].panel.wanted_room().height() + HEIGHT + CARD_FOOT
         graph = self.middle.panel.wanted_room().width()

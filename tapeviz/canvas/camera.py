@@ -86,6 +86,25 @@ class Camera:
         scale = max(scale, LEAST_SCALE)
         return replace(self, x=rect.x, y=rect.y, scale=scale)
 
+    def holding(self, rect: Rect, least: float, at: Point) -> Camera:
+        """Magnified no less than ``least`` and moved no more than needed, so that ``rect`` is in
+        sight; of one that is too large its left and top. The scene point ``at`` stays where it is
+        if it can."""
+        room = (self.width - 2 * EDGE) / rect.width, (self.height - 2 * EDGE) / rect.height
+        scale = max(min(self.scale, *room), min(self.scale, least))
+        camera = self.zoomed(scale / self.scale, self.to_screen(at))
+        left, top = camera.to_screen((rect.left, rect.top))
+        right, bottom = camera.to_screen((rect.right, rect.bottom))
+        return camera.panned(
+            _into(left, right, EDGE, self.width - EDGE),
+            _into(top, bottom, EDGE, self.height - EDGE),
+        )
+
+    def holds(self, rect: Rect) -> bool:
+        """Whether all of ``rect`` is in sight."""
+        sight = self.sight
+        return Rect(sight.x, sight.y, sight.width + 1e-6, sight.height + 1e-6).contains(rect)
+
     def looking_at(self, point: Point, scale: float, bounds: Rect, margin: float = 40.0) -> Camera:
         """``point`` in the middle, moved so that at most ``margin`` px beyond ``bounds`` show."""
         x = _within(point[0], bounds.left, bounds.right, (self.width / 2 - margin) / scale)
@@ -140,6 +159,11 @@ class Camera:
             x=self.x + (other.x - self.x) * moved,
             y=self.y + (other.y - self.y) * moved,
         )
+
+
+def _into(low: float, high: float, least: float, most: float) -> float:
+    """The shortest move of a stretch into another; its beginning comes first."""
+    return max(min(most - high, 0.0), least - low) if low < least or high > most else 0.0
 
 
 def _within(middle: float, low: float, high: float, half: float) -> float:

@@ -249,16 +249,27 @@ class GraphPanel(Panel):
 
     def _stays_near(self, scene: Scene) -> bool:
         """A group of the same picture opened or closed: what was clicked stays under the pointer,
-        at the same scale. False: it is another picture."""
+        moved only so that the picture, else the open group, is in sight. False: it is another
+        picture."""
         document = self.document
         view = document.view
         shown, self._shown_of = self._shown_of, (document.trace, view.overlay.call, view.room)
         if not are_same(shown, self._shown_of) or document.comparing.both is not None:
             return False
         members = {name: node.members for name, node in document.links.nodes.items()}
-        anchor = anchor_of(self.view.prepared.scene, scene, members)
+        before = self.view.prepared.scene
+        anchor = anchor_of(before, scene, members)
         if anchor is not None:
-            self.view.move_camera(self.view.camera.carried(*anchor))
+            camera = self.view.camera.carried(*anchor)
+            least = ENOUGH * LEGIBLE if camera.scale <= COMFORT else camera.scale
+            known = {frame.path for frame in before.frames}
+            opened = [frame.rect for frame in scene.frames if frame.path not in known]
+            whole = camera.holding(scene.bounds, least, anchor[1])
+            if whole.holds(scene.bounds):
+                camera = whole
+            elif opened:
+                camera = camera.holding(opened[0], least, anchor[1])
+            self.view.move_camera(camera)
         return anchor is not None
 
     def _begin_at_story(self) -> None:

@@ -34,6 +34,9 @@ class Panel(QWidget):
         """Repaint what the stylesheet does not reach."""
         self.theme = theme
 
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Take less room: the window is narrow."""
+
     def wanted_room(self) -> QSize:
         """The size in px that shows the most important content; 0 if it does not matter."""
         return QSize(0, 0)

@@ -7,6 +7,7 @@ import pytest
 from tapeviz.app.sizes import (
     GAPS,
     GRAPH,
+    LEAST_NARROW,
     LEAST_SOURCE,
     DockSizes,
     SizesByHand,
@@ -24,7 +25,8 @@ def test_each_dock_has_room_and_the_graph_keeps_its_own(
 ) -> None:
     sizes = sizes_by_content(width, height, source, SIX_STEPS)
     modest = sizes_by_content(width, height, source, SIX_STEPS, graph=700)
-    assert sizes.source <= max(0.4 * width, LEAST_SOURCE) + 1
+    least = LEAST_NARROW if is_narrow(width) else LEAST_SOURCE
+    assert sizes.source <= max(0.4 * width, least) + 1
     if width >= 1440:
         graph = width - sizes.source - sizes.diagnosis - GAPS
         assert graph >= 0.35 * width

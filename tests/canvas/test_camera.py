@@ -91,3 +91,33 @@ def test_a_first_view_of_a_part_begins_and_ends_at_whole_boxes() -> None:
     assert camera.beginning_at([tall], 0.75, bounds, sides) == camera.beginning_at(
         [tall], 0.75, bounds
     )
+
+
+@given(numbers, numbers, scales, st.floats(10, 900), st.floats(10, 900))
+def test_holding_brings_all_of_a_rectangle_into_sight(
+    x: float, y: float, scale: float, width: float, height: float
+) -> None:
+    camera = Camera(0, 0, scale, 800, 600)
+    rect = Rect(x, y, width, height)
+    held = camera.holding(rect, 0.0, (0.0, 0.0))
+    assert held.holds(rect)
+    assert held.scale <= camera.scale + 1e-9
+
+
+def test_holding_moves_no_more_than_needed() -> None:
+    camera = Camera(0, 0, 1.0, 800, 600)
+    inside, beyond = Rect(100, 50, 200, 100), Rect(380, 0, 100, 100)
+    assert camera.holding(inside, 0.7, (100, 50)) == camera
+    held = camera.holding(beyond, 0.7, (380, 0))
+    assert (held.scale, held.y) == (1.0, 0.0)
+    assert held.sight.right == pytest.approx(430 + 8)
+
+
+def test_of_what_is_too_large_the_beginning_is_held() -> None:
+    camera = Camera(0, 0, 1.0, 800, 600)
+    rect = Rect(500, 2000, 700, 3000)
+    held = camera.holding(rect, 0.7, (500, 500))
+    assert held.scale == pytest.approx(0.7)
+    assert not held.holds(rect)
+    assert held.to_screen((0, rect.top))[1] == pytest.approx(8)
+    assert held.to_screen((rect.left, 0))[0] >= 8 - 1e-6

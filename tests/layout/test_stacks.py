@@ -53,7 +53,7 @@ def test_a_row_in_stacks_is_narrower(rows: int, readers: int) -> None:
     stacked = Stacked(graph, choose_stacks(graph, plain, rows))
     layout = stacked.unstacked(lay_out(stacked.graph))
     check(layout, graph)
-    assert layout.bounds.width < 1.6 / rows * plain.bounds.width
+    assert layout.bounds.width < 1.8 / rows * plain.bounds.width
 
 
 def test_sources_are_stacked_where_their_row_cannot_be_read() -> None:

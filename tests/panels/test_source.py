@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.live import mend
+from tapeviz.app.stage import CARD_BORDERS
 from tapeviz.document import Document
 from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
@@ -288,6 +289,17 @@ def test_larger_letters_ask_for_more_room(qtbot: QtBot, panel: SourcePanel) -> N
     with qtbot.waitSignal(panel.room_changed):
         panel.editor.zoom(4)
     assert panel.wanted_room().width() > needed
+
+
+def test_in_a_narrow_window_44_columns_fit_beside_icons(panel: SourcePanel) -> None:
+    panel.document.text.edit("x = 1  # " + "a" * 34 + "\n")
+    panel.editor.set_marks([LineMark(1, badge="NaN 64/200"), LineMark(2, badge="None")])
+    panel.set_narrow(True)
+    assert panel.wanted_room().width() + CARD_BORDERS <= 0.4 * 1024
+    size = panel.editor.font().pixelSize()
+    panel.set_narrow(False)
+    assert panel.editor.font().pixelSize() == size + 1
+    assert panel.wanted_room().width() > 0.4 * 1024
 
 
 def test_long_badges_ask_for_more_room(qtbot: QtBot, panel: SourcePanel) -> None:

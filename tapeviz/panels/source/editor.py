@@ -27,7 +27,7 @@ from ..look import CODE, Theme, colour, font, mix
 from . import editing
 from .brackets import bracket_pair
 from .extras import Extras, LeftOut, Span
-from .gutters import BadgeGutter, Margin
+from .gutters import ICON, NARROW_ROOM, BadgeGutter, Margin
 from .highlighter import Highlighter
 from .line_marks import LineMark
 
@@ -36,8 +36,9 @@ COLUMNS = range(44, 89)
 """The least and most characters of a line to make room for."""
 NEAR_TEXT = 12
 """Px from a letter within which the pointer is over it."""
-BADGE_WIDTH = 46
-"""Px for the badges of the next run, so that the text has the same room after it."""
+BADGE_WIDTH, NARROW_BADGE = 46, ICON + NARROW_ROOM
+"""Px for the badges of the next run, so that the text has the same room after it;
+the second in a narrow window."""
 
 
 class Editor(QPlainTextEdit):
@@ -71,6 +72,7 @@ class Editor(QPlainTextEdit):
         self._name = ""
         self.line = 0
         self._size = CODE
+        self.is_narrow = False
         self.margin = Margin(self)
         self.badges = BadgeGutter(self)
         self._highlighter = Highlighter(self.document(), theme)
@@ -93,11 +95,18 @@ class Editor(QPlainTextEdit):
     def set_size(self, size: int) -> None:
         """The font's height in px, within bounds."""
         self._size = max(SIZES.start, min(size, SIZES.stop - 1))
+        shown = self._size - self.is_narrow
         # The stylesheet speaks for all widgets; only a sheet of its own changes this one's size.
-        self.setStyleSheet(f"font-size: {self._size}px;")
-        self.setFont(font("mono", self._size))
+        self.setStyleSheet(f"font-size: {shown}px;")
+        self.setFont(font("mono", shown))
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
         self._fit_gutters()
+
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Take less room beside the text and for its letters."""
+        if is_narrow != self.is_narrow:
+            self.is_narrow = is_narrow
+            self.set_size(self._size)
 
     @property
     def is_going_on(self) -> bool:
@@ -114,7 +123,7 @@ class Editor(QPlainTextEdit):
 
     def set_marks(self, marks: Sequence[LineMark], are_outdated: bool = False) -> None:
         if marks != self.marks or are_outdated != self.are_outdated:
-            wanted = max(self.badges.wanted_width(), BADGE_WIDTH)
+            wanted = self._badge_room()
             self.marks, self.are_outdated = marks, are_outdated
             self._by_line = defaultdict(list)
             for mark in marks:
@@ -193,9 +202,12 @@ class Editor(QPlainTextEdit):
         columns = max(widths, default=0)
         columns = max(COLUMNS.start, min(columns + 1, COLUMNS.stop - 1))
         text = QFontMetricsF(self.font()).horizontalAdvance("0") * columns
-        beside = self.margin.wanted_width() + max(self.badges.wanted_width(), BADGE_WIDTH)
+        beside = self.margin.wanted_width() + self._badge_room()
         bar = self.verticalScrollBar().sizeHint().width()
         return math.ceil(text + 2 * self.document().documentMargin()) + beside + bar
+
+    def _badge_room(self) -> int:
+        return max(self.badges.wanted_width(), NARROW_BADGE if self.is_narrow else BADGE_WIDTH)
 
     def _follow_scroll(self, rect: QRect, dy: int) -> None:
         for gutter in (self.margin, self.badges):

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from .editor import Editor
 
 LEFT = 8
-GAP = 12
+GAP, NARROW_GAP = 12, 8
+"""Px between line numbers and text; the second in a narrow window."""
 SIGN_WIDTH = 13
-BADGE_ROOM = 20
+BADGE_ROOM, NARROW_ROOM = 20, 8
+"""Px around badges."""
 PALE = 0.45
 """Opacity of the marks of a text that was edited since."""
 ICON = 14
@@ -92,7 +94,11 @@ class Margin(Gutter):
     def wanted_width(self) -> int:
         digits = max(2, len(str(self._editor.blockCount())))
         wide = QFontMetricsF(self._editor.font()).horizontalAdvance("0") * digits
-        return round(LEFT + SIGN_WIDTH + wide + GAP)
+        return round(LEFT + SIGN_WIDTH + wide + self._gap)
+
+    @property
+    def _gap(self) -> int:
+        return NARROW_GAP if self._editor.is_narrow else GAP
 
     def paint_row(self, painter: QPainter, row: QRectF, line: int) -> None:
         theme, marks = self._editor.theme, self._editor.marks_at(line)
@@ -106,7 +112,7 @@ class Margin(Gutter):
         is_current = line == self._editor.line
         painter.setPen(colour(theme.text_muted if is_current else theme.text_faint))
         side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(row.adjusted(0, 0, -GAP, 0), side, str(line))
+        painter.drawText(row.adjusted(0, 0, -self._gap, 0), side, str(line))
 
     def _paint_sign(self, painter: QPainter, spot: QRectF, sign: str) -> None:
         theme = self._editor.theme
@@ -123,13 +129,27 @@ class Margin(Gutter):
 
 
 class BadgeGutter(Gutter):
-    """Badges for the outcome of calls and for cuts; has no width without badges."""
+    """Badges for the outcome of calls and for cuts, in a narrow window as icons; has no width
+    without badges."""
 
     def wanted_width(self) -> int:
-        badges = {mark.badge for mark in self._editor.marks if mark.badge}
+        badged = [mark for mark in self._editor.marks if mark.badge]
         metrics = QFontMetrics(font("sans", SMALL, is_bold=True))
-        widths = [ICON if badge == "✂" else metrics.horizontalAdvance(badge) for badge in badges]
-        return max(widths) + BADGE_ROOM if widths else 0
+        widths = {
+            ICON if self._icon(mark) else metrics.horizontalAdvance(mark.badge) for mark in badged
+        }
+        room = NARROW_ROOM if self._editor.is_narrow else BADGE_ROOM
+        return max(widths) + room if widths else 0
+
+    def _icon(self, mark: LineMark) -> str:
+        """The icon in place of a badge's words, empty for the words."""
+        if mark.badge == "✂":
+            return "scissors"
+        if not self._editor.is_narrow:
+            return ""
+        words = ("None", "none"), ("zero", "zero"), ("✕", "close")
+        trouble = next((icon for word, icon in words if mark.badge.startswith(word)), "warning")
+        return "check" if mark.is_good else trouble
 
     def paint_row(self, painter: QPainter, row: QRectF, line: int) -> None:
         badged = [mark for mark in self._editor.marks_at(line) if mark.badge]
@@ -139,10 +159,10 @@ class BadgeGutter(Gutter):
     def _paint_badge(self, painter: QPainter, row: QRectF, mark: LineMark) -> None:
         theme = self._editor.theme
         tone = theme.success_text if mark.is_good else theme.trouble_text
-        if mark.badge == "✂":
+        if icon := self._icon(mark):
             half = ICON / 2
             spot = QRectF(row.center().x() - half, row.center().y() - half, ICON, ICON)
-            paint_icon(painter, "scissors", spot, tone)
+            paint_icon(painter, icon, spot, tone)
         else:
             painter.setFont(font("sans", SMALL, is_bold=True))
             painter.setPen(colour(tone))

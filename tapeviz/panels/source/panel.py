@@ -89,6 +89,9 @@ class SourcePanel(Panel):
     def focus_target(self) -> QWidget:
         return self.editor
 
+    def set_narrow(self, is_narrow: bool) -> None:
+        self.editor.set_narrow(is_narrow)
+
     def wanted_room(self) -> QSize:
         return QSize(self.editor.wanted_width(), 0)
 
