@@ -45,6 +45,9 @@ class Snippet:
     options: Mapping[str, Any] = field(default_factory=dict)
     shows_figures: bool = False
     """Figures that the snippet shows come to the listener."""
+    has_terminal: bool = False
+    """The listener shows the prompts of ``getpass()`` and hides what is typed; without one
+    ``getpass()`` warns and reads a plain line, as Python has it do without a terminal."""
     typed: tuple[str | None, ...] = ()
     """Lines for ``input()`` that are known already; after them the listener is asked."""
 
@@ -270,6 +273,7 @@ class Recorder:
             cwd=snippet.directory.resolve() if snippet.directory else None,
             options=options,
             shows_figures=snippet.shows_figures,
+            has_terminal=snippet.has_terminal,
             timeout=snippet.timeout,
         )
         live.started(self.pool.run(asked, live))

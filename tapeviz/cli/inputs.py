@@ -78,7 +78,9 @@ class _Passing(Silent):
         """Answer ``input()`` with a line of our standard input, as in a plain run."""
         # A thread of its own: the kernel's has to go on while the user thinks.
         threading.Thread(
-            target=lambda: reply(_read_line()), name="tapeviz-input", daemon=True
+            target=lambda: reply(_read_secret(prompt) if is_secret else _read_line()),
+            name="tapeviz-input",
+            daemon=True,
         ).start()
 
     def stop_in_trouble(self, stop: Callable[[], None]) -> None:
@@ -103,6 +105,16 @@ def _read_line() -> str | None:
     except (OSError, ValueError):
         return None
     return line.removesuffix("\n") if line else None
+
+
+def _read_secret(prompt: str) -> str | None:
+    """A line that the terminal does not show, as ``getpass()`` reads it in a plain run."""
+    import getpass
+
+    try:
+        return getpass.getpass(prompt)
+    except (OSError, ValueError, EOFError):
+        return None
 
 
 class Inputs:
@@ -237,4 +249,5 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         options.timeout,
         getattr(options, "round", None),
         wanted_turns(options),
+        has_terminal=sys.stdin is not None and sys.stdin.isatty(),
     )

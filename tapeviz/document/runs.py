@@ -69,7 +69,8 @@ class Runs(QObject):
         if question is not None:
             self._ask(None)
             if line is not None:
-                shown = "•" * len(line) if question.is_secret else line
+                # The prompt of a secret is no output of the snippet's.
+                shown = question.prompt + "•" * len(line) if question.is_secret else line
                 self.output_added.emit("typed", f"{shown}\n")
             question.reply(line)
 

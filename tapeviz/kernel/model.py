@@ -56,7 +56,8 @@ class RunRequest:
 
     ``filename``: the name in tracebacks. ``cwd``: the folder to run in, None for a fresh empty one.
     ``options``: of the recorder. ``shows_figures``: report figures of matplotlib and PIL to the
-    listener. ``timeout``: seconds from its start, None for no limit.
+    listener. ``has_terminal``: the listener shows the prompts of secrets and hides what is typed.
+    ``timeout``: seconds from its start, None for no limit.
     """
 
     source: str
@@ -65,6 +66,7 @@ class RunRequest:
     cwd: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     shows_figures: bool = False
+    has_terminal: bool = False
     timeout: float | None = None
 
 

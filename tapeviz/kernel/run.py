@@ -123,6 +123,7 @@ class Run:
             "folder": str(request.cwd or empty_folder),
             "options": dict(request.options),
             "shows_figures": request.shows_figures,
+            "has_terminal": request.has_terminal,
         }
 
     def hear_output(self, stream: Stream, text: str) -> None:

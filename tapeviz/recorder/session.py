@@ -29,6 +29,7 @@ from .hooks import (
     leaving,
     names,
     ops,
+    profiling,
     tapes,
     traced_names,
     tracing,
@@ -206,6 +207,7 @@ class Session:
             lambda: self._install_ending(installed),
             lambda: _quieten_collector(self._source, installed),
             lambda: tracing.install(self._source, self._filename, installed),
+            lambda: profiling.install(self._source, installed),
             lambda: self._follow_numpy(installed),
         )
         for install in families:

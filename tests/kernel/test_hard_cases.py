@@ -140,10 +140,19 @@ def test_input_reads_what_is_typed(play):
         "import getpass\nfirst = input('Name? ')\nprint('Hello', first)\n"
         "print(len(getpass.getpass('Word: ')), repr(input()))"
     )
-    heard = play(source, answers=["Ärmel 😀", "secret", ""])
+    heard = play(source, answers=["Ärmel 😀", "secret", ""], has_terminal=True)
     assert heard.questions == [("Name? ", False), ("Word: ", True), ("", False)]
-    assert heard.text() == "Name? Hello Ärmel 😀\nWord: 6 ''\n"
+    assert heard.text() == "Name? Hello Ärmel 😀\n6 ''\n"
     assert heard.end == RunEnd("finished")
+
+
+def test_a_secret_without_a_terminal_is_a_line_of_the_standard_input(play):
+    source = "import getpass\nprint(getpass.getpass('Word: '))\ngetpass.getpass()"
+    heard = play(source, answers=["secret", None])
+    assert [is_secret for _, is_secret in heard.questions] == [False, False]
+    assert heard.text() == "secret\n"
+    assert "Password input may be echoed.\nWord: " in heard.text("stderr")
+    assert heard.told("raised")[0]["type"] == "EOFError"
 
 
 def test_standard_input_reads_what_is_typed(play):

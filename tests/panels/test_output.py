@@ -170,7 +170,7 @@ def test_input_is_asked_for_below_the_output(qtbot: QtBot, panel: OutputPanel) -
     assert not bar.isVisible()
     qtbot.waitUntil(lambda: settled(panel))
     text = panel.text.toPlainText()
-    assert "42\n•••\n" in text
+    assert "42\nWord: •••\n" in text
     assert "abc" not in text
 
 

@@ -167,6 +167,51 @@ def once(frame, event, argument):
     print("once", event, frame.f_code.co_name)
 sys.settrace(once); short(1); sys.settrace(None)
 """,
+    "profiled": """
+import cProfile, io, pstats, sys, threading
+def f(n): return n if n < 1 else f(n - 1) + len([n])
+def assigns(n):
+    for k in range(n): a = b = sorted([k])
+    return a
+told = []
+def profile(frame, event, argument):
+    told.append((event, frame.f_code.co_name, argument.__name__ if event.startswith("c_") else argument))
+sys.setprofile(profile); print(sys.getprofile() is profile); f(2); assigns(2); sys.setprofile(None)
+print(told, sys.getprofile())
+told.clear(); threading.setprofile(profile)
+t = threading.Thread(target=f, args=(1,)); t.start(); t.join(); threading.setprofile(None)
+print([event for event in told if event[1] == "f"])
+counted = cProfile.Profile(); print(counted.runcall(f, 2)); counted.enable(); assigns(3); counted.disable()
+print(sorted((str(e.code).rsplit(" at ")[0], e.callcount, e.reccallcount, sorted(str(c.code)[:9] for c in e.calls or ())) for e in counted.getstats()))
+print(pstats.Stats(counted, stream=io.StringIO()).total_calls)
+""",
+    "context": """
+import asyncio, atexit, contextvars
+v = contextvars.ContextVar("v", default=0)
+print(list(contextvars.copy_context()))
+v.set(1); print([one.name for one in contextvars.copy_context()])
+async def main():
+    v.set(2); return v.get()
+print(asyncio.run(main()), v.get())
+atexit.register(lambda: print("at exit", v.get()))
+""",
+    "loggers": """
+import logging
+print([name for name in logging.root.manager.loggerDict if name.startswith(("ipy", "IPy", "tornado", "traitlets"))])
+logging.getLogger("tornado.mine").error("mine"); print(logging.getLogger("tornado.mine").parent)
+""",
+    "closed_input": """
+import io, sys
+sys.stdin = io.StringIO("one\\n"); print(input("> "))
+try: input("> ")
+except EOFError as e: print(e)
+sys.stdin = sys.__stdin__; sys.stdin.close()
+try: input()
+except ValueError as e: print(e)
+sys.stdin = None
+try: input()
+except RuntimeError as e: print(e)
+""",
     "builtins": """
 print(exit, quit, type(exit), input.__name__)
 for name in ("get_ipython", "display", "In", "__IPYTHON__", "execfile"): print(name in globals() or name in dir(__builtins__))

@@ -38,7 +38,8 @@ class LivePipeline:
         last, self._last = self._last, None
         if last is not None:
             last.release()
-        snippet = replace(self._snippet(source, filename), shows_figures=True)
+        plain = self._snippet(source, filename)
+        snippet = replace(plain, shows_figures=True, has_terminal=True)
         self._last = Recorder(self.pools.pool).record(snippet, listener)
         return self._last
 

@@ -10,6 +10,7 @@ import functools
 import getpass
 import io
 import itertools
+import logging
 import os
 import signal
 import sys
@@ -32,18 +33,29 @@ _NOTEBOOK_NAMES = (
 )
 _SCRIPT_NAMES = ("input", "exit", "quit")
 _PROMPTS = ("ps1", "ps2", "ps3")
+_KERNEL_PACKAGES = (
+    *("IPython", "comm", "ipykernel", "jedi", "jupyter_client", "jupyter_core"),
+    *("matplotlib_inline", "parso", "prompt_toolkit", "stack_data", "tornado", "traitlets", "zmq"),
+)
 
 
 @contextlib.contextmanager
 def plain_python(
-    folder: str, outlet: Outlet, ask: Callable[[str, bool], str | None]
+    folder: str,
+    outlet: Outlet,
+    ask: Callable[[str, bool], str | None],
+    *,
+    has_terminal: bool = False,
 ) -> Iterator[Needed]:
     """Set working directory, ``sys.path``, streams, ``input`` and asyncio as a script has them.
 
     ``ask(prompt, is_secret)`` returns a line that the user types, None at the end of the input.
+    ``has_terminal``: it shows the prompt of a secret and hides what is typed; without that
+    ``getpass()`` finds no terminal, and reads the standard input as Python has it do.
     """
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_names_of_a_script(ask))
+        stack.enter_context(_names_of_a_script(ask, has_terminal))
+        stack.enter_context(_loggers_of_a_script())
         stack.enter_context(_standard_input(ask))
         needed = stack.enter_context(what_the_kernel_needs())
         stack.enter_context(outlet.holding_without(needed.is_there))
@@ -96,7 +108,9 @@ def _streams(outlet: Outlet, others: Set[int]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
+def _names_of_a_script(
+    ask: Callable[[str, bool], str | None], has_terminal: bool
+) -> Iterator[None]:
     """Remove the builtins that IPython adds and the prompts of ``sys``, and put back the builtins
     that it replaces."""
     space = vars(builtins)
@@ -105,8 +119,8 @@ def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]
     prompts = {name: vars(sys).pop(name) for name in _PROMPTS if name in vars(sys)}
     for name in _NOTEBOOK_NAMES:
         space.pop(name, None)
-    space["input"] = _input_from(ask, is_secret=False)
-    getpass.getpass = _input_from(ask, is_secret=True)
+    space["input"] = _input_from(ask)
+    getpass.getpass = _getpass_from(ask) if has_terminal else _getpass_of_python()
     ending = "Ctrl-Z plus Return" if sys.platform == "win32" else "Ctrl-D (i.e. EOF)"
     for name in ("exit", "quit"):
         space[name] = _sitebuiltins.Quitter(name, ending)
@@ -120,23 +134,58 @@ def _names_of_a_script(ask: Callable[[str, bool], str | None]) -> Iterator[None]
         vars(sys).update(prompts)
 
 
-def _input_from(ask: Callable[[str, bool], str | None], is_secret: bool) -> Callable[..., str]:
-    """A replacement for ``input()`` or ``getpass()``; raises EOFError at the end of the input."""
+@contextlib.contextmanager
+def _loggers_of_a_script() -> Iterator[None]:
+    """Let ``logging`` know no loggers of the kernel's packages, which keep theirs."""
+    known = logging.root.manager.loggerDict
+    ours = [name for name in known if name.partition(".")[0] in _KERNEL_PACKAGES]
+    hidden = {name: known.pop(name) for name in ours}
+    try:
+        yield
+    finally:
+        known.update({**hidden, **known})
 
-    def read(prompt: object = "", *_: Any, **__: Any) -> str:
+
+def _input_from(ask: Callable[[str, bool], str | None]) -> Callable[..., str]:
+    """A replacement for ``input()``; raises EOFError at the end of the input."""
+
+    def read(prompt: object = "", /) -> str:
+        for name in ("stdin", "stdout", "stderr"):
+            if getattr(sys, name, None) is None:
+                raise RuntimeError(f"input(): lost sys.{name}")
         print(prompt, end="", flush=True)
-        line: str | None
-        if not is_secret and not _is_asking(sys.stdin):
-            line = sys.stdin.readline()
-            if not line:
-                raise EOFError("EOF when reading a line")
-            return line.removesuffix("\n")
-        line = ask(str(prompt), is_secret)
+        file: Any = sys.stdin
+        line = ask(str(prompt), False) if _is_asking(file) else _without_end(file.readline())
         if line is None:
-            raise EOFError(*(() if is_secret else ("EOF when reading a line",)))
+            raise EOFError("EOF when reading a line")
         return line
 
-    read.__name__ = read.__qualname__ = "getpass" if is_secret else "input"
+    read.__name__ = read.__qualname__ = "input"
+    return read
+
+
+def _without_end(line: str) -> str | None:
+    """A line of a file without its end; None at the end of the file."""
+    return line.removesuffix("\n") if line else None
+
+
+def _getpass_of_python() -> Callable[..., str]:
+    """``getpass.getpass()`` as the module binds it; ipykernel binds another."""
+    name = "win_getpass" if sys.platform == "win32" else "unix_getpass"
+    function: Callable[..., str] = getattr(getpass, name)
+    return function
+
+
+def _getpass_from(ask: Callable[[str, bool], str | None]) -> Callable[..., str]:
+    """A replacement for ``getpass.getpass()``; raises EOFError at the end of the input."""
+
+    def read(prompt: str = "Password: ", stream: object = None, **_: Any) -> str:
+        line = ask(prompt, True)
+        if line is None:
+            raise EOFError
+        return line
+
+    read.__name__ = read.__qualname__ = "getpass"
     return read
 
 
@@ -167,8 +216,9 @@ class _TypedLines(io.RawIOBase):
 
 
 def _is_asking(file: Any) -> bool:
-    """Whether a file is our ``sys.stdin``, not one that the snippet put in its place."""
-    return isinstance(getattr(getattr(file, "buffer", None), "raw", None), _TypedLines)
+    """Whether a file is our ``sys.stdin``, not one that the snippet put in its place or closed."""
+    lines = getattr(getattr(file, "buffer", None), "raw", None)
+    return isinstance(lines, _TypedLines) and not lines.closed
 
 
 @contextlib.contextmanager

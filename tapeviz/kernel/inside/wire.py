@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import contextvars
 import importlib
 import json
 import os
@@ -146,11 +147,8 @@ class KernelEndpoint:
         self.publish("tapeviz_began", {})
         self._settle()
         try:
-            with plain_python(request["folder"], self._outlet, self._ask) as needed:
-                shows = request["shows_figures"]
-                draw_without_windows(self._publish_picture if shows else None)
-                self._record(request, needed.restore)
-                end_script()
+            # A script begins with no context variables set; the kernel has set some.
+            contextvars.Context().run(self._run_script, request)
         except KeyboardInterrupt:
             pass  # it came after the snippet's end, in the recorder or while waiting for threads
         except BaseException:
@@ -159,6 +157,16 @@ class KernelEndpoint:
         self._revive()
         self._outlet.close_budgets()
         self.publish("tapeviz_ended", {"failure": failure})
+
+    def _run_script(self, request: Mapping[str, Any]) -> None:
+        has_terminal = bool(request["has_terminal"])
+        with plain_python(
+            request["folder"], self._outlet, self._ask, has_terminal=has_terminal
+        ) as needed:
+            shows = request["shows_figures"]
+            draw_without_windows(self._publish_picture if shows else None)
+            self._record(request, needed.restore)
+            end_script()
 
     def _revive(self) -> None:
         """Restart the thread that sends, if a builtin that the snippet removed has ended it."""

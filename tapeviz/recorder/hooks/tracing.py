@@ -15,7 +15,7 @@ from typing import Any
 from ..installed import Installed, is_ours
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
-_TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
+TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
 
 
 def install(source: str, filename: str, installed: Installed) -> None:
@@ -50,7 +50,7 @@ class _Filtered:
         self._firsts = firsts
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "call" and _is_hidden(frame):
+        if event == "call" and is_hidden(frame):
             return None
         if event == "line" and self._is_at_parameters(frame):
             return self
@@ -65,10 +65,10 @@ class _Filtered:
         return frame.f_lineno < first and code.co_filename == self._filename
 
 
-def _is_hidden(frame: FrameType | None) -> bool:
+def is_hidden(frame: FrameType | None) -> bool:
     """Whether it is a frame of ours, or of a library that we called rather than TensorFlow."""
     while frame is not None and not is_ours(str(frame.f_globals.get("__package__"))):
-        if str(frame.f_globals.get("__name__")).partition(".")[0] in _TRACED:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in TRACED:
             return False
         frame = frame.f_back
     return frame is not None
