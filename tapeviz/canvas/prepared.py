@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..layout.model import Point, Rect
 from ..scene.model import EMPTY_SCENE, Box, Scene, Wire
-from ..scene.parts.frames import button_at
+from ..scene.parts.frames import button_at, frame_header
 from ..scene.strokes import wire_look
 
 Floats = NDArray[np.float64]
@@ -73,8 +73,10 @@ class Prepared:
         return np.flatnonzero(_overlap(self.routes.boxes, sight, REACH))
 
     def has_boxes(self, rect: Rect) -> bool:
-        """Whether a box reaches into a rectangle."""
-        return bool(_overlap(self.rects, rect, 0.0).any())
+        """Whether a box, or the header of a frame, reaches into a rectangle."""
+        headers = [frame_header(frame).sides for frame in self.scene.frames]
+        taken = np.concatenate((self.rects, np.array(headers).reshape(-1, 4)))
+        return bool(_overlap(taken, rect, 0.0).any())
 
     def is_used(self, rect: Rect) -> bool:
         """Whether a box or a piece of a wire reaches into a rectangle."""

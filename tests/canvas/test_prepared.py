@@ -5,6 +5,7 @@ from dataclasses import replace
 from tapeviz.canvas.neighbours import neighbour
 from tapeviz.canvas.prepared import NOTHING_PREPARED, Prepared
 from tapeviz.layout.model import Rect
+from tapeviz.scene.model import FrameBox
 from tests.canvas.scenes import chain, crowd
 
 
@@ -18,6 +19,13 @@ def test_points_hit_boxes_and_wires() -> None:
     assert wire is not None
     assert wire.edge == ("n1", "n2", 0)
     assert prepared.wire_at((40, 150), 6) is None
+
+
+def test_the_header_of_a_frame_is_no_free_room() -> None:
+    frame = FrameBox("f", Rect(500, 300, 200, 400), "f", 1)
+    prepared = Prepared(replace(chain(), frames=(frame,)))
+    assert prepared.has_boxes(Rect(450, 110, 60, 40))
+    assert not prepared.has_boxes(Rect(450, 200, 60, 40))
 
 
 def test_only_what_is_in_sight_is_found() -> None:

@@ -284,6 +284,29 @@ def test_after_a_run_the_line_of_the_cut_is_in_sight(qtbot: QtBot, panel: Source
     qtbot.waitUntil(lambda: editor.firstVisibleBlock().blockNumber() < 5)
 
 
+def test_lines_out_of_sight_are_named_while_the_pointer_is_over_a_box(
+    qtbot: QtBot, panel: SourcePanel
+) -> None:
+    document, editor = panel.document, panel.editor
+    document.text.edit(SOURCE + "\n" * 80)
+    document.run()
+    qtbot.waitUntil(lambda: bool(document.links.nodes_named("o")))
+    nodes, frame = document.links.nodes_named("o"), StackFrame("<module>", 7, 8, 7, 25)
+    document.hover(nodes, (frame,))
+    assert panel.hint.isHidden()
+    editor.verticalScrollBar().setValue(60)
+    document.hover(frozenset())
+    document.hover(nodes, (frame,))
+    assert panel.hint.text() == "↑ line 7"
+    assert not panel.hint.isHidden()
+    assert editor.verticalScrollBar().value() == 60
+    document.hover(frozenset())
+    assert panel.hint.isHidden()
+    editor.clearFocus()
+    document.select_nodes(nodes)
+    assert editor.verticalScrollBar().value() < 7
+
+
 def test_larger_letters_ask_for_more_room(qtbot: QtBot, panel: SourcePanel) -> None:
     needed = panel.wanted_room().width()
     with qtbot.waitSignal(panel.room_changed):

@@ -17,6 +17,7 @@ from .completion import Completion
 from .editor import Editor
 from .extras import Span
 from .find_bar import FindBar, LineBar
+from .line_hint import LineHint
 from .line_marks import marks_of
 from .repair_strip import RepairStrip
 
@@ -30,6 +31,9 @@ class SourcePanel(Panel):
         self.file_label = plain_label(name="faint")
         self.header_row.addWidget(self.file_label)
         self.editor = Editor(theme)
+        self.hint = LineHint(self.editor)
+        self._is_pointing = False
+        """The pointer is over a name in the text."""
         self._shown_error_of: object = None
         self.repair_strip = RepairStrip(document, theme)
         self.repair_strip.undo.clicked.connect(self._undo_repairs)
@@ -122,8 +126,12 @@ class SourcePanel(Panel):
         """The sub-expressions of what is pointed at, else of what is selected elsewhere."""
         document = self.document
         is_ours = self.editor.hasFocus() and not document.hovered
-        spans = (self._span_now(frame) for frame in (() if is_ours else document.lit_spans))
-        self.editor.light_up([span for span in spans if span is not None])
+        frames = () if is_ours else document.lit_spans
+        spans = [span for frame in frames if (span := self._span_now(frame)) is not None]
+        self.editor.light_up(spans)
+        is_from_afar = bool(document.hovered) and not self._is_pointing
+        lines = map(document.text.line_now, {frame.line for frame in frames})
+        self.hint.show_lines([line for line in lines if line and is_from_afar])
         self._show_marks()
 
     def _span_now(self, frame: StackFrame) -> Span | None:
@@ -133,6 +141,7 @@ class SourcePanel(Panel):
 
     def _hover(self, name: str) -> None:
         document = self.document
+        self._is_pointing = bool(name)
         document.hover(document.links.nodes_named(name) if name else frozenset())
 
     def _show_story(self) -> None:

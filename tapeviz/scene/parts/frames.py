@@ -138,6 +138,12 @@ def frame_width(frame: Frame) -> tuple[float, float]:
     return title + (note + _MARGIN if note else 0.0) + _MARGIN + 4, picker + _BUTTON + _MARGIN
 
 
+def frame_header(frame: FrameBox) -> Rect:
+    """The part of a frame with its words and buttons."""
+    rect = frame.rect
+    return Rect.from_sides(rect.left, rect.top, rect.right, rect.top + 2 * _HEADER_MIDDLE)
+
+
 def frame_buttons(frame: FrameBox) -> dict[FrameButton, Rect]:
     """The rectangles of the buttons: ``−`` folds the frame, ``‹`` and ``›`` change the turn."""
     y = frame.rect.top + _HEADER_MIDDLE
