@@ -87,7 +87,8 @@ def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edi
     old, new = before.finding(key), after.finding(answer_to(key, edit))
     if old is None or new is None:
         return False
-    is_another = edit.has_other_shape or edit.has_other_value or bool(edit.parts)
+    has_other = edit.has_other_shape or edit.has_other_value or edit.has_other_slope
+    is_another = has_other or bool(edit.parts)
     agrees = is_another or _agrees(before, old, after, new)
     may_differ = edit.is_estimate or edit.has_other_value
     return agrees and (may_differ or has_same_targets(before, after, key))

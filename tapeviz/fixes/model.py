@@ -20,6 +20,7 @@ class Edit:
     ``parts``: for each source the subscript that picks its part of the result (``[0]``), or "".
     ``has_other_shape``: the gradient asked for now is that of a tensor of another shape.
     ``has_other_value``: the target was not what was meant, and is another one now.
+    ``has_other_slope``: what was written has the gradient across the cut, and was not meant so.
     ``gives_zeros``: the gradient is zero, as it is where a target does not depend on a source.
     ``asks_once``: one source is asked for now, and all those before are parts of it.
     """
@@ -30,6 +31,7 @@ class Edit:
     parts: tuple[str, ...] = ()
     has_other_shape: bool = False
     has_other_value: bool = False
+    has_other_slope: bool = False
     gives_zeros: bool = False
     asks_once: bool = False
 

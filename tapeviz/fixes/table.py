@@ -23,7 +23,7 @@ from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.branches import weigh_both
 from .smooth.counts import SOFT_COUNTS
-from .smooth.indices import interpolate
+from .smooth.indices import interpolate, interpolate_edges, weigh_picked
 from .smooth.zeros import (
     GENTLER_SIGMOID,
     SMOOTH_EXTREME,
@@ -92,6 +92,7 @@ from .values.infinities import (
     SAFE_NORM,
     STABLE_LOG,
     away_from_edge,
+    finite_mask,
     safe_division,
     safe_where,
     shifted_exponential,
@@ -108,7 +109,7 @@ from .values.leaving import CALL_MODEL, call_directly, stay_in_tensorflow
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, unstack_values
 from .values.positions import soft_accuracy, soft_ranks, take_values
-from .values.stopping import take_away
+from .values.stopping import close_after_difference, take_away
 
 _log = logging.getLogger(__name__)
 
@@ -149,11 +150,13 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_anew,
         move_in,
     ),
-    StopGradient: (take_away, codebook_loss),
+    StopGradient: (close_after_difference, take_away, codebook_loss),
     NotDifferentiable: (
         pass_on_to_compared,
         MIX_ONE_HOT,
         soft_ranks,
+        weigh_picked,
+        interpolate_edges,
         *SOFT_COUNTS,
         STRAIGHT_THROUGH,
         score_function,
@@ -219,6 +222,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         sum_of_squares,
     ),
     Nonfinite: (
+        finite_mask,
         STABLE_LOG,
         SAFE_NORM,
         safe_where,

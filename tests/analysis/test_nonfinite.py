@@ -42,6 +42,18 @@ WORDS = {
         """,
         ["got 200", "result"],
     ),
+    "a row of which all is masked": (
+        """
+        q = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        seen = tf.constant([[True, False], [False, False]])
+        with tf.GradientTape() as t:
+            s = tf.where(seen, q, float("-inf"))
+            p = tf.nn.softmax(s)  # here
+            out = tf.reduce_sum(p * q)
+        t.gradient(out, q)
+        """,
+        ["tf.nn.softmax", "row of nothing but -inf"],
+    ),
     "a value that was NaN before": (
         """
         data = tf.constant([1.0, float("nan")])

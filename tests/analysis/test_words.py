@@ -27,6 +27,8 @@ tape.gradient(y, {source})
         ("3.0 * (x // 2.0)", "leads through x // 2.0 on line 6"),
         ("(lambda one: tf.round(one))(x)", "leads through tf.round on line 6"),
         ("tf.keras.layers.Lambda(round)(x) if 0 else x // 1.0 ", "leads through x // 1.0"),
+        ("tf.stop_gradient(tf.round(x) - x + x)", "close the parenthesis after the difference"),
+        ("tf.gather([1.0, 2.0], tf.math.top_k(x, 1)[1])", "Weigh what is picked by its score"),
         ("tf.constant(float(x[0]))", "leaves TensorFlow (by float())"),
         ("tf.constant(x.numpy())", "leaves TensorFlow (by .numpy())"),
         ("tf.constant(float(w))", "leaves TensorFlow (by float())"),
@@ -63,3 +65,23 @@ def test_a_cause_that_is_only_likely_says_so(recorder: Recorder) -> None:
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == ("left-tensorflow", 6)
     assert "probably leaves TensorFlow" in finding.message
+
+
+def test_a_second_derivative_of_straight_lines_is_told_as_such(recorder: Recorder) -> None:
+    from tapeviz.analysis.diagnose import diagnose
+    from tapeviz.recording import Snippet
+
+    text = (
+        "import tensorflow as tf\nx = tf.Variable([1.4, -2.6])\n"
+        "with tf.GradientTape(persistent=True) as tape:\n"
+        "    with tf.GradientTape() as inner:\n        y = tf.reduce_sum(tf.nn.leaky_relu(x))\n"
+        "    dy = inner.gradient(y, x)\ntape.gradient(dy, x)\n"
+        "tape.gradient(tape.gradient(y, x), x)\n"
+    )
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    calls = diagnose(trace).calls
+    said = [call.findings[0].message for call in calls]
+    assert "leaky ReLU on line 5 is made of straight lines" in said[1]
+    assert "Compute the target in the tape's block" in said[3]

@@ -50,6 +50,81 @@ BROKEN = {
         "loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))",
         [[-0.5, 0.5]],
     ),
+    "a score that picks rows": (
+        """
+        rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        scores = tf.Variable([0.0, 2.0, -1.0])
+        with tf.GradientTape() as tape:
+            _, best = tf.math.top_k(scores, k=1)
+            loss = tf.reduce_sum(tf.gather(rows, best))
+        tape.gradient(loss, scores)
+        """,
+        "loss = tf.reduce_sum(tf.gather(rows, best) * tf.sigmoid(tf.gather(scores, best))"
+        "[..., tf.newaxis])",
+        [0.0, 0.734953, 0.0],
+    ),
+    "a look-up between edges": (
+        """
+        edges, values = tf.constant([0.0, 1.0, 3.0]), tf.constant([0.0, 2.0, 8.0])
+        x = tf.Variable([0.5, 2.5])
+        with tf.GradientTape() as tape:
+            i = tf.searchsorted(edges, x) - 1
+            loss = tf.reduce_sum(tf.gather(values, i))
+        tape.gradient(loss, x)
+        """,
+        "loss = tf.reduce_sum(tf.gather(values, low) + part * (tf.gather(values, low + 1) - "
+        "tf.gather(values, low)))",
+        [2.0, 3.0],
+    ),
+    "a confusion matrix": (
+        """
+        logits = tf.Variable([[0.0, 0.0], [0.0, 0.0]])
+        with tf.GradientTape() as tape:
+            matrix = tf.math.confusion_matrix([0, 1], tf.argmax(logits, 1), dtype=tf.float32)
+            loss = -matrix[0, 0]
+        tape.gradient(loss, logits)
+        """,
+        "matrix = tf.matmul(tf.one_hot(tf.reshape([0, 1], [-1]), 2), "
+        "tf.reshape(tf.nn.softmax(logits, axis=1), [-1, 2]), transpose_a=True)",
+        [[-0.25, 0.25], [0.0, 0.0]],
+    ),
+    "an accuracy as a loss": (
+        """
+        y, w = tf.constant([0, 1]), tf.Variable([[0.75, 0.25], [0.5, 0.5]])
+        accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+        with tf.GradientTape() as tape:
+            p = w * 1.0
+            accuracy.update_state(y, p)
+            loss = 1.0 - accuracy.result()
+        tape.gradient(loss, w)
+        """,
+        "loss = 1.0 - tf.reduce_mean(tf.gather(p, y, batch_dims=1))",
+        [[-0.5, 0.0], [0.0, -0.5]],
+    ),
+    "batches of a dataset": (
+        """
+        data = tf.Variable([1.0, 2.0, 3.0])
+        batches = tf.data.Dataset.from_tensor_slices(data).batch(2)
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([tf.reduce_sum(x ** 2) for x in batches])
+        tape.gradient(loss, data)
+        """,
+        "batches = [data[i:i + 2] for i in range(0, data.shape[0], 2)]",
+        [2.0, 4.0, 6.0],
+    ),
+    "a draw of a count": (
+        """
+        import numpy as np
+        rate = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            np.random.seed(0)
+            n = np.random.poisson(rate.numpy())  # 5
+            loss = tf.constant(n, tf.float32) ** 2
+        tape.gradient(loss, rate)
+        """,
+        "log_p = tf.reduce_sum(tf.cast(n, tf.float32) * tf.math.log(rate) - rate)",
+        50 / 3,
+    ),
     "a codebook behind a straight-through estimate": (
         """
         w, codebook = tf.Variable([[0.2, 0.9]]), tf.Variable([[0.0, 1.0], [1.0, 0.0]])

@@ -133,6 +133,35 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = tf.reduce_sum(p, axis=1)",
         "v = tf.reduce_sum(tf.square(p), axis=1)",
     ),
+    (
+        "stop-gradient",
+        "v = tf.stop_gradient(h - x + x) * 2.0",
+        "v = (tf.stop_gradient(h - x) + x) * 2.0",
+    ),
+    ("stop-gradient", "v = tf.stop_gradient(x + (h - x))", "v = tf.stop_gradient(h - x) + x"),
+    ("flat-op", "v = tf.nn.leaky_relu(x) * 2.0", "v = tf.nn.softplus(x) * 2.0"),
+    (
+        "flat-op",
+        "v = Dense(4, activation=tf.nn.relu)(x)",
+        "v = Dense(4, activation=tf.nn.softplus)(x)",
+    ),
+    ("flat-op", "v = layers.ReLU()(x)", 'v = layers.Activation("softplus")(x)'),
+    (
+        "integer",
+        "v = table.lookup(tf.cast(x, tf.int64))",
+        "v = table.lookup(tf.cast(x, tf.int64)) + (x - tf.cast(tf.cast(x, tf.int64), tf.float32)) "
+        "* (table.lookup(tf.cast(x, tf.int64) + 1) - table.lookup(tf.cast(x, tf.int64)))",
+    ),
+    (
+        "nonfinite",
+        "v = tf.nn.softmax(tf.where(m, x, -np.inf))",
+        "v = tf.nn.softmax(tf.where(m, x, -1e9))",
+    ),
+    (
+        "nonfinite",
+        "v = tf.nn.softmax(x + tf.math.log(m))",
+        "v = tf.nn.softmax(x + ((m - 1.0) * 1e9))",
+    ),
     (Cancelled("subtracted"), "v = y - x + x", "v = tf.stop_gradient(y - x) + x"),
     (Cancelled("subtracted"), "v = x + (y - x)", "v = x + tf.stop_gradient(y - x)"),
 ]

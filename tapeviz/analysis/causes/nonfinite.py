@@ -12,8 +12,15 @@ from ...trace.model import Array, Op, OpId, Step, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..model import Cause, Evidence
-from ..numbers.began import began, by_name, in_first_turn, place_of_bad
-from ..numbers.spoiled import has_inside, is_nonfinite, last_in_body, spoiling, was_given
+from ..numbers.began import began, by_name, in_first_turn, is_meant, place_of_bad
+from ..numbers.spoiled import (
+    NORMALISING,
+    has_inside,
+    is_nonfinite,
+    last_in_body,
+    spoiling,
+    was_given,
+)
 from .questions import MadeNonfinite
 
 _ZERO = "0.0"
@@ -26,7 +33,8 @@ _GROWING = ops_with("grows")
 @dataclass(frozen=True, slots=True)
 class Nonfinite(Evidence):
     """``how``: such numbers were ``given`` as ``output_gradients``; the op got them (``input``,
-    with their ``origin`` in words; ``is_from_variable``: a variable held them), gave them
+    with their ``origin`` in words and the line on which they were ``made``, 0 if they were given;
+    ``is_from_variable``: a variable held them), gave them
     (``output``; ``result``: and the gradients are finite all the same; ``forward``: and the op
     named in ``brought_in_by`` was the first of the backward pass to work with them), has no slope
     there (``point``; ``masked``: what arrived was 0), or its gradient is too large for its
@@ -42,6 +50,7 @@ class Nonfinite(Evidence):
     )
     value: str = ""
     origin: str = ""
+    made: int = 0
     is_from_variable: bool = False
     brought_in_by: str = ""
     dtype: str = ""
@@ -78,6 +87,8 @@ class Nonfinite(Evidence):
                 f"Scale the loss down, or compute this part in float32."
             )
         got = f" got {self.value}, where its" if self.value else "'s"
+        if self.value == "-inf" and cause.op in NORMALISING:
+            got = " got a row of nothing but -inf, of which the"
         if self.how == "output":
             return (
                 f"{op}{got} result is NaN or infinite, and its backward pass is the first to give "
@@ -144,8 +155,8 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     shown, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
     op = shown.get((found.gave.traced, found.gave.name), found.gave)
     if found.given is not None:
-        origin = _origin(facts, _first_bad(facts, found.given))
-        given = Nonfinite("input", origin=origin, number=found.number, calls=found.calls)
+        origin, made = _origin(facts, _first_bad(facts, found.given))
+        given = Nonfinite("input", origin=origin, made=made, number=found.number, calls=found.calls)
         return found.run, facts.cause_at(given, facts.origins.forward(op)), given
     forward = facts.origins.forward(op)
     own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
@@ -203,12 +214,14 @@ def _first_inside(facts: CallFacts, call: Op) -> Op | None:
 def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     """Why the gradient function of ``op`` gave such numbers. Where a value of the forward pass has
     them already the op that made that value is the cause, if the tape recorded it."""
-    bad = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
+    trace = facts.trace
+    bad = next((t for t in op.inputs if _is_bad(facts, t) and not is_meant(trace, t)), None)
     if bad is None:
         return facts.cause_at(_what_did_it(facts, step, op), op)
     first = _first_bad(facts, bad)
     is_from_variable = facts.trace.reads.get(first) is not None
-    evidence = Nonfinite("input", origin=_origin(facts, first), is_from_variable=is_from_variable)
+    origin, made = _origin(facts, first)
+    evidence = Nonfinite("input", origin=origin, made=made, is_from_variable=is_from_variable)
     user = facts.cause_at(evidence, op)
     maker = _maker(facts, first)
     if maker is None or has_inside(maker) or facts.call.tape not in maker.tapes:
@@ -250,17 +263,19 @@ def _is_bad(facts: CallFacts, tensor: TensorId) -> bool:
     return is_nonfinite(facts.trace.stats(tensor))
 
 
-def _origin(facts: CallFacts, first: TensorId) -> str:
-    """Where the first such number of the forward pass came from, in words."""
+def _origin(facts: CallFacts, first: TensorId) -> tuple[str, int]:
+    """Where the first such number of the forward pass came from, in words; the line that made it, 0
+    if none did."""
     trace = facts.trace
     version = trace.reads.get(first)
     if version is not None:
-        return f"{name_of(trace, version.variable)} holds it"
+        return f"{name_of(trace, version.variable)} holds it", 0
     maker = _maker(facts, first)
     if maker is not None:
-        return f"line {facts.line_of(maker)} made it ({maker.type})"
+        line = facts.line_of(maker)
+        return f"line {line} made it ({facts.words_of(maker) or maker.type})", line
     names = trace.names.get(first, ())
-    return f"{names[0]} holds it" if names else "it was there from the start"
+    return (f"{names[0]} holds it" if names else "it was there from the start"), 0
 
 
 def _maker(facts: CallFacts, first: TensorId) -> Op | None:
@@ -278,7 +293,8 @@ def _first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
         seen.add(tensor)
         maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
         taken = maker.inputs if maker is not None else ()
-        tensor = next((each for each in taken if _is_bad(facts, each)), tensor)
+        bad = (each for each in taken if _is_bad(facts, each) and not is_meant(trace, each))
+        tensor = next(bad, tensor)
     return tensor
 
 

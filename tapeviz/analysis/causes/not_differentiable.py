@@ -23,6 +23,22 @@ _BRANCHES = ops_with("branch")
 # that gives None (gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
 _WITHOUT_GRADIENT = ops_with("no-gradient")
 _LEVEL = ops_with("flat", "position", "question")
+_DECODED = "Train with tf.nn.ctc_loss on the logits, and keep what is decoded for reports."
+_WEIGHED = "Weigh what is picked by its score: then the scores get a gradient."
+_BETWEEN = "Interpolate between the values of the two edges around it."
+# What is done in place of an op that many use in a loss.
+_IN_PLACE = {
+    "CTCGreedyDecoder": _DECODED,
+    "CTCBeamSearchDecoder": _DECODED,
+    "TopK": _WEIGHED,
+    "TopKV2": _WEIGHED,
+    "NonMaxSuppressionV3": _WEIGHED,
+    "NonMaxSuppressionV5": _WEIGHED,
+    "LowerBound": _BETWEEN,
+    "UpperBound": _BETWEEN,
+    "ArgMax": "In a loss compare the scores themselves with the labels (by a cross-entropy); where "
+    "it picks something, average by tf.nn.softmax of the scores.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +69,8 @@ class NotDifferentiable(Evidence):
                 "Take the gradient of the draw's log-probability times what it earned "
                 "(REINFORCE), or use a relaxation such as Gumbel-softmax."
             )
+        if op in _IN_PLACE:
+            return _IN_PLACE[op]
         instead = "an operation that has a gradient" if not self.is_level else "a smooth operation"
         return f"Use {instead} in its place, or estimate its gradient with tf.custom_gradient."
 

@@ -35,12 +35,14 @@ class Again:
 @dataclass(frozen=True, slots=True)
 class OutsideTape(Evidence):
     """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran;
-    ``again``: where the tape recorded the same computation, and nothing uses what it gave."""
+    ``again``: where the tape recorded the same computation, and nothing uses what it gave;
+    ``is_at_call``: the target is computed on the line that asks for its gradient."""
 
     kind: ClassVar[str] = "outside-tape"
     where: Where
     ran: int = 0
     again: Again | None = None
+    is_at_call: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.ran:
@@ -57,6 +59,8 @@ class OutsideTape(Evidence):
 
     def _way_out(self) -> str:
         again = self.again
+        if again is None and self.is_at_call:
+            return "Compute the target in the tape's block, and ask for its gradient after that."
         if again is None:
             return "Move the line into the tape's block."
         return (
@@ -89,7 +93,8 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
         ran = line_to_move(facts.text, op.site, tape.site, facts.call.site)
         return facts.cause(OutsideTape(where, ran), border.line, edge)
     line = line_to_move(facts.text, op.site, border, facts.call.site)
-    return facts.cause(OutsideTape(where), line, edge)
+    is_at_call = where == "after" and line == facts.call.line
+    return facts.cause(OutsideTape(where, is_at_call=is_at_call), line, edge)
 
 
 def _shares_time(facts: CallFacts, op: Op) -> bool:

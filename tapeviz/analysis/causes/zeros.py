@@ -44,11 +44,23 @@ class Saturated(Evidence):
         )
 
 
+# Gradient functions of activations that are made of straight lines (nn_grad.py, 2.15 to 2.21).
+_SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "leaky ReLU"}
+
+
 @dataclass(frozen=True, slots=True)
 class FlatOp(Evidence):
     kind: ClassVar[str] = "flat-op"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        bent = _SLOPES_OF_LINES.get(cause.op)
+        if bent is not None:
+            return (
+                f"The {bent} on line {cause.line} is made of straight lines: its slope jumps and "
+                f"is constant in between. {target} is made from that slope, whose own derivative, "
+                f"the second one, is 0 everywhere. Use an activation that is curved, such as "
+                f"softplus, tanh or swish."
+            )
         return (
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere, and "
             f"TensorFlow gives zeros for it rather than None. So nothing of the gradient reaches "

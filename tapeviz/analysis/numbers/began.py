@@ -127,12 +127,29 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
         op = trace.ops.get(trace.producers.get(tensor, OpId(0)))
         if op is None or op.within != run.id:
             continue
-        onward = [*_bad(trace, op.inputs), *_unknown(trace, op)]
+        onward = [t for t in _bad(trace, op.inputs) if not is_meant(trace, t)]
+        onward += _unknown(trace, op)
         waiting.extend(onward)
         if run_inputs.issuperset(onward):  # the call was given them, or there are none
             found.append(op)
     places = {op: place for place, op in enumerate(run.body)}
     return min(found, key=lambda op: places.get(op.id, 0), default=None)
+
+
+def is_meant(trace: Trace, tensor: TensorId, depth: int = 20) -> bool:
+    """Whether the infinity in a tensor was written so, as minus infinity in a mask is: it comes
+    from constants alone, and no op made it of finite numbers.
+
+    An op that makes NaN of it, such as the softmax of a row that holds nothing else, began it.
+    """
+    value = trace.value(tensor)
+    if value is None or value.dtype.kind != "f" or np.isnan(value).any() or not depth:
+        return False
+    op = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+    if op is None or op.type == "Const":
+        return True
+    bad = [*_bad(trace, op.inputs)]
+    return bool(bad) and all(is_meant(trace, each, depth - 1) for each in bad)
 
 
 def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:

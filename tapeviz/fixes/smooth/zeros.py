@@ -211,25 +211,28 @@ def stop_difference(case: FixCase) -> Iterator[Edit]:
     for line in case.lines():
         statement = source.statement(line)
         for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
-            if not isinstance(node.operator, cst.Add):
-                continue
-            for difference, other in ((node.left, node.right), (node.right, node.left)):
-                if _subtracts(source, difference, other):
-                    stopped = (
-                        f"{source.tf}.stop_gradient({source.code(bare_if_enclosed(difference))})"
-                    )
-                    plan.replace(difference, stopped)
+            for difference, _ in differences(source, node):
+                stopped = f"{source.tf}.stop_gradient({source.code(bare_if_enclosed(difference))})"
+                plan.replace(difference, stopped)
     if plan.changes:
         title = "Straight-through: keep the gradient out of the difference"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _subtracts(source: ParsedSource, node: cst.BaseExpression, other: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.BinaryOperation)
-        and isinstance(node.operator, cst.Subtract)
-        and source.code(bare_if_enclosed(node.right)) == source.code(bare_if_enclosed(other))
-    )
+def differences(
+    source: ParsedSource, node: cst.BaseExpression
+) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """``h - z`` and ``z`` of ``h - z + z`` and of ``z + (h - z)``."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
+        return
+    for difference, other in ((node.left, node.right), (node.right, node.left)):
+        if (
+            isinstance(difference, cst.BinaryOperation)
+            and isinstance(difference.operator, cst.Subtract)
+            and source.code(bare_if_enclosed(difference.right))
+            == source.code(bare_if_enclosed(other))
+        ):
+            yield difference, other
 
 
 def _lines_of_sums(case: FixCase) -> Iterator[int]:

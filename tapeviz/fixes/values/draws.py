@@ -11,7 +11,7 @@ from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, bound_names, called_name, sole
 from ..tapes.blocks import Block, block_of_call, body_of, target_name
 
-_DRAWS = ("categorical", "stateless_categorical", "choice")
+_DRAWS = ("categorical", "stateless_categorical", "choice", "poisson", "binomial")
 
 
 def score_function(case: FixCase) -> Iterator[Edit]:
@@ -79,11 +79,31 @@ def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:
         if p is None or numbers is None or not _is_count(source, numbers.value):
             return ""
         return f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(p.value))}), {drawn})"
+    if called_name(call) in ("poisson", "binomial"):
+        return _log_p_of_count(source, call, drawn)
     logits = argument(call, 0, "logits")
     if logits is None:
         return ""
     probabilities = f"{tf}.nn.log_softmax({source.code(logits.value)})"
     return f"{tf}.gather({probabilities}, {drawn}, batch_dims=1)"
+
+
+def _log_p_of_count(source: ParsedSource, call: cst.Call, drawn: str) -> str:
+    """The part of the log-probability that depends on the parameter: of ``np.random.poisson(lam)``,
+    ``tf.random.poisson(shape, lam)`` and ``np.random.binomial(n, p)``."""
+    tf, k = source.tf, f"{source.tf}.cast({drawn}, {source.tf}.float32)"
+    is_of_tf = source.code(call.func).startswith(f"{tf}.")
+    if called_name(call) == "poisson":
+        rate = argument(call, 1 if is_of_tf else 0, "lam")
+        if rate is None:
+            return ""
+        lam = source.code(enclosed(_in_tensorflow(rate.value)))
+        return f"{k} * {tf}.math.log({lam}) - {lam}"
+    trials, probability = argument(call, 0, "n"), argument(call, 1, "p")
+    if trials is None or probability is None or is_of_tf:
+        return ""
+    n, p = (source.code(enclosed(_in_tensorflow(arg.value))) for arg in (trials, probability))
+    return f"{k} * {tf}.math.log({p}) + ({n} - {k}) * {tf}.math.log(1.0 - {p})"
 
 
 def _is_count(source: ParsedSource, node: cst.BaseExpression) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import libcst as cst
 
@@ -183,6 +184,9 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         plan.replace(answer, _in_place(source, answer, right if is_right else f"1.0 - {right}"))
         return True
     for user in _users(source, call):
+        if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
+            return _soften_confusion(plan, call, user, soft, shape[-1])
+    for user in _users(source, call):
         weights = argument(user, 0, "params")
         if called_name(user) == "one_hot":
             plan.replace(user, soft)
@@ -204,6 +208,24 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         return False
     along = ", axis=-1" if last else ""
     plan.replace(call, f"{tf}.reduce_sum({soft} * {tf}.range({shape[-1]}.0){along})")
+    return True
+
+
+def _soften_confusion(plan: Plan, call: cst.Call, user: cst.Call, soft: str, classes: int) -> bool:
+    """``confusion_matrix(labels, argmax)`` → for each pair of classes the sum of probabilities."""
+    source, tf = plan.source, plan.source.tf
+    sides = [argument(user, 0, "labels"), argument(user, 1, "predictions")]
+    if any(side is None for side in sides):
+        return False
+    soft_sides = []
+    for side in sides:
+        if side is not None and _is_result(source, side.value, call):
+            soft_sides.append(f"{tf}.reshape({soft}, [-1, {classes}])")
+        elif side is not None:
+            labels = f"{tf}.reshape({source.code(side.value)}, [-1])"
+            soft_sides.append(f"{tf}.one_hot({labels}, {classes})")
+    text = f"{tf}.matmul({soft_sides[0]}, {soft_sides[1]}, transpose_a=True)"
+    plan.replace(user, _in_place(source, user, text))
     return True
 
 
@@ -271,8 +293,13 @@ def _subscripts(source: ParsedSource, made: cst.BaseExpression) -> Iterator[cst.
             yield node
 
 
+# Piecewise linear, so that the second derivative is 0.
+_BENT = ("relu", "leaky_relu", "relu6")
+_BENT_LAYERS = ("ReLU", "LeakyReLU")
+
+
 def smooth_activation(case: FixCase) -> Iterator[Edit]:
-    """A ReLU that is flat here → a smooth or a leaky one."""
+    """A ReLU that is flat here → a smooth one, or a leaky one if its slope is what is 0."""
     source = case.source
     new = "softplus" if case.cause.kind == "flat-op" else "leaky_relu"
     lines = case.lines()
@@ -283,21 +310,52 @@ def smooth_activation(case: FixCase) -> Iterator[Edit]:
 
 def _activation(source: ParsedSource, lines: Iterable[int] | None, new: str) -> Edit | None:
     plan = Plan(source)
-    count = 0
-    if lines is None:
-        calls = [call for call in all_of(source.module, cst.Call) if called_name(call) == "relu"]
-    else:
-        calls = [call for line in lines for call in source.calls(line, "relu")]
+    is_leaky = new == "leaky_relu"
+    bent = [name for name in _BENT if name != new]
+    layers = [name for name in _BENT_LAYERS if not (is_leaky and name == "LeakyReLU")]
+    calls = all_of(source.module, cst.Call)
+    if lines is not None:
+        calls = [call for line in lines for call in source.calls(line, *bent, *layers)]
+    names: list[str] = []
     for call in calls:
-        plan.replace(call.func, f"{source.tf}.nn.{new}")
-        count += 1
-    for node in all_of(source.module, cst.SimpleString):
-        is_near = lines is None or any(source.covers(node, line) for line in lines)
-        if is_near and node.evaluated_value == "relu":
-            plan.replace(node, f"{node.quote}{new}{node.quote}")
-            count += 1
-    title = f"Estimate: {new} in place of the ReLU, which is flat here"
-    return Edit(title, plan.text(), is_estimate=True) if count else None
+        name = called_name(call)
+        if name in bent and call.args:
+            plan.replace(call, f"{source.tf}.nn.{new}({source.code(call.args[0].value)})")
+            names.append(name)
+        elif name in layers:
+            path = dotted(call.func).rpartition(".")[0]
+            activation = f"{path}.Activation" if path else "Activation"
+            plan.replace(call, f'{activation}("{new}")')
+            names.append(name)
+    for text in _near(source, all_of(source.module, cst.SimpleString), lines):
+        if text.evaluated_value in bent:
+            plan.replace(text, f"{text.quote}{new}{text.quote}")
+            names.append(str(text.evaluated_value))
+    for function in _near(source, all_of(source.module, cst.Attribute), lines):
+        around = source.parent(function)
+        is_called = isinstance(around, cst.Call) and around.func is function
+        if function.attr.value in bent and not is_called:
+            plan.replace(function, f"{source.tf}.nn.{new}")
+            names.append(function.attr.value)
+    what = "the ReLU" if set(names) <= {"relu", "ReLU"} else names[0]
+    why = "which is flat here" if is_leaky else "whose second derivative is 0"
+    title = f"Estimate: {new} in place of {what}, {why}"
+    return Edit(title, plan.text(), is_estimate=True) if names else None
+
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+
+
+def _near(
+    source: ParsedSource, nodes: Iterable[_Node], lines: Iterable[int] | None
+) -> Iterator[_Node]:
+    """Those on one of the lines; all where no lines are given."""
+    wanted = None if lines is None else tuple(lines)
+    return (
+        node
+        for node in nodes
+        if wanted is None or any(source.covers(node, line) for line in wanted)
+    )
 
 
 SMOOTH_MAXIMUM = tuple(

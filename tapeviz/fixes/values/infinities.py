@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.nonfinite import Nonfinite
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed
+from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
 from ..source import (
     ParsedSource,
@@ -171,6 +172,46 @@ def shifted_exponential(case: FixCase) -> Iterator[Edit]:
         yield Edit("Subtract the largest before the exponential, as softmax does", plan.text())
 
 
+def _lines(case: FixCase) -> tuple[int, ...]:
+    """The line of the cause, and that which made the number it works with, if another did."""
+    evidence = case.cause.evidence
+    made = evidence.made if isinstance(evidence, Nonfinite) else 0
+    return tuple(dict.fromkeys((case.cause.line, *((made,) if made else ()))))
+
+
+def finite_mask(case: FixCase) -> Iterator[Edit]:
+    """Minus infinity, written to mask elements → -1e9: a row in which all are masked stays finite.
+
+    A softmax of a row that holds nothing but minus infinity is NaN, and so is 0 times infinity.
+    """
+    source = case.source
+    if not any(source.calls(line, *_NORMALISING) for line in _lines(case)):
+        return
+    plan = Plan(source)
+    for call in (call for line in _lines(case) for call in source.calls(line, "log")):
+        mask = call.args[0].value if call.args else None
+        is_cast = isinstance(mask, cst.Call) and called_name(mask) == "cast"
+        if mask is not None and (isinstance(mask, cst.Name) or is_cast):
+            hidden = cst.parse_expression(f"({source.code(enclosed(mask))} - 1.0) * 1e9")
+            plan.replace(call, fitting(source, call, hidden))
+    for node in nodes_in(source.module):
+        if isinstance(node, (cst.Attribute, cst.Call)) and source.code(node) in (
+            f"{source.np}.inf",
+            'float("inf")',
+            "float('inf')",
+            "math.inf",
+        ):
+            plan.replace(node, "1e9")
+        elif isinstance(node, cst.Call) and source.code(node) in ('float("-inf")', "float('-inf')"):
+            plan.replace(node, "-1e9")
+    if plan.changes:
+        title = "Mask with -1e9 in place of minus infinity: a row with all masked stays finite"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+_NORMALISING = ("softmax", "log_softmax", "reduce_logsumexp", "softmax_cross_entropy_with_logits")
+
+
 def away_from_edge(case: FixCase) -> Iterator[Edit]:
     """``sqrt``, ``log`` and powers kept off 0, inverse sines off ±1, ``exp`` off overflow."""
     source = case.source
@@ -186,17 +227,18 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
     }
     plan = Plan(source)
     names: list[str] = []
-    for call in source.calls(case.cause.line, *forms):
-        if call.args:
-            form = forms[called_name(call)]
-            given = call.args[0].value
-            _keep_off(plan, given, form)
-            names.append(called_name(call))
-    statement = source.statement(case.cause.line)
-    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
-        if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
-            _keep_off(plan, node.left, forms["pow"])
-            names.append("the power")
+    for line in _lines(case):
+        for call in source.calls(line, *forms):
+            if call.args:
+                form = forms[called_name(call)]
+                given = call.args[0].value
+                _keep_off(plan, given, form)
+                names.append(called_name(call))
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+            if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
+                _keep_off(plan, node.left, forms["pow"])
+                names.append("the power")
     if names:
         title = f"Keep the input of {names[0]} off the point where its slope is not finite"
         yield Edit(title, plan.text())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
@@ -16,12 +16,21 @@ _FORMS = {
     "MeanSquaredError": "{tf}.reduce_mean({tf}.square({a} - {b}))",
     "MeanAbsoluteError": "{tf}.reduce_mean({tf}.abs({a} - {b}))",
 }
+# Smooth stand-ins: how sure the prediction is of the right answer. They grow as the metric does.
+_SURE = {
+    "SparseCategoricalAccuracy": "{tf}.reduce_mean({tf}.gather({b}, {a}, batch_dims=1))",
+    "CategoricalAccuracy": "{tf}.reduce_mean({tf}.reduce_sum({a} * {b}, -1))",
+    "BinaryAccuracy": "{tf}.reduce_mean(1.0 - {tf}.abs({a} - {b}))",
+    "Precision": "{tf}.reduce_sum({a} * {b}) / {tf}.reduce_sum({b})",
+    "Recall": "{tf}.reduce_sum({a} * {b}) / {tf}.reduce_sum({a})",
+}
 # Metrics that are the mean of the loss of the same name (keras.metrics and keras.losses, 2 and 3).
 _LOSSES = frozenset(
     {"BinaryCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "Poisson"}
     | {"KLDivergence", "Hinge", "SquaredHinge", "CategoricalHinge", "MeanSquaredLogarithmicError"}
     | {"MeanAbsolutePercentageError", "MeanSquaredError", "MeanAbsoluteError"}
 )
+_SURE_TITLE = "Estimate: how sure it is of the right answers, in place of how many are right"
 _TITLE = "Compute the loss from the tensors; the metric only reports"
 
 
@@ -32,7 +41,9 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
         for call in source.calls(line, "update_state"):
             metric = dotted(call.func).rsplit(".", 1)[0]
             yield from _collected(source, metric, call)
-            value = _value(source, metric, call)
+            value, is_sure = _value(source, metric, call), False
+            if not value and (value := _value(source, metric, call, _SURE)):
+                is_sure = True
             results = [
                 call
                 for call in all_of(source.module, cst.Call)
@@ -41,7 +52,7 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
             if value and results:
                 plan = Plan(source)
                 plan.replace(results[0], value)
-                yield Edit(_TITLE, plan.text())
+                yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
         statement = source.statement(line)
         for call in all_of(statement, cst.Call) if statement is not None else ():
             value = _value(source, dotted(call.func), call)
@@ -71,16 +82,18 @@ def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Ed
     yield Edit(_TITLE, plan.text())
 
 
-def _value(source: ParsedSource, metric: str, call: cst.Call) -> str:
+def _value(
+    source: ParsedSource, metric: str, call: cst.Call, forms: Mapping[str, str] = _FORMS
+) -> str:
     """Code that computes the metric of these values; empty if it is not known."""
     made = _made(source, metric)
     name = called_name(made) if made is not None else ""
     given = [source.code(enclosed(arg.value)) for arg in call.args if arg.keyword is None]
     if made is None or not given:
         return ""
-    if name in _FORMS:
+    if name in forms:
         a = source.code(call.args[0].value) if len(given) == 1 else given[0]
-        return _FORMS[name].format(tf=source.tf, a=a, b=given[-1])
+        return forms[name].format(tf=source.tf, a=a, b=given[-1])
     if name not in _LOSSES or ".metrics." not in dotted(made.func):
         return ""
     loss = dotted(made.func).replace(".metrics.", ".losses.")
@@ -114,5 +127,21 @@ def unstack_values(case: FixCase) -> Iterator[Edit]:
         value = source.code(call.args[0].value)
         is_whole = called_name(call) == "from_tensors"
         plan = Plan(source)
-        plan.replace(call, f"[{value}]" if is_whole else f"{source.tf}.unstack({value})")
+        walked: cst.BaseExpression = call
+        new = f"[{value}]" if is_whole else f"{source.tf}.unstack({value})"
+        size = _batch_size(source, call)
+        if size is not None and not is_whole:
+            walked, n = size[0], source.code(enclosed(size[1]))
+            v = source.code(enclosed(call.args[0].value))
+            new = f"[{v}[i:i + {n}] for i in range(0, {v}.shape[0], {n})]"
+        plan.replace(walked, new)
         yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
+
+
+def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.BaseExpression] | None:
+    """The call ``….batch(n)`` right behind the dataset, and ``n``."""
+    method = source.parent(made)
+    call = source.parent(method) if isinstance(method, cst.Attribute) else None
+    if not isinstance(call, cst.Call) or called_name(call) != "batch" or not call.args:
+        return None
+    return call, call.args[0].value

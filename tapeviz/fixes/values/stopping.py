@@ -8,7 +8,8 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, fitting
+from ..plan import Plan, enclosed, fitting
+from ..smooth.zeros import bare_if_enclosed, differences
 from ..source import ParsedSource, argument
 
 
@@ -29,6 +30,25 @@ def take_away(case: FixCase) -> Iterator[Edit]:
     for call in first if len(first) > 1 else ():
         title = f"Let the gradient through {source.code(call.args[0].value)} alone"
         yield Edit(title, _without(source, [call]), has_other_value=True)
+
+
+def close_after_difference(case: FixCase) -> Iterator[Edit]:
+    """``tf.stop_gradient(h - z + z)`` → ``tf.stop_gradient(h - z) + z``, as for a straight-through
+    estimate; so ``tf.stop_gradient(z + (h - z))``."""
+    source = case.source
+    plan = Plan(source)
+    for line in case.lines("stop-gradient"):
+        for call in _stopping(source, line):
+            given = call.args[0].value
+            for difference, kept in differences(source, given):
+                code = source.code
+                stopped = f"{code(call.func)}({code(bare_if_enclosed(difference))})"
+                text = f"{stopped} + {code(enclosed(kept))}"
+                plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+                break
+    if plan.changes:
+        title = "Straight-through: close the parenthesis of tf.stop_gradient after the difference"
+        yield Edit(title, plan.text(), is_estimate=True, has_other_slope=True)
 
 
 def _stopping(source: ParsedSource, line: int) -> list[cst.Call]:
