@@ -9,6 +9,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.model import Diagnosis
 from tapeviz.app.processes.live import mend
 from tapeviz.app.stage import CARD_BORDERS
 from tapeviz.document import Document
@@ -16,7 +17,7 @@ from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source.line_marks import LineMark, marks_of
 from tapeviz.panels.source.panel import SourcePanel
-from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame
+from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame, Trace
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
 
 
@@ -282,6 +283,32 @@ def test_after_a_run_the_line_of_the_cut_is_in_sight(qtbot: QtBot, panel: Source
     editor.verticalScrollBar().setValue(60)
     document.run()
     qtbot.waitUntil(lambda: editor.firstVisibleBlock().blockNumber() < 5)
+
+
+def test_a_page_that_was_pasted_is_shown_at_its_call(qtbot: QtBot, panel: SourcePanel) -> None:
+    document, editor = panel.document, panel.editor
+    stages = document.stages
+
+    def diagnose(trace: Trace) -> Diagnosis:
+        (call,) = stages.diagnose(trace).calls
+        flowing = [replace(finding, status="flows", cause=None) for finding in call.findings]
+        return Diagnosis((replace(call, findings=tuple(flowing)),))
+
+    document.stages = replace(stages, diagnose=diagnose)
+    below = "#" + " word" * 60 + "\n"
+    QApplication.clipboard().setText(SOURCE.replace("patch", "part") + below * 80)
+    editor.selectAll()
+    editor.paste()
+    assert editor.firstVisibleBlock().blockNumber() > 40
+    document.run()
+    qtbot.waitUntil(lambda: editor.firstVisibleBlock().blockNumber() < 8)
+    assert editor.horizontalScrollBar().value() == 0
+    document.text.edit(f"{document.text.source}# more\n")
+    editor.verticalScrollBar().setValue(60)
+    with qtbot.waitSignal(document.diagnosis_changed):
+        document.run()
+    qtbot.waitUntil(lambda: bool(document.diagnosis.calls) and not document.background.busy)
+    assert editor.verticalScrollBar().value() == 60
 
 
 def test_lines_out_of_sight_are_named_while_the_pointer_is_over_a_box(

@@ -35,6 +35,9 @@ class SourcePanel(Panel):
         self._is_pointing = False
         """The pointer is over a name in the text."""
         self._shown_error_of: object = None
+        self._is_fresh = False
+        """Another text was pasted since the last run: the cursor is at its end, not where one
+        works."""
         self.repair_strip = RepairStrip(document, theme)
         self.repair_strip.undo.clicked.connect(self._undo_repairs)
         self.find_bar = FindBar(self.editor, theme)
@@ -46,7 +49,7 @@ class SourcePanel(Panel):
         self.body.addWidget(self.repair_strip)
         self.editor.textChanged.connect(self._take_text)
         self.find_bar.replaced.connect(document.say)
-        self.editor.pasted.connect(document.repairing.repair)
+        self.editor.pasted.connect(self._take_paste)
         self.editor.line_reached.connect(document.select_line)
         document.text.changed.connect(self._show_text)
         document.text.repairs_changed.connect(self._take_repairs)
@@ -145,13 +148,25 @@ class SourcePanel(Panel):
         document.hover(document.links.nodes_named(name) if name else frozenset())
 
     def _show_story(self) -> None:
-        """After a run, bring the line of its error or first cut into sight."""
+        """After a run, bring the line of its error or first cut into sight; for a text that was
+        pasted, else that of the call that is shown."""
         document, line = self.document, first_line(self.document.diagnosis)
+        if not line and self._is_fresh and document.current_call is not None:
+            line = document.current_call.call.line
         if line and not document.is_running and document.trace is not self._shown_error_of:
             self._shown_error_of = document.trace
             now = document.text.line_now(line)
+            if now and self._is_fresh:
+                self.editor.horizontalScrollBar().setValue(0)
             if now:
                 self.editor.show_line(now)
+            self._is_fresh = False
+
+    def _take_paste(self) -> None:
+        known = set(self.document.text.ran.split("\n"))
+        lines = self.editor.toPlainText().split("\n")
+        self._is_fresh = 2 * sum(line in known for line in lines) < len(lines)
+        self.document.repairing.repair()
 
     def _show_selection(self) -> None:
         self._show_links()
