@@ -58,7 +58,8 @@ def diagnose(trace: Trace) -> Diagnosis:
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
     """The calls that came back: those of the snippet itself, and one a line of a library's.
 
-    What a library asks for inside a call (``recompute_grad``, ``py_function``) is part of that.
+    What a library asks for inside a call (``recompute_grad``, ``py_function``) is part of that, and
+    so is what it asks for while it runs a compiled function: no line of the snippet asks for it.
     In the order in which they ran; one in a compiled function stands where that was traced.
     """
     kept: list[Call] = []
@@ -74,7 +75,7 @@ def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
         if not call.ended or (is_inner and not call.is_direct):
             continue
         if not call.is_direct:
-            if call.line in lines:
+            if not call.line or call.line in lines:
                 continue
             lines.add(call.line)
         kept.append(call)

@@ -25,6 +25,7 @@ from .smooth.branches import weigh_both
 from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import interpolate, interpolate_edges, weigh_picked
 from .smooth.zeros import (
+    GENTLER_EXPONENTIAL,
     GENTLER_SIGMOID,
     SMOOTH_EXTREME,
     ask_for_element,
@@ -101,11 +102,12 @@ from .values.infinities import (
 from .values.integers import (
     make_float,
     pass_through_cast,
+    soft_logic,
     take_cast_away,
     take_text_away,
     write_floats,
 )
-from .values.leaving import CALL_MODEL, call_directly, stay_in_tensorflow
+from .values.leaving import CALL_MODEL, TAKE_VARIABLES, call_directly, stay_in_tensorflow
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, unstack_values
 from .values.positions import soft_accuracy, soft_ranks, take_values
@@ -127,6 +129,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     NewVariable: (keep_tensor,),
     LeftTensorFlow: (
         CALL_MODEL,
+        TAKE_VARIABLES,
         interpolate,
         *SOFT_COUNTS,
         weigh_both,
@@ -173,6 +176,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate,
         *SOFT_COUNTS,
         take_text_away,
+        soft_logic,
         pass_through_cast,
         take_cast_away,
         write_floats,
@@ -210,6 +214,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         smooth_activation,
         *SMOOTH_MAXIMUM,
         GENTLER_SIGMOID,
+        GENTLER_EXPONENTIAL,
+        wider_floats,
     ),
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, STRAIGHT_THROUGH),
     MultipliedByZero: (start_random, blend, leave_factor_out),

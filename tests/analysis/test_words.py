@@ -85,3 +85,47 @@ def test_a_second_derivative_of_straight_lines_is_told_as_such(recorder: Recorde
     said = [call.findings[0].message for call in calls]
     assert "leaky ReLU on line 5 is made of straight lines" in said[1]
     assert "Compute the target in the tape's block" in said[3]
+
+
+ZEROS = {
+    "a mask before a square": (
+        "w, m = tf.Variable([1.0, 2.0]), tf.zeros(2)\nwith tf.GradientTape() as tape:\n"
+        "    h = w * m\n    loss = tf.reduce_sum(h ** 2)\ntape.gradient(loss, w)\n",
+        "w * m on line 4 multiplies by a value that is 0 everywhere",
+    ),
+    "a number that overflowed": (
+        "w = tf.Variable(tf.constant([300.0, 200.0], tf.float16))\n"
+        "with tf.GradientTape() as tape:\n    s = tf.reduce_sum(w ** 2)\n    r = tf.sqrt(s)\n"
+        "tape.gradient(r, w)\n",
+        "tf.sqrt on line 5 works with a value that became infinite (from line 4, in float16)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_zero_is_told_where_it_began(name: str, recorder: Recorder) -> None:
+    from tapeviz.analysis.diagnose import diagnose
+    from tapeviz.recording import Snippet
+
+    text, words = ZEROS[name]
+    live = recorder.record(Snippet("import tensorflow as tf\n" + text))
+    trace = live.wait(60)
+    live.release()
+    assert words in diagnose(trace).calls[0].findings[0].message
+
+
+def test_a_number_that_an_op_was_set_up_with_left_tensorflow(recorder: Recorder) -> None:
+    from tapeviz.analysis.diagnose import diagnose
+    from tapeviz.recording import Snippet
+
+    text = (
+        "import tensorflow as tf\nrate = tf.Variable(0.3)\nwith tf.GradientTape() as tape:\n"
+        "    slope = float(rate)\n    f = lambda x: tf.nn.leaky_relu(x, slope)\n"
+        "    y = f(tf.constant(-2.0))\ntape.gradient(y, rate)\n"
+    )
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    cause = diagnose(trace).calls[0].findings[0].cause
+    assert cause is not None
+    assert (cause.kind, cause.line) == ("left-tensorflow", 4)

@@ -162,6 +162,18 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = tf.nn.softmax(x + tf.math.log(m))",
         "v = tf.nn.softmax(x + ((m - 1.0) * 1e9))",
     ),
+    ("left-tensorflow", "w = model.get_weights()", "w = model.weights"),
+    (
+        "integer",
+        "v = tf.strings.to_number(tf.strings.format('{}', x)) * 2.0",
+        "v = x * 2.0",
+    ),
+    (
+        "integer",
+        "v = tf.cast(tf.logical_and(tf.cast(x, tf.bool), y), tf.float32)",
+        "v = tf.cast(tf.cast(x, tf.float32) * tf.cast(y, tf.float32), tf.float32)",
+    ),
+    ("saturated", "v = 2.0 * tf.exp(-x)", "v = 2.0 * (1.0 / (1.0 - (-x)))"),
     (Cancelled("subtracted"), "v = y - x + x", "v = tf.stop_gradient(y - x) + x"),
     (Cancelled("subtracted"), "v = x + (y - x)", "v = x + tf.stop_gradient(y - x)"),
 ]

@@ -87,7 +87,7 @@ def number_came_back(asked: Unlinked) -> Cause | None:
 def _came_back(used: Used) -> list[tuple[Leave, Ancestry]]:
     """The numbers that left and are among the constants, the last first, and what made them."""
     trace, flow, until = used.facts.trace, used.facts.flow, used.facts.call.when
-    constants = list(_unexplained(used))
+    constants = [*_unexplained(used), *_settings(used)]
     left = [leave for leave in trace.leaves if constants and leave.when < until]
     found = []
     for leave in left[: -_MOST_LEAVES - 1 : -1]:
@@ -97,6 +97,23 @@ def _came_back(used: Used) -> list[tuple[Leave, Ancestry]]:
         if any(when > leave.when and _has(value, number) for value, when in constants):
             found.append((leave, flow.ancestry([flow.position_left(leave)])))
     return found
+
+
+def _settings(used: Used) -> Iterator[tuple[Array, int]]:
+    """Numbers that ops of the target were set up with (the slope of a leaky ReLU) and that are not
+    in the text, and when the ops ran."""
+    facts, trace = used.facts, used.facts.trace
+    text = read_text(facts.text)
+    tensors = (position for position in used.positions if not isinstance(position, VersionId))
+    makers = {trace.producers[tensor] for tensor in tensors if tensor in trace.producers}
+    for op in (trace.ops[maker] for maker in makers):
+        for number in op.attrs.values():
+            if isinstance(number, float):
+                statement = text.statement(op.line)
+                value = np.asarray(number, np.float32)
+                numbers = statement.numbers if statement is not None else ()
+                if float(value) not in _signed(value, numbers):
+                    yield value, op.when
 
 
 def _unexplained(used: Used) -> Iterator[tuple[Array, int]]:

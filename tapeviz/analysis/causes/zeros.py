@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar, Literal
 
-from ...trace.model import Op, Step, TensorId
+from ...trace.model import Op, OpId, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..model import Cause, Evidence
+from ..numbers.began import is_meant
 from ..numbers.spoiled import NORMALISING, is_even, takes_nothing, was_given
 from ..status import is_zero
 from .questions import MadeZero
@@ -33,9 +34,22 @@ _SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 
 @dataclass(frozen=True, slots=True)
 class Saturated(Evidence):
+    """``infinite``: the dtype in which the value became infinite, and ``made`` the line of that;
+    empty and 0 where it is finite."""
+
     kind: ClassVar[str] = "saturated"
+    infinite: str = ""
+    made: int = 0
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.infinite:
+            by = "itself" if self.made == cause.line else f"from line {self.made}"
+            return (
+                f"{cause.op_words} on line {cause.line} works with a value that became infinite "
+                f"({by}, in {self.infinite}), and is flat there: its slope is 0. So nothing of "
+                f"the gradient reaches {source}. Keep the numbers smaller, or compute this part "
+                f"in a wider dtype."
+            )
         return (
             f"{cause.op_words} on line {cause.line} is {cause.probably}flat at these values, so "
             f"what arrives there is multiplied by a slope of exactly 0. "
@@ -211,7 +225,52 @@ def at_op(zero: MadeZero) -> Cause | None:
     facts, op, step = zero.facts, zero.op, zero.step
     if op is None or step is None:
         return None
-    return facts.cause_at(_evidence_at(zero, op), op)
+    evidence = _evidence_at(zero, op)
+    if isinstance(evidence, MultipliedByZero) and evidence.by == "factor":
+        op = _where_masked(facts, op) or op
+    return facts.cause_at(evidence, op)
+
+
+def _where_masked(facts: CallFacts, op: Op) -> Op | None:
+    """The product that made the zeros which an op multiplies by, of a factor that is 0 and one that
+    is not: ``(x * mask) ** 2`` is multiplied by ``x * mask``, and the mask is what to look at."""
+    trace = facts.trace
+    made = next((t for t in op.inputs if is_zero(trace.stats(t))), None)
+    while made is not None:
+        maker = trace.ops.get(trace.producers.get(made, OpId(0)))
+        if maker is None or facts.call.tape not in maker.tapes:
+            return None
+        zeros = [t for t in maker.inputs if is_zero(trace.stats(t))]
+        if maker.type in _PRODUCTS and len(maker.inputs) == 2 and len(zeros) == 1:
+            return maker
+        is_passed_on = maker.type in _SHARING or maker.type in _SQUARES
+        made = zeros[0] if zeros and is_passed_on else None
+    return None
+
+
+def _became_infinite(facts: CallFacts, op: Op) -> Saturated | None:
+    """If an input of the op is infinite since an op before it went over the end of the dtype."""
+    trace = facts.trace
+    tensor = next((t for t in op.inputs if _is_infinite(facts, t, everywhere=True)), None)
+    if tensor is None or op.type in MASKING or is_meant(trace, tensor):
+        return None
+    maker: Op | None = None
+    while tensor is not None:
+        made = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        if made is None:
+            break
+        maker = made
+        tensor = next((t for t in made.inputs if _is_infinite(facts, t)), None)
+    if maker is None:
+        return None
+    return Saturated(facts.dtype(maker.outputs[0]), facts.line_of(maker))
+
+
+def _is_infinite(facts: CallFacts, tensor: TensorId, everywhere: bool = False) -> bool:
+    stats = facts.trace.stats(tensor)
+    if stats is None or not stats.inf or stats.nan:
+        return False
+    return stats.norm is None or not everywhere
 
 
 def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
@@ -220,6 +279,8 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return MultipliedByZero("nothing")
     if op.type in FLAT or op.is_recorded_operation:
         return FlatOp()
+    if (infinite := _became_infinite(facts, op)) is not None:
+        return infinite
     if op.type in MASKING:
         return MultipliedByZero()
     zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]

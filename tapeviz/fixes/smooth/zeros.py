@@ -83,6 +83,14 @@ GENTLER_SIGMOID = CallRewrite(
 )
 
 
+GENTLER_EXPONENTIAL = CallRewrite(
+    ("exp",),
+    template("1.0 / (1.0 - {x})"),
+    "Estimate: 1 / (1 - x) in place of exp(x), which does not run out of numbers so soon",
+    is_estimate=True,
+)
+
+
 def blend(case: FixCase) -> Iterator[Edit]:
     """``tf.where(a > b, p, q)`` → both, weighted by ``tf.sigmoid(a - b)``; so ``boolean_mask``."""
     source = case.source

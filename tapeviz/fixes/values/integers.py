@@ -61,10 +61,15 @@ def take_text_away(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     done: set[str] = set()
     for call in all_of(source.module, cst.Call):
-        name, given = called_name(call), argument(call, 0, "input")
-        if name in ("as_string", "to_number") and (given or call.args):
-            done.add(name)
+        name = called_name(call)
+        is_format = name == "format" and dotted(call.func) == f"{source.tf}.strings.format"
+        if name in ("as_string", "to_number") and call.args:
             plan.replace(call, _first_given)
+        elif is_format and len(call.args) == 2 and source.code(call.args[0].value)[1:-1] == "{}":
+            plan.replace(call, lambda old: enclosed(old.args[1].value))
+        else:
+            continue
+        done.add("to_number" if name == "to_number" else "text")
     if len(done) > 1:
         title = "Estimate: keep the number, with the digits that text cuts off"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -72,6 +77,47 @@ def take_text_away(case: FixCase) -> Iterator[Edit]:
 
 def _first_given(call: cst.Call) -> cst.BaseExpression:
     return enclosed(call.args[0].value)
+
+
+def soft_logic(case: FixCase) -> Iterator[Edit]:
+    """Masks of true and false → of numbers from 0 to 1: a product for ``and``, the larger for
+    ``or``, and the distance from 1 for ``not``, as fuzzy sets have it."""
+    source, tf = case.source, case.source.tf
+    plan = Plan(source)
+    masks = {
+        id(cast)
+        for line in case.lines()
+        for cast in source.calls(line, "cast")
+        if (dtype := argument(cast, 1, "dtype")) is not None
+        and source.code(dtype.value) in (f"{tf}.bool", "bool")
+    }
+
+    def number(node: cst.BaseExpression) -> str:
+        if isinstance(node, cst.Call) and id(node) in masks:
+            node = node.args[0].value
+        return f"{tf}.cast({source.code(node)}, {tf}.float32)"
+
+    logic = {
+        "logical_and": lambda a, b: f"{a} * {b}",
+        "logical_or": lambda a, b: f"{tf}.maximum({a}, {b})",
+    }
+    count = 0
+    for call in all_of(source.module, cst.Call):
+        name = called_name(call)
+        if id(call) in masks:
+            plan.replace(call, _first_given)
+            continue
+        if name in logic and len(call.args) >= 2:
+            text = logic[name](number(call.args[0].value), number(call.args[1].value))
+        elif name == "logical_not" and call.args:
+            text = f"1.0 - {number(call.args[0].value)}"
+        else:
+            continue
+        count += 1
+        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+    if masks and count:
+        title = "Estimate: masks of numbers from 0 to 1, a product in place of logical_and"
+        yield Edit(title, plan.text(), is_estimate=True)
 
 
 def pass_through_cast(case: FixCase) -> Iterator[Edit]:

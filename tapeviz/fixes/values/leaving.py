@@ -53,6 +53,17 @@ CALL_MODEL = CallRewrite(
 )
 
 
+TAKE_VARIABLES = CallRewrite(
+    ("get_weights",),
+    lambda case, call: (
+        f"{case.source.code(call.func.value)}.weights"
+        if isinstance(call.func, cst.Attribute) and not call.args
+        else ""
+    ),
+    "Take the variables themselves in place of arrays of their values",
+)
+
+
 def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
     """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
     for region in get_args(_Region):
