@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame, Tensor, TensorId, Trace
-from tapeviz.trace.ops import OpDescription, Shape, TensorKind
+from tapeviz.trace.ops import OpDescription, Shape
 from tapeviz.trace.read import read
 
 SLICE_ASSIGN = """x = tf.Variable([[2.0, 3.0, 4.0],
@@ -233,8 +233,8 @@ def op_at(
     return Op(OpId(id_), kind, taken, given, when or id_, None, frozenset(), description)
 
 
-def tensor_of(id_: int, shape: Shape, dtype: str = "float32", *, kept: bool = False) -> Tensor:
-    return Tensor(TensorId(id_), TensorKind((dtype, shape), kept))
+def tensor_of(shape: Shape, dtype: str = "float32", *, kept: bool = False) -> Tensor:
+    return Tensor((dtype, shape), kept)
 
 
 def trace_of(source: str, ops: Iterable[Op], values: Mapping[int, Any], **more: Any) -> Trace:
@@ -243,7 +243,7 @@ def trace_of(source: str, ops: Iterable[Op], values: Mapping[int, Any], **more: 
     for id_, value in values.items():
         raw = np.ascontiguousarray(value, np.float32)
         places[TensorId(id_)] = len(blob)
-        tensors[TensorId(id_)] = tensor_of(id_, np.shape(value), kept=True)
+        tensors[TensorId(id_)] = tensor_of(np.shape(value), kept=True)
         blob += raw.tobytes()
     made = {op.id: op for op in ops}
     return Trace(source, ops=made, tensors=tensors, blob=blob, places=places, **more)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..graph.model import Node
 from ..graph.words import shape_words
-from ..trace.model import Tensor, Trace
+from ..trace.model import Tensor, TensorId, Trace
 from .model import BoxShape
 from .parts.numbers import rounded_text, scalar_text
 from .parts.pictures import cells_of_tensor
@@ -51,11 +51,12 @@ def content_of(node: Node, trace: Trace) -> Content:
     if node.is_chip:
         return Content(shape, title, "", is_small=True)
     subtitle = shorten(node.subtitle, SUBTITLE_LENGTH, "end")
-    if tensor is None or is_write(node):
+    if node.tensor is None or tensor is None or is_write(node):
         return Content(shape, title, subtitle)
     if tensor.shape is not None and tensor.size == 1:
-        return Content(shape, title, subtitle, _only_element(tensor, trace))
-    return Content(shape, title, subtitle, "", _cells(tensor, trace))
+        return Content(shape, title, subtitle, _only_element(node.tensor, trace))
+    cells = cells_of_tensor(node.tensor, trace) if _is_numeric(tensor.dtype) else None
+    return Content(shape, title, subtitle, "", cells)
 
 
 def is_write(node: Node) -> bool:
@@ -63,13 +64,9 @@ def is_write(node: Node) -> bool:
     return node.assigns and node.role == "op"
 
 
-def _only_element(tensor: Tensor, trace: Trace) -> str:
-    value = trace.value(tensor.id)
+def _only_element(tensor: TensorId, trace: Trace) -> str:
+    value = trace.value(tensor)
     return "" if value is None or value.size != 1 else scalar_text(value.flat[0])
-
-
-def _cells(tensor: Tensor, trace: Trace) -> tuple[int, int] | None:
-    return cells_of_tensor(tensor, trace) if _is_numeric(tensor.dtype) else None
 
 
 def _is_numeric(dtype: str) -> bool:
@@ -78,9 +75,9 @@ def _is_numeric(dtype: str) -> bool:
 
 def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
     """``2.0``, ``[2]``, ``float32 3×4``; named by the user: ``a = 2.0``, ``data · 5×3``."""
-    if tensor is None:
+    if node.tensor is None or tensor is None:
         return shorten(node.title, TITLE_LENGTH)
-    value = trace.value(tensor.id)
+    value = trace.value(node.tensor)
     text = "" if value is None else rounded_text(value) if value.size else "[]"
     name = clean(node.title) if _is_named(node, trace) else ""
     if text:

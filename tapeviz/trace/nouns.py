@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from sys import intern
-from typing import Any, cast
+from typing import Any
 
 from . import events as e
-from .model import Call, CallId, Op, OpId, Site, TapeId, Tensor, TensorId, Variable, VariableId
+from .model import Call, CallId, Op, OpId, Site, TapeId, TensorId, Variable, VariableId
 from .ops import OpDescription
 from .tapes import FOREVER
 
@@ -18,23 +18,26 @@ _MOST_KNOWN = 1 << 16
 
 
 class IdTuples:
-    """Makes tuples of tensors' ids. What one op gives another takes, so most are wanted several
-    times: then it is the same tuple, of the same numbers as in ``known``."""
+    """Makes tuples of tensors' ids. What one op gives another takes, so most ids and tuples are
+    wanted several times: then they are the same objects."""
 
-    def __init__(self, known: Mapping[TensorId, Tensor]) -> None:
-        self._known = known
-        self._latest: dict[tuple[TensorId, ...], tuple[TensorId, ...]] = {}
+    def __init__(self) -> None:
+        self._ids: dict[int, TensorId] = {}
+        self._tuples: dict[tuple[int, ...], tuple[TensorId, ...]] = {}
+
+    def one(self, tensor: int) -> TensorId:
+        """Hot."""
+        return self._ids.setdefault(tensor, TensorId(tensor))
 
     def of(self, tensors: Sequence[int]) -> tuple[TensorId, ...]:
         """Hot."""
-        key = tuple(cast(Sequence[TensorId], tensors))
-        made = self._latest.get(key)
+        key = tuple(tensors)
+        made = self._tuples.get(key)
         if made is None:
-            if len(self._latest) > _MOST_KNOWN:
-                self._latest.clear()
-            known = self._known
-            made = tuple([known[tensor].id if tensor in known else tensor for tensor in key])
-            self._latest[made] = made
+            if len(self._tuples) > _MOST_KNOWN:
+                self._tuples.clear()
+            made = tuple([self.one(tensor) for tensor in key])
+            self._tuples[made] = made
         return made
 
     def or_none(self, tensors: Sequence[int]) -> tuple[TensorId | None, ...]:

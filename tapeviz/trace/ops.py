@@ -16,43 +16,24 @@ Shape = tuple[int | None, ...] | None
 """``None``: of unknown rank; a dimension that is ``None`` is unknown."""
 
 
-class TensorKind(msgspec.Struct, frozen=True, gc=False):
-    """The traits that a tensor shares with many others: all of them hold one object.
+class Tensor(msgspec.Struct, frozen=True, gc=False):
+    """A tensor without its id, which the trace knows it by: those that are alike are one object.
 
-    ``form``: dtype and shape. ``kept``: the process of the run has its value.
+    ``form``: dtype and shape; ``kept``: the process of the run has its value. Its value:
+    :meth:`Trace.value`.
     """
 
     form: tuple[str, Shape]
     kept: bool = False
     is_handle: bool = False
 
-
-class Tensor(msgspec.Struct, frozen=True, gc=False):
-    """A tensor by TensorFlow's own id, in 32 bytes. Its value: :meth:`Trace.value`."""
-
-    id: TensorId
-    kind: TensorKind
-
-    @property
-    def form(self) -> tuple[str, Shape]:
-        """Its dtype and shape."""
-        return self.kind.form
-
     @property
     def dtype(self) -> str:
-        return self.kind.form[0]
+        return self.form[0]
 
     @property
     def shape(self) -> Shape:
-        return self.kind.form[1]
-
-    @property
-    def kept(self) -> bool:
-        return self.kind.kept
-
-    @property
-    def is_handle(self) -> bool:
-        return self.kind.is_handle
+        return self.form[1]
 
     @property
     def size(self) -> int | None:

@@ -45,7 +45,7 @@ from .model import (
 )
 from .naming import OperandWords, variable_names
 from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
-from .ops import Shape, TensorKind
+from .ops import Shape
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .values import stats_from
@@ -93,7 +93,7 @@ class Reader:
         self._when = 0
         self._sites: dict[int, Site] = {0: NOWHERE}
         self._tensors: dict[TensorId, Tensor] = {}
-        self._kinds: dict[tuple[str, Shape, bool, bool], TensorKind] = {}
+        self._alike: dict[tuple[str, Shape, bool, bool], Tensor] = {}
         self._handles: set[TensorId] = set()
         self._places: dict[TensorId, int] = {}
         self._texts: dict[TensorId, tuple[str, ...]] = {}
@@ -101,7 +101,7 @@ class Reader:
         self._samples: dict[TensorId, tuple[int, int, int]] = {}
         self._ops: dict[OpId, Op] = {}
         self._op_maker = OpMaker()
-        self._ids = IdTuples(self._tensors)
+        self._ids = IdTuples()
         self._producers: dict[TensorId, OpId] = {}
         self._states = VersionTracker()
         self._tapes = TapeTracker()
@@ -212,14 +212,14 @@ class Reader:
         self._sites[event.id] = Site(SiteId(event.id), frames + caller.frames)
 
     def _tensor_seen(self, event: e.TensorSeen) -> None:
-        tensor = TensorId(event.id)
+        tensor = self._ids.one(event.id)
         shape = tuple(event.shape) if event.shape is not None else None
         key = event.dtype, shape, event.kept, event.handle
-        kind = self._kinds.get(key)
-        if kind is None:
+        known = self._alike.get(key)
+        if known is None:
             form = intern(event.dtype), shape
-            kind = self._kinds[key] = TensorKind(form, event.kept, event.handle)
-        self._tensors[tensor] = Tensor(tensor, kind)
+            known = self._alike[key] = Tensor(form, event.kept, event.handle)
+        self._tensors[tensor] = known
         if event.handle:
             self._handles.add(tensor)
         if event.at >= 0:

@@ -81,7 +81,7 @@ def fix_case(
     trace = Trace(
         text,
         ops={OP: op_at(line, OP, "Op", [50], (), when=5)},
-        tensors={TensorId(50): tensor_of(50, input_shape)},
+        tensors={TensorId(50): tensor_of(input_shape)},
         tapes={TAPE: _tape(tape, block.lineno)},
         calls=(call,),
         variables={

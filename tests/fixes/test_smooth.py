@@ -227,7 +227,7 @@ def _with_zero_factor(text: str) -> FixCase:
     trace = replace(
         found.trace,
         ops={OP: found.trace.ops[OpId(OP)].having(inputs=tuple(ids))},
-        tensors={tensor: tensor_of(tensor, (2,)) for tensor in ids},
+        tensors={tensor: tensor_of((2,)) for tensor in ids},
         places={tensor: 8 * place for place, tensor in enumerate(ids)},
         blob=blob,
     )

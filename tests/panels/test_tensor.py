@@ -270,7 +270,7 @@ def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
     qtbot: QtBot, panel: TensorPanel, pipeline: SamplePipeline
 ) -> None:
     document, trace = panel.document, make_trace()
-    large = tensor_of(5, (64, 224, 224, 64), kept=True)
+    large = tensor_of((64, 224, 224, 64), kept=True)
     tensors = {**trace.tensors, TensorId(5): large}
     pipeline.trace = replace(trace, places={}, tensors=tensors)
     document.run()

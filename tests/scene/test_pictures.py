@@ -16,7 +16,7 @@ from tapeviz.scene.parts.pictures import (
     picture_of,
     picture_of_tensor,
 )
-from tapeviz.trace.model import Trace
+from tapeviz.trace.model import TensorId, Trace
 from tapeviz.trace.values import measure
 
 from ..traces import tensor_of
@@ -126,20 +126,18 @@ def test_a_chip_has_as_many_digits_as_it_has_room_for() -> None:
 
 
 def test_a_large_tensor_has_the_picture_of_its_sample() -> None:
-    large, small, unseen = (
-        tensor_of(number, shape)
-        for number, shape in ((1, (100, 400)), (2, (2, 2)), (3, (100, 400)))
-    )
+    large, small, unseen = map(TensorId, (1, 2, 3))
+    shapes = {large: (100, 400), small: (2, 2), unseen: (100, 400)}
     sample = np.arange(256, dtype=np.float32).reshape(16, 16)
     trace = Trace(
         "",
-        tensors={tensor.id: tensor for tensor in (large, small, unseen)},
+        tensors={tensor: tensor_of(shape) for tensor, shape in shapes.items()},
         blob=np.ones(4, np.float32).tobytes() + sample.tobytes(),
-        places={small.id: 0},
-        samples={large.id: (16, 16, 16)},
+        places={small: 0},
+        samples={large: (16, 16, 16)},
     )
     assert cells_of_tensor(large, trace) == (8, 8)
-    assert picture_of_tensor(large.id, trace) == picture_of(sample)
+    assert picture_of_tensor(large, trace) == picture_of(sample)
     assert cells_of_tensor(small, trace) == (2, 2)
-    assert picture_of_tensor(small.id, trace) == picture_of(np.ones((2, 2)))
-    assert cells_of_tensor(unseen, trace) is picture_of_tensor(unseen.id, trace) is None
+    assert picture_of_tensor(small, trace) == picture_of(np.ones((2, 2)))
+    assert cells_of_tensor(unseen, trace) is picture_of_tensor(unseen, trace) is None

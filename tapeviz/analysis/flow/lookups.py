@@ -31,7 +31,7 @@ def picked_by(flow: DataFlow, tensor: TensorId) -> Op | None:
             places = _INDICES.get(op.type, ())
             if position in [op.inputs[place] for place in places if place < len(op.inputs)]:
                 return op
-            made = (flow.trace.tensors.get(output) for output in op.outputs)
-            whole = [each.id for each in made if each and not is_differentiable(each.dtype)]
+            made = ((output, flow.trace.tensors.get(output)) for output in op.outputs)
+            whole = [out for out, each in made if each and not is_differentiable(each.dtype)]
             reached += [each for each in whole if each not in reached and len(reached) < _MOST]
     return None

@@ -46,10 +46,9 @@ def _needs_replay(trace: Trace, call: Call) -> bool:
 
 def _is_unknown(trace: Trace, call: Call) -> bool:
     """Whether it was made while a function was compiled whose inside has no values."""
-    targets = (
-        trace.tensors.get(operand.tensor) for operand in call.targets if operand.tensor is not None
-    )
-    return any(tensor is not None and tensor.id < 0 and not tensor.kept for tensor in targets)
+    targets = [operand.tensor for operand in call.targets if operand.tensor is not None]
+    known = ((target, trace.tensors.get(target)) for target in targets)
+    return any(target < 0 and tensor is not None and not tensor.kept for target, tensor in known)
 
 
 def _is_spoiled_inside(trace: Trace, call: Call) -> bool:

@@ -153,7 +153,7 @@ class TensorPanel(Panel):
         stats = document.trace.stats(tensor)
         if value is None:
             if known is not None and (known.size or 0) > MOST_WHOLE:
-                self._look_at_part(known, stats)
+                self._look_at_part(tensor, known, stats)
                 return
             dtype = known.dtype if known else ""
             summary = describe(dtype, known.shape if known else None, stats)
@@ -173,25 +173,25 @@ class TensorPanel(Panel):
             self.about.setText(", ".join(filter(None, (self.about.text(), words))))
         self.about.setToolTip(words)
 
-    def _look_at_part(self, tensor: Tensor, stats: Stats | None) -> None:
+    def _look_at_part(self, tensor: TensorId, known: Tensor, stats: Stats | None) -> None:
         """A slice of a large tensor, and statistics of all of it. Until the next slice is here the
         one before stays in sight."""
-        display, form = self.display, form_of(tuple(size or 0 for size in tensor.shape or ()))
-        was = display.part if display.form == form and self._part_of == tensor.id else None
-        self._part_of = tensor.id
+        display, form = self.display, form_of(tuple(size or 0 for size in known.shape or ()))
+        was = display.part if display.form == form and self._part_of == tensor else None
+        self._part_of = tensor
         index = display.choose_slice(form)
-        part = self.document.values.part_of(tensor.id, index)
+        part = self.document.values.part_of(tensor, index)
         stats = stats or (part.stats if part is not None else None)
-        summary = describe(tensor.dtype, tensor.shape, stats)
+        summary = describe(known.dtype, known.shape, stats)
         if part is not None:
-            self._tell_doubt(tensor.id)
+            self._tell_doubt(tensor)
             step = max(part.steps, default=1)
             thinned = f" · one in {step} rows and columns is shown" if step > 1 else ""
             self.stats.setText(summary + thinned)
             self.copy_button.setEnabled(True)
-            self.display.show_part(part, tensor.size, self._is_shown_as_gradient)
-        elif not self.document.values.fetch_part(tensor.id, form.leading + form.rest, index):
-            self._show_words(gone_words(self.document, tensor), summary)
+            self.display.show_part(part, known.size, self._is_shown_as_gradient)
+        elif not self.document.values.fetch_part(tensor, form.leading + form.rest, index):
+            self._show_words(gone_words(self.document, known), summary)
         elif was is None:
             self._show_words(FETCHING, summary)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import Array, Tensor, TensorId, Trace
+from ...trace.model import Array, TensorId, Trace
 from ..model import Picture
 
 EXACT = 6
@@ -17,11 +17,12 @@ MOST = 8
 _FLAT = 0.5
 
 
-def cells_of_tensor(tensor: Tensor, trace: Trace) -> tuple[int, int] | None:
+def cells_of_tensor(tensor: TensorId, trace: Trace) -> tuple[int, int] | None:
     """(rows, columns) of the picture of a tensor; None where there is none."""
-    if tensor.id in trace.places:
-        return cells_of(tensor.shape)
-    sample = trace.samples.get(tensor.id)
+    known = trace.tensors.get(tensor)
+    if known is not None and tensor in trace.places:
+        return cells_of(known.shape)
+    sample = trace.samples.get(tensor)
     return None if sample is None else cells_of(sample[1:])
 
 

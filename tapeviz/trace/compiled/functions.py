@@ -172,7 +172,7 @@ def copying(
     def copy(tensor: int, other: int) -> None:
         known, own = TensorId(tensor), TensorId(other)
         if known in tensors:
-            tensors[own] = Tensor(own, tensors[known].kind)
+            tensors[own] = tensors[known]
         if known in places:
             places[own] = places[known]
         if known in texts:
