@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import networkx as nx
@@ -14,6 +15,7 @@ from ..analysis.model import Link
 from ..graph.model import Edge, EdgeKey, Node
 from ..graph.nodes import op_of, version_of
 from ..layout.model import Layout, Point, Rect
+from ..trace.columns import NumberPairs
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from .content import content_of, is_write
 from .model import Axis, Box, Picture, Wire, WireState
@@ -33,13 +35,29 @@ _MOST_STATS = 2000
 
 
 @dataclass(frozen=True, slots=True)
+class Hidden:
+    """What boxes that stand for several nodes hide: ``ops`` and ``tensors`` lead to places in
+    ``names``. A variable's handle stands for each version hidden."""
+
+    names: list[str]
+    ops: NumberPairs
+    tensors: NumberPairs
+
+    def boxes_of_op(self, op: OpId) -> tuple[str, ...]:
+        return tuple([self.names[place] for place in self.ops.all(op)])
+
+    def boxes_of_tensor(self, tensor: TensorId) -> tuple[str, ...]:
+        return tuple([self.names[place] for place in self.tensors.all(tensor)])
+
+
+@dataclass(frozen=True, slots=True)
 class BaseScene:
     """Everything that is drawn whatever call, step or selection is shown.
 
     ``edges``: the wires that carry a link. ``writes``: wires from an assign to the variable's next
-    version. ``ops``, ``variables``: the boxes of an op, of a variable. ``holders``: the boxes that
-    show a tensor, and the variables that it was read from. ``insides``: the folded groups that
-    hide a tensor. ``rects``: (left, top, right, bottom) of each box.
+    version. ``ops``, ``variables``: the boxes that show an op, a variable. ``holders``: those that
+    show a tensor, and the variables that it was read from. ``hidden``: what others hide.
+    ``rects``: (left, top, right, bottom) of each box.
     """
 
     graph: nx.MultiDiGraph
@@ -52,8 +70,12 @@ class BaseScene:
     ops: dict[OpId, tuple[str, ...]]
     variables: dict[VariableId, list[str]]
     holders: dict[TensorId, list[str]]
-    insides: dict[TensorId, tuple[str, ...]]
+    hidden: Hidden
     rects: NDArray[np.float64]
+
+    def boxes_of_op(self, op: OpId) -> tuple[str, ...]:
+        """The boxes that show an op, then those that hide it."""
+        return (*self.ops.get(op, ()), *self.hidden.boxes_of_op(op))
 
     def node(self, name: str) -> Node:
         node: Node = self.graph.nodes[name]["node"]
@@ -73,9 +95,9 @@ def prepare(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> BaseScene:
         if name in layout.rects
     }
     rects = np.array([box.rect.sides for box in boxes.values()], dtype=np.float64).reshape(-1, 4)
-    base = BaseScene(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, {}, rects)
+    hidden = _hidden_in((graph.nodes[name]["node"] for name in boxes), trace)
+    base = BaseScene(graph, layout, trace, boxes, {}, {}, [], {}, {}, {}, hidden, rects)
     _index_nodes(base)
-    _index_groups(base)
     _add_wires(base)
     return base
 
@@ -92,25 +114,23 @@ def _index_nodes(base: BaseScene) -> None:
             base.holders.setdefault(node.tensor, []).append(name)
 
 
-def _index_groups(base: BaseScene) -> None:
-    """Index the boxes of folded groups by what they hide."""
-    groups = [node for node in map(base.node, base.boxes) if node.members]
-    if not groups:
-        return
-    trace = base.trace
-    for group in groups:
-        alone = (group.id,)
-        for member in group.members:
-            op, version = op_of(member, trace), version_of(member, trace)
-            tensors: Sequence[TensorId] = ()
-            if op is not None:
-                base.ops[op.id] = (*known, *alone) if (known := base.ops.get(op.id)) else alone
-                tensors = op.outputs
-            elif version is not None:
-                tensors = (TensorId(version.variable),)
-            for tensor in tensors:
-                inside = base.insides.get(tensor)
-                base.insides[tensor] = (*inside, *alone) if inside else alone
+def _hidden_in(boxes: Iterable[Node], trace: Trace) -> Hidden:
+    """Index the boxes that stand for several nodes by what they hide."""
+    names: list[str] = []
+    ops, ops_in, tensors, tensors_in = array("q"), array("q"), array("q"), array("q")
+    for place, box in enumerate(node for node in boxes if node.members):
+        names.append(box.id)
+        for member in box.members:
+            if (op := op_of(member, trace)) is not None:
+                ops.append(op.id)
+                ops_in.append(place)
+                for tensor in op.outputs:
+                    tensors.append(tensor)
+                    tensors_in.append(place)
+            elif (version := version_of(member, trace)) is not None:
+                tensors.append(version.variable)
+                tensors_in.append(place)
+    return Hidden(names, NumberPairs(ops, ops_in), NumberPairs(tensors, tensors_in))
 
 
 def _add_wires(base: BaseScene) -> None:

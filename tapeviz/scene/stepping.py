@@ -45,7 +45,7 @@ def _current(base: BaseScene, steps: Sequence[WalkStep]) -> Sequence[str]:
         return ()
     last = steps[-1]
     if last.op is not None:
-        return base.ops.get(last.op, ())
+        return base.boxes_of_op(last.op)
     return () if last.at is None else base.holders.get(last.at, ())
 
 

@@ -29,7 +29,7 @@ def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
         return rings
     for finding in shown.findings:
         if finding.status == "nonfinite" and finding.cause and finding.cause.op_id is not None:
-            for name in base.ops.get(finding.cause.op_id, ()):
+            for name in base.boxes_of_op(finding.cause.op_id):
                 rings[name] = Ring("nonfinite", status_words(finding))
     for tensor, found in _sources(shown).items():
         for place, name in enumerate(boxes_of(base, tensor, shown)):
@@ -75,7 +75,7 @@ def boxes_of(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[s
     touches, or else the first."""
     versions = base.variables.get(VariableId(tensor), [])
     if not versions:
-        return tuple((base.holders.get(tensor) or base.insides.get(tensor, ()))[:1])
+        return tuple((base.holders.get(tensor) or base.hidden.boxes_of_tensor(tensor))[:1])
     for links in (shown.flow.walked.keys(), shown.flow.cuts.keys()):
         touched = tuple(name for name in versions if _touches(base, name, links))
         if touched:
