@@ -36,7 +36,7 @@ _MOST_STATS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What boxes that stand for several nodes hide: ``ops`` and ``tensors`` lead to places in
+    """The ops and tensors behind boxes that stand for several nodes: their ids lead to places in
     ``names``. A variable's handle stands for each version hidden."""
 
     names: list[str]
