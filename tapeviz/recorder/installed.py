@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import inspect
 from collections.abc import Callable
-from types import FunctionType, TracebackType
+from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
 from . import private
+from .hooks.instrument import BIND
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+_OF_ENTRY = {
+    *("CALL", "CALL_FUNCTION", "COPY_FREE_VARS", "GEN_START", "LOAD_CLOSURE", "LOAD_CONST"),
+    *("LOAD_DEREF", "LOAD_FAST", "LOAD_GLOBAL", "MAKE_CELL", "NOP", "POP_TOP", "PRECALL"),
+    *("PUSH_NULL", "RESUME", "RETURN_GENERATOR", "STORE_DEREF"),
+}
+"""Instructions before a function's first statement, with the reports of its parameters
+(Python 3.10-3.13)."""
 
 
 class Installed(contextlib.ExitStack):
@@ -85,9 +96,36 @@ def clean(error: BaseException | None, done: frozenset[int] = frozenset()) -> No
         return
     done |= {id(error)}
     if error.__traceback__ is not None:
-        error.__traceback__ = without_ours(error.__traceback__)
+        shown = without_ours(error.__traceback__)
+        error.__traceback__ = _without_entry(shown) if isinstance(error, RecursionError) else shown
     clean(error.__cause__, done)
     clean(error.__context__, done)
+
+
+def _without_entry(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback without a function that ends it and had not begun its first statement.
+
+    A function reports its parameters first, for which it gets one frame more than a plain run
+    allows; without the report this function could not have been called.
+    """
+    before, last = None, traceback
+    while last is not None and last.tb_next is not None:
+        before, last = last, last.tb_next
+    if (
+        before is not None
+        and last is not None
+        and _is_at_entry(last.tb_frame.f_code, last.tb_lasti)
+    ):
+        before.tb_next = None
+    return traceback
+
+
+@functools.lru_cache
+def _is_at_entry(code: CodeType, offset: int) -> bool:
+    """Whether a function's code has only reported parameters before this instruction."""
+    done = [each for each in dis.get_instructions(code) if each.offset <= offset]
+    loaded = {each.argval for each in done if each.opname == "LOAD_GLOBAL"}
+    return loaded == {BIND} and {each.opname for each in done} <= _OF_ENTRY
 
 
 def _frame_is_ours(traceback: TracebackType) -> bool:

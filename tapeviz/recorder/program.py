@@ -262,11 +262,11 @@ def _end_fork(status: int) -> NoReturn:
 
 def raised(error: BaseException, filename: str) -> Event:
     """The ``error`` event of an exception that nobody caught."""
+    clean(error)
     lines = _snippet_lines(error.__traceback__, filename)
     line = lines[-1] if lines else 0
     if isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or line
-    clean(error)
     try:
         words = str(error)
     except Exception:

@@ -236,6 +236,22 @@ def g(n): return g(n+1)
 try: g(0)
 except RecursionError as e: print(e)
 """,
+    "recursion_ends": """
+import traceback
+class A:
+    def __getattr__(self, name): return self.missing
+try: A().x
+except RecursionError as e: print(e, len(traceback.extract_tb(e.__traceback__)), traceback.extract_tb(e.__traceback__)[-1].lineno)
+def gen(n):
+    yield n
+    yield from gen(n + 1)
+try: print(max(gen(0)))
+except RecursionError as e: print(e, len(traceback.extract_tb(e.__traceback__)))
+def late(n):
+    for k in [n]: late(k + 1)
+try: late(0)
+except RecursionError as e: print(len(traceback.extract_tb(e.__traceback__)), traceback.extract_tb(e.__traceback__)[-1].lineno)
+""",
     "streams": """
 import sys
 for s in (sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__):

@@ -668,6 +668,15 @@ SNIPPETS = (
         """,
     ),
     snippet(
+        "an endless recursion",
+        """
+        def endless(n, *more, key=None):
+            return endless(n + 1, key=n)
+
+        endless(0)
+        """,
+    ),
+    snippet(
         "threads and closures",
         """
         import threading
