@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
 
 from msgspec import structs
@@ -171,10 +171,12 @@ class _Wiring:
         self,
         name: NodeId,
         part: Part,
-        wanted: Collection[TensorId],
-        makers: Collection[OpId | None],
+        wanted: Set[TensorId],
+        makers: Set[OpId | None],
     ) -> bool:
         if isinstance(part, Op):
+            if wanted.isdisjoint(part.outputs):  # nearly all of them
+                return part.id in makers
             return part.id in makers or self._nodes.tensor_of(part) in wanted
         if isinstance(part, Version):
             is_first = not (self._selection.is_all and name in self.graph.into)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 from ...trace.model import (
@@ -48,20 +48,18 @@ class RepeatedCalls:
     def __init__(self, trace: Trace, calls: Sequence[Call]) -> None:
         self._trace = trace
         self._calls = sorted(call.when for call in calls)
-        # Some calls of a function are opened and others are not: that is no difference.
-        outer = (op for op in trace.ops.values() if op.within is None)
-        self._ops = sorted(outer, key=lambda op: op.when)
-        opened = (op for op in self._ops if op.runs and op.inside is not None)
+        entries = [op for op in trace.ops.values() if op.runs and op.within is None]
+        entries.sort(key=lambda op: op.when)
+        opened = (op for op in entries if op.inside is not None)
         self._opened = {tape for op in opened for tape in op.tapes}
         self._insides = [
             (trace.ops[op.body[0]].when, op.when)
-            for op in self._ops
-            if op.runs and op.body and op.body[0] in trace.ops
+            for op in entries
+            if op.body and op.body[0] in trace.ops
         ]
-        self._places = {op.id: place for place, op in enumerate(self._ops)}
         self._compiled: dict[TapeId, set[tuple[int, int]]] = {}
-        for op in self._ops:
-            for tape in op.tapes if op.runs else ():
+        for op in entries:
+            for tape in op.tapes:
                 self._compiled.setdefault(tape, set()).add((op.runs, op.site.id))
         self._inner: dict[object, tuple[Cause, ...]] = {}
         self._asked: dict[CallId, int] = {}
@@ -70,6 +68,17 @@ class RepeatedCalls:
         self._latest: tuple[Call, _Round] | None = None
         self._matched: tuple[_Round, Mapping[OpId, Op]] | None = None
         """The round that is asked about, and its ops by those of the equal one that is known."""
+
+    @cached_property
+    def _ops(self) -> Sequence[Op]:
+        """The ops in the order in which they ran. Some calls of a function are opened and others
+        are not, which is no difference: ops inside of them are left out."""
+        outer = [op for op in self._trace.ops.values() if op.within is None]
+        return sorted(outer, key=lambda op: op.when)
+
+    @cached_property
+    def _places(self) -> Mapping[OpId, int]:
+        return {op.id: place for place, op in enumerate(self._ops)}
 
     def causes(self, call: Call, source: int) -> tuple[Cause, ...] | None:
         """The causes of an equal round's None, about this round's ops; None: there was no such."""

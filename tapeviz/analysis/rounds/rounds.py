@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -85,8 +86,14 @@ def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
 
     Compared is what the asked tape recorded since its last call: types and places of the ops,
     which op feeds which, and the dtypes and shapes of what they gave. A call of a compiled function
-    is one op, whether it was opened or not. One pass over the recorded ops.
+    is one op, whether it was opened or not. One pass over the recorded ops. A site's only call
+    has 0: there is nothing to compare it with.
     """
+    made = Counter(call.site.id for call in calls)
+    shapes: dict[CallId, ShapeId] = {call.id: 0 for call in calls if made[call.site.id] == 1}
+    calls = [call for call in calls if call.id not in shapes]
+    if not calls:
+        return shapes
     recorded: dict[TapeId, list[Op]] = {call.tape: [] for call in calls if call.tape is not None}
     eager = {call.tape for call in calls if not call.traced}
     for op in trace.ops.values():
@@ -95,7 +102,6 @@ def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
                 recorded[tape].append(op)
     done: dict[TapeId, tuple[int, int]] = {}
     numbers: dict[object, ShapeId] = {}
-    shapes: dict[CallId, ShapeId] = {}
     for call in sorted(calls, key=lambda call: call.when):
         digest = 0
         if call.tape is not None:
