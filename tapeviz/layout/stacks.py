@@ -22,7 +22,7 @@ DOCK = 19.0
 """Px from the left end of a box to its edges."""
 BESIDE = 11.0
 """Px from such an edge to the next box of the stack."""
-GAP = 28.0
+GAP = 24.0
 """Px between two boxes of a stack."""
 
 

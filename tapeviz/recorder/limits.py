@@ -25,7 +25,7 @@ ELEMENTS_OF_RESULT = 10_000
 """The same for what a gradient call gave, and for what exists as a NumPy array only."""
 ELEMENTS_OF_NAME = 100
 """Elements of a list or dict that are looked through for tensors when it gets a name."""
-BINDINGS_OF_NAME = 1_000
+BINDINGS_OF_NAME = 10_000
 """Bindings of a name to a value without tensors that are sent."""
 OPS_BACK = 5_000
 """Ops before a step of a backward pass among which its forward op is looked for."""
