@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -58,12 +58,15 @@ def plant(
     calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
     stack: list[Branch] = [root]
     for name, op in ordered:
-        around = list(entries.among(levels.of(op), op))
-        around.extend(_inner_call(trace, calls.get(op.call)))
+        around: Sequence[Level] = levels.of(op)
+        if chain := entries.around(op):
+            around = list(entries.among(around, op, chain))
+        if op.call is not None:
+            around = [*around, *_inner_call(trace, calls.get(op.call))]
         if kinds is not None:
             around = [level for level in around if level.kind in kinds]
             if "line" in kinds and op.line:
-                around.insert(0, Level("line", f"line {op.line}", op.line, op.line))
+                around = [Level("line", f"line {op.line}", op.line, op.line), *around]
         depth = 0
         for level in around:
             depth += 1
@@ -101,11 +104,11 @@ class _Entries:
         within = (trace.ops.get(call.within) for call in trace.calls if call.within is not None)
         self._asking = {op.runs for op in within if op is not None}
 
-    def among(self, around: tuple[Level, ...], op: Op) -> Iterator[Level]:
-        """The levels of an op, outermost first, with its entries among them."""
+    def among(self, around: Sequence[Level], op: Op, chain: Sequence[Op]) -> Iterator[Level]:
+        """The levels of an op, outermost first, with its entries (:meth:`around`) among them."""
         starts: dict[int, list[Op]] = {}
         depth = 0
-        for entry in self._of(op):
+        for entry in chain:
             own = self._own.get(entry.id)
             if own is None:
                 own = self._own[entry.id] = self._levels.of(entry.having(when=op.when))
@@ -126,7 +129,8 @@ class _Entries:
             elif level is not None:
                 yield level
 
-    def _of(self, op: Op) -> list[Op]:
+    def around(self, op: Op) -> list[Op]:
+        """The entries that an op ran inside of, outermost first; of most ops none."""
         chain: list[Op] = []
         at = self._around.get(op.id)
         while at is not None and at not in chain:
@@ -136,7 +140,7 @@ class _Entries:
         return [*reversed(chain), *((op,) if is_closed else ())]
 
 
-def _shared(own: tuple[Level, ...], around: tuple[Level, ...]) -> int:
+def _shared(own: Sequence[Level], around: Sequence[Level]) -> int:
     """The number of levels that both begin with."""
     same = (mine.key == other.key for mine, other in zip(own, around, strict=False))
     return sum(1 for _ in takewhile(bool, same))

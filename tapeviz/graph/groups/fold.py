@@ -257,10 +257,10 @@ class _Folding:
             for name in self._graph:
                 home = self._tree.home.get(name, "")
                 if home not in above:
-                    above[home] = [p for p in upwards(home) if p in self._opening.turns]
+                    around = (path for path in upwards(home) if path != home)
+                    above[home] = [path for path in around if path in self._opening.turns]
                 for path in above[home]:
-                    if f"{home}/" != f"{path}/":
-                        self._by_repeat.setdefault(path, []).append(name)
+                    self._by_repeat.setdefault(path, []).append(name)
         return self._by_repeat.get(repeat, [])
 
     def _outline(self, names: list[NodeId]) -> list[Hashable]:

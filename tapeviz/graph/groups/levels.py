@@ -182,8 +182,8 @@ class OpLevels:
 
     def of(self, op: Op) -> tuple[Level, ...]:
         """The levels that an op ran in, the outermost first."""
-        last = bisect_left(self._whens, op.when, self._at)
-        if last > self._at:
+        if self._at < len(self._whens) and self._whens[self._at] < op.when:
+            last = bisect_left(self._whens, op.when, self._at)
             for _, (name, site) in self._marks[self._at : last]:
                 self._mark(name, site)
             self._at = last

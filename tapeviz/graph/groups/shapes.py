@@ -28,15 +28,16 @@ class Shapes:
         self._reach: list[tuple[int, int]] = []
         place_of = {op.id: place for place, (_, op) in enumerate(ordered)}
         producers = trace.producers
+        none = OpId(-1)
         for place, (_, op) in enumerate(ordered):
-            inputs = tuple(
-                [place_of.get(producers.get(tensor, OpId(-1)), -1) for tensor in op.inputs]
-            )
+            inputs = [place_of.get(producers.get(tensor, none), -1) for tensor in op.inputs]
             made = [taken for taken in inputs if taken >= 0]
-            self._inputs.append(inputs)
-            self._kinds.append(self._code((op.type, op.site.id)))
+            kind = self._code((op.type, op.site.id))
+            self._inputs.append(tuple(inputs))
+            self._kinds.append(kind)
             self._reach.append((min(made), max(made)) if made else (place, place))
-            self._whole.append(self._code_within(place, 0, len(ordered)))
+            near = tuple([place - taken if taken >= 0 else 0 for taken in inputs])
+            self._whole.append(self._code((kind, near)))
 
     def count(self, root: Branch) -> None:
         """Set ``ops`` and ``shape`` of all branches."""
