@@ -87,6 +87,7 @@ from .values.estimates import (
     smooth_activation,
     soften_argmax,
     soften_comparison,
+    straight_through_largest,
 )
 from .values.infinities import (
     SAFE_DEVIATION,
@@ -162,6 +163,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate_edges,
         *SOFT_COUNTS,
         STRAIGHT_THROUGH,
+        straight_through_largest,
         score_function,
         divide_exactly,
         soft_accuracy,

@@ -213,6 +213,10 @@ RAISING = {
         "f(tf.ones([2, 3]))",
         ["line 6", "numpy_function", "set_shape"],
     ),
+    "singular matrix": (
+        "import tensorflow as tf\ntf.linalg.inv([[1.0, 2.0], [2.0, 4.0]])",
+        ["Line 2", "inverse", "diagonal"],
+    ),
     "file": ("import numpy as np\nnp.load('nobody.npy')", ["Line 2", "nobody.npy"]),
     "name moved": (
         "from tensorflow.keras.optimizers import adam_v2",
@@ -280,6 +284,16 @@ def test_what_a_limit_stopped_names_the_limit(type_: str, message: str, said: li
     words = explain_error(Trace("a\nb\nc", failure=Failure(type_, message, 3, "")))
     assert "Line 3" in words
     assert not [part for part in said if part not in words], words
+
+
+def test_a_matrix_that_is_not_positive_definite() -> None:
+    """The message of TensorFlow 2.15; later ones give NaN on a CPU."""
+    message = (
+        "Cholesky decomposition was not successful. The input might not be valid. [Op:Cholesky]"
+    )
+    words = explain_error(Trace("a\nb", failure=Failure("InvalidArgumentError", message, 2, "")))
+    assert "line 2" in words
+    assert "diagonal" in words
 
 
 def test_an_error_of_the_users_own_keeps_its_words() -> None:

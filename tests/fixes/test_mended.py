@@ -50,6 +50,21 @@ BROKEN = {
         "loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))",
         [[-0.5, 0.5]],
     ),
+    "a layer of Keras that a compiled loss does not use": (
+        """
+        used, idle = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1, use_bias=False)
+        used.build((None, 2)), idle.build((None, 2))
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(used(x) * 0.0)
+            return tape.gradient(loss, idle.kernel)
+        step(tf.ones([1, 2]))
+        """,
+        "return tape.gradient(loss, idle.kernel.value, "
+        "unconnected_gradients=tf.UnconnectedGradients.ZERO)",
+        [[0.0], [0.0]],
+    ),
     "a score that picks rows": (
         """
         rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])

@@ -162,6 +162,17 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = tf.nn.softmax(x + tf.math.log(m))",
         "v = tf.nn.softmax(x + ((m - 1.0) * 1e9))",
     ),
+    (
+        "not-differentiable",
+        "v = tf.cast(tf.equal(x, tf.reduce_max(x, -1, keepdims=True)), tf.float32)",
+        "v = x + tf.stop_gradient(tf.cast(tf.equal(x, tf.reduce_max(x, -1, keepdims=True)), "
+        "tf.float32) - x)",
+    ),
+    (
+        "not-differentiable",
+        "v = 2.0 * tf.cast(x >= tf.reduce_max(x), tf.float32)",
+        "v = 2.0 * (x + tf.stop_gradient(tf.cast(x >= tf.reduce_max(x), tf.float32) - x))",
+    ),
     ("left-tensorflow", "w = model.get_weights()", "w = model.weights"),
     (
         "integer",

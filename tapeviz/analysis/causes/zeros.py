@@ -226,14 +226,14 @@ def at_op(zero: MadeZero) -> Cause | None:
     if op is None or step is None:
         return None
     evidence = _evidence_at(zero, op)
-    if isinstance(evidence, MultipliedByZero) and evidence.by == "factor":
+    if op.type in _SQUARES and evidence == MultipliedByZero():
         op = _where_masked(facts, op) or op
     return facts.cause_at(evidence, op)
 
 
 def _where_masked(facts: CallFacts, op: Op) -> Op | None:
-    """The product that made the zeros which an op multiplies by, of a factor that is 0 and one that
-    is not: ``(x * mask) ** 2`` is multiplied by ``x * mask``, and the mask is what to look at."""
+    """The product that made the zeros which are squared, of a factor that is 0 and one that is not:
+    the gradient of ``(x * mask) ** 2`` is multiplied by ``x * mask``, and the mask is to blame."""
     trace = facts.trace
     made = next((t for t in op.inputs if is_zero(trace.stats(t))), None)
     while made is not None:

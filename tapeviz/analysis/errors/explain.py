@@ -141,6 +141,22 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         ),
     ),
     (
+        r"Input (?:matrix )?is not invertible",
+        say(
+            "Line {line} needs the inverse of a matrix that has none; the gradients of det, solve "
+            "and inv work with it. Add a little to its diagonal (matrix + 1e-6 * tf.eye(n)), or "
+            "look for rows that are multiples of each other."
+        ),
+    ),
+    (
+        r"Cholesky decomposition was not successful",
+        say(
+            "The matrix that line {line} decomposes is not positive definite, or holds NaN: a "
+            "rounding error is enough where two of its rows are nearly equal. "
+            "Add a little to its diagonal: matrix + 1e-6 * tf.eye(n)."
+        ),
+    ),
+    (
         rf"Received a label value of (-?\d+) which is outside the valid range of \[0, {_COUNT}\)",
         say(
             "Line {line} got the label {0}, and with {1} outputs labels run from 0 to one less. "

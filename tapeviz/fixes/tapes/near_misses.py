@@ -138,7 +138,7 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
     evidence = case.cause.evidence
     is_same_slope = isinstance(evidence, NotConnected) and evidence.slope is not None
     reads_variables = bool(_ends(case).variables) and not asked.isdisjoint(case.trace.variables)
-    is_unused = reads_variables or is_same_slope
+    is_unused = reads_variables or is_same_slope or evidence == NotConnected("statistics")
     place = {"gradient": 3, "jacobian": 2}.get(case.call.method)
     if call is None or not is_unused or place is None:
         return
@@ -151,6 +151,26 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
         if is_same_slope:
             title = "Take zeros, the derivative of what is the same everywhere, in place of None"
         yield Edit(title, plan.text(), gives_zeros=True)
+        sources, code = argument(call, 1, "sources"), source.code
+        if sources is not None and sources.keyword is None and len(call.args) == 2:
+            # In a compiled function TensorFlow makes no zeros for a variable of Keras, only for the
+            # tf.Variable in it (KerasVariable.value of the TensorFlow backend, Keras 3).
+            values = _values_of(case, sources.value)
+            rest = ", ".join(code(arg).rstrip(", ") for arg in call.args if arg is not sources)
+            zero = f"unconnected_gradients={source.tf}.UnconnectedGradients.ZERO"
+            text = f"{code(call.func)}({rest}, {values}, {zero})"
+            plan = Plan(source)
+            plan.replace(call, text)
+            yield Edit(title, plan.text(), gives_zeros=True)
+
+
+def _values_of(case: FixCase, sources: cst.BaseExpression) -> str:
+    code = case.source.code
+    if isinstance(sources, (cst.List, cst.Tuple)):
+        return f"[{', '.join(f'{code(enclosed(e.value))}.value' for e in sources.elements)}]"
+    if len(case.call.sources) == 1 and case.call.sources[0].text == code(sources):
+        return f"{code(enclosed(sources))}.value"
+    return f"[v.value for v in {code(sources)}]"
 
 
 def swap(case: FixCase) -> Iterator[Edit]:

@@ -41,6 +41,31 @@ STRAIGHT_THROUGH = CallRewrite(
 )
 
 
+def straight_through_largest(case: FixCase) -> Iterator[Edit]:
+    """``tf.cast(tf.equal(y, tf.reduce_max(y, -1, keepdims=True)), tf.float32)`` → its value, with
+    the gradient of y, as straight-through Gumbel-softmax has it (Jang, Gu and Poole 2017)."""
+    source = case.source
+    plan = Plan(source)
+    for line in case.lines():
+        for back in source.calls(line, "cast"):
+            asked = back.args[0].value if back.args else None
+            sides: list[cst.BaseExpression] = []
+            if isinstance(asked, cst.Call) and called_name(asked) in ("equal", "greater_equal"):
+                sides = [given.value for given in asked.args[:2]]
+            elif isinstance(asked, cst.Comparison) and len(asked.comparisons) == 1:
+                sides = [asked.left, asked.comparisons[0].comparator]
+            for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
+                if not isinstance(other, cst.Call) or called_name(other) != "reduce_max":
+                    continue
+                if other.args and source.code(other.args[0].value) == source.code(side):
+                    through = cst.parse_expression(straight_through(source, back, side))
+                    plan.replace(back, fitting(source, back, through))
+                    break
+    if plan.changes:
+        title = "Estimate: straight-through, the choice with the gradient of what it chose by"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def divide_exactly(case: FixCase) -> Iterator[Edit]:
     """``x // 2`` → ``x / 2``."""
     source = case.source
