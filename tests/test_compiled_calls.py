@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.requests.looks import calls_to_look_into
 from tapeviz.cli.text import as_text
@@ -142,3 +144,25 @@ def test_a_recording_from_a_file_says_why_it_has_no_values() -> None:
     (call,) = kept.look_into(OpId(5)).calls
     assert call.within == 5
     assert kept.wait().value(call.results[0] or TensorId(0)) == 1.0
+
+
+def test_slices_are_added_up_by_their_row_numbers() -> None:
+    events: list[e.Event] = [
+        *(e.TensorSeen(symbol, "float32", [3, 1]) for symbol in (-1, -2)),
+        e.TensorSeen(-3, "int32", [3]),
+        e.CallBegan(1, "gradient", 0, [e.RawOperand(-1)], [e.RawOperand(-1)]),
+        e.StepRan(1, 0, "Gather", [0], [-2]),
+        e.CallEnded(1, [-2], sparse=[0], slices=[(0, -3, 4)]),
+        e.TensorSeen(90, "float32", [3, 1], at=0, nbytes=12),
+        e.TensorSeen(91, "int32", [3], at=12, nbytes=12),
+        e.SessionFetched([(-2, 90), (-3, 91)]),
+    ]
+    rows, numbers = np.array([1.5, 2.0, 4.0], np.float32), np.array([2, 0, 2], np.int32)
+    trace = read(events, rows.tobytes() + numbers.tobytes(), "", "snippet.py")
+    (call,) = trace.calls
+    (result,) = call.results
+    assert result is not None
+    assert call.steps[0].downstream == (result,)
+    value = trace.value(result)
+    assert value is not None
+    assert value.tolist() == [[2.0], [0.0], [5.5], [0.0]]

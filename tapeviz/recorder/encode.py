@@ -268,6 +268,13 @@ class Encoder:
             "results": [self._gradient(tensor) for tensor in tensors],
             "sparse": [i for i, gradient in enumerate(gradients) if _is_sparse(gradient)],
         }
+        slices = [
+            [i, self._gradient(gradient.indices), rows]
+            for i, gradient in enumerate(gradients)
+            if (rows := private.rows_of_symbolic(gradient))
+        ]
+        if slices:
+            fields["slices"] = slices
         for tensor in tensors:
             if isinstance(tensor, private.EagerTensor):
                 self.tensors.keep(tensor)

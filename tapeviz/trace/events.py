@@ -217,11 +217,14 @@ class CallEnded(_Event, frozen=True, tag="result"):
     """The call came back: a tensor id for each source in flat order (NONE for None), or it raised.
 
     IndexedSlices: ``results`` names the dense tensor, ``sparse`` the indices of such results.
+    In a graph ``results`` names their values; ``slices``: index of such a result, the tensor of its
+    row numbers, and the rows of the dense tensor.
     """
 
     call: int
     results: list[int] = []
     sparse: list[int] = []
+    slices: list[tuple[int, int, int]] = []
     error: str = ""
 
 

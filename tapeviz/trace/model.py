@@ -290,6 +290,9 @@ class Trace:
     """Compiled loops inside of opened calls, by their ops."""
     conditionals: Mapping[OpId, Conditional] = field(default_factory=dict)
     """Conditionals inside of opened calls of which one branch ran, by their ops."""
+    sums: Mapping[TensorId, tuple[TensorId, TensorId]] = field(default_factory=dict)
+    """Gradients that a graph made as IndexedSlices, as dense tensors: their rows and the numbers of
+    these; rows with the same number are added."""
     words: Mapping[TensorId, Word] = field(default_factory=dict)
     """How values inside of opened calls are known, where they are not exact."""
     notes: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from .columns import NumberMap
 from .compiled.bodies import Bodies
 from .compiled.expansion import LocatedEvent
 from .compiled.functions import Functions, copying
+from .compiled.model import Word
 from .compiled.opening import Opening, choose
 from .lines import EventLines
 from .model import (
@@ -50,6 +51,8 @@ from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .values import stats_from
 
+_DENSE = 1 << 60
+"""Taken from the id of a graph's IndexedSlices, it gives that of the dense tensor."""
 _NO_TAPES: frozenset[TapeId] = frozenset()
 """Each call of ``frozenset()`` makes another one, of 216 bytes (Python 3.10 and later)."""
 
@@ -108,6 +111,7 @@ class Reader:
         self._calls: dict[CallId, Call] = {}
         self._begun: dict[CallId, e.CallBegan] = {}
         self._steps: dict[CallId, list[Step]] = {}
+        self._sums: dict[TensorId, tuple[TensorId, TensorId]] = {}
         self._bindings: list[Binding] = []
         self._leaves: list[Leave] = []
         self._names: dict[TensorId, tuple[str, ...]] = {}
@@ -182,7 +186,8 @@ class Reader:
             functions=self._functions.functions(),
             loops=dict(self._functions.loops),
             conditionals=dict(self._functions.conditionals),
-            words=dict(self._functions.words),
+            sums=taken(self._sums),
+            words=self._words_of_values(),
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
@@ -349,13 +354,34 @@ class Reader:
     def _call_ended(self, event: e.CallEnded) -> None:
         call = CallId(event.call)
         if call in self._calls:
+            results = list(event.results)
+            for place, numbers, count in event.slices:
+                results[place] = self._dense(call, results[place], numbers, count)
             self._calls[call] = replace(
                 self._calls[call],
-                results=self._ids.or_none(event.results),
+                results=self._ids.or_none(results),
                 ended=not event.error,
                 error=event.error,
                 end=self._when,
             )
+
+    def _dense(self, call: CallId, rows: int, numbers: int, count: int) -> int:
+        """The id of the dense tensor for IndexedSlices that a gradient call in a graph returned."""
+        known = self._tensors.get(self._ids.one(rows))
+        # NumPy adds no bfloat16.
+        if known is None or known.shape is None or known.dtype == "bfloat16":
+            return rows
+        dense = self._ids.one(rows - _DENSE)
+        self._tensors[dense] = Tensor((known.dtype, (count, *known.shape[1:])))
+        self._sums[dense] = self._ids.one(rows), self._ids.one(numbers)
+        steps = self._steps.get(call, [])
+        for at, step in enumerate(steps):
+            upstream, downstream = (
+                tuple(dense if each == rows else each for each in given)
+                for given in (step.upstream, step.downstream)
+            )
+            steps[at] = Step(step.index, step.op, step.type, upstream, downstream, step.error)
+        return dense
 
     def _step_ran(self, event: e.StepRan) -> None:
         call = self._calls.get(CallId(event.call))
@@ -465,6 +491,11 @@ class Reader:
 
     def _site(self, site: int) -> Site:
         return self._sites.get(site, NOWHERE)
+
+    def _words_of_values(self) -> dict[TensorId, Word]:
+        words = dict(self._functions.words)
+        words |= {dense: words[rows] for dense, (rows, _) in self._sums.items() if rows in words}
+        return words
 
     def _worded(self, call: Call, words: OperandWords, ran: Mapping[int, tuple[int, int]]) -> Call:
         """The call with the snippet's words for its operands, and how often its function ran."""

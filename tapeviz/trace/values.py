@@ -49,6 +49,9 @@ def value_of(trace: Trace, tensor: TensorId) -> Array | None:
     if known is None or known.shape is None or None in known.shape:
         return None
     shape = tuple(size or 0 for size in known.shape)
+    if tensor in trace.sums:
+        rows, numbers = trace.sums[tensor]
+        return _sum_of_rows(value_of(trace, rows), value_of(trace, numbers), shape)
     if tensor in trace.texts:
         return np.array(trace.texts[tensor], dtype=object).reshape(shape)
     if tensor not in trace.places:
@@ -56,6 +59,15 @@ def value_of(trace: Trace, tensor: TensorId) -> Array | None:
     start = trace.places[tensor]
     end = start + math.prod(shape) * as_numpy_dtype(known.dtype).itemsize
     return array_of(memoryview(trace.blob)[start:end], known.dtype, shape)
+
+
+def _sum_of_rows(rows: Array | None, numbers: Array | None, shape: tuple[int, ...]) -> Array | None:
+    """The rows added up by their numbers one after the other, as ``UnsortedSegmentSum`` does."""
+    if rows is None or numbers is None or numbers.size * math.prod(shape[1:]) != rows.size:
+        return None
+    total = np.zeros(shape, rows.dtype)
+    np.add.at(total, numbers.reshape(-1), rows.reshape(-1, *shape[1:]))
+    return total
 
 
 def sample_of(trace: Trace, tensor: TensorId) -> Array | None:
@@ -82,7 +94,8 @@ def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
             return _stats_of_number(_NUMBERS[known.form].unpack_from(trace.blob, place)[0])
     value = value_of(trace, tensor)
     if value is None:
-        return None
+        # Too many to travel: the rows say whether a sum of them can be zero or is no number.
+        return stats_of(trace, trace.sums[stored][0]) if stored in trace.sums else None
     trace.measured[tensor] = measured = measure(value)
     return measured
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from tapeviz.analysis.diagnose import diagnose
 
+from .comparing import same_bits
 from .compiled import CASES, Case
 from .plain_runs import PlainRuns
 from .recorded_runs import recorded
@@ -48,3 +50,28 @@ def test_cause(each: Case, plain: PlainRuns, recorder: Recorder) -> None:
         assert (bridged is None) == (expected is None)
         if bridged is not None and expected is not None:
             np.testing.assert_allclose(bridged, expected, rtol=1e-6)
+
+
+def test_slices_that_a_compiled_step_returns_are_summed(
+    plain: PlainRuns, recorder: Recorder
+) -> None:
+    text = dedent("""\
+        import tensorflow as tf
+        e = tf.Variable(tf.reshape(tf.range(10.0), [5, 2]) / 7.0)
+        @tf.function
+        def step(i):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.gather(e, i) ** 2 / 3.0)
+                loss += tf.reduce_sum(tf.nn.embedding_lookup(e, i[:2]))
+            return tf.convert_to_tensor(tape.gradient(loss, [e])[0])
+        step(tf.constant([0, 1, 1]))
+        g = step(tf.constant([[4, 1], [4, 4]]))
+        """)
+    (named,) = plain.run(text, wanted=["g"]).values
+    with recorded(recorder, text) as run:
+        (result,) = run.trace.calls[-1].results
+        assert result is not None
+        assert run.trace.tensors[result].shape == (5, 2)
+        value = run.trace.value(result)
+        assert value is not None
+        assert same_bits(value, named["g"])

@@ -120,4 +120,14 @@ def dense(slices: Any) -> Any:
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
 
 
+def rows_of_symbolic(slices: Any) -> int:
+    """The rows of the tensor that a graph's IndexedSlices stand for; 0 for anything else, and where
+    they are not known when it is traced."""
+    is_slices = isinstance(slices, tf.IndexedSlices) and slices.dense_shape is not None
+    if not is_slices or type(slices.values) is EagerTensor or not tf.is_tensor(slices.values):
+        return 0
+    shape = tf.get_static_value(slices.dense_shape)
+    return 0 if shape is None else int(shape[0])
+
+
 WIDER = {1: 2, 19: 2, 14: 2, 8: 18}  # DataType: float, half, bfloat16; complex64

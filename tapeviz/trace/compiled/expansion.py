@@ -356,6 +356,7 @@ class Expansion:
                 ]
         elif isinstance(event, e.CallEnded):
             changes["results"] = [name(result) for result in event.results]
+            changes["slices"] = [(place, name(at), rows) for place, at, rows in event.slices]
         elif isinstance(event, e.StepRan):
             changes["op"] = scope.op(event.op)
             changes["upstream"] = [name(gradient) for gradient in event.upstream]
