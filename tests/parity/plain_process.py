@@ -142,6 +142,7 @@ def _run_one(text: str, order: Order, kept: Kept) -> tuple[dict[str, Any], Answe
         module.__dict__["probe"] = kept.probe
     sys.modules["__main__"] = module
     ending: Answer = {"failure": None, "status": None, "traceback": ""}
+    hook = sys.excepthook  # before Python 3.11 a package that pytest needs puts in another
     try:
         exec(compile(text, order["filename"], "exec", dont_inherit=True), module.__dict__)
     except SystemExit as leaving:
@@ -152,13 +153,13 @@ def _run_one(text: str, order: Order, kept: Kept) -> tuple[dict[str, Any], Answe
         line = _line(error, order["filename"])
         ending["failure"] = (type(error).__name__, str(error), line)
         _without_this_file(error)
-        if sys.excepthook is not sys.__excepthook__:
+        if sys.excepthook is not hook:
             sys.excepthook(type(error), error, error.__traceback__)
         elif not os.path.isfile(order["filename"]):
             ending["traceback"] = "".join(traceback.format_exception(error))
         else:
             with contextlib.redirect_stderr(io.StringIO()) as printed:
-                sys.excepthook(type(error), error, error.__traceback__)
+                sys.__excepthook__(type(error), error, error.__traceback__)
             ending["traceback"] = printed.getvalue()
     return module.__dict__, ending
 
