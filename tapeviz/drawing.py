@@ -25,6 +25,7 @@ from .graph.op_graph import OpGraph
 from .graph.trace_index import Links
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
+from .layout.squeezing import squeezed
 from .layout.wrapping import scale_in
 from .scene.compose import compose
 from .scene.model import Overlay, Scene
@@ -54,6 +55,8 @@ _ONWARD = 8.0
 _LEGIBLE = LEGIBLE * 1.03 * 0.95
 """Rings and their words reach out beyond the layout; all in sight is worth text a little
 smaller."""
+_LABELS = 10.0
+"""Px more that rings and their words need above and below."""
 _MORE = 0.25
 """How much more boxes count against text that is smaller than it should be."""
 _FEW = 8
@@ -121,9 +124,10 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
 
 
 def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
-    """The layout of a graph whose boxes have sizes, its frames among them."""
+    """The layout of a graph whose boxes have sizes, its frames among them; its rows are a little
+    closer where all of it can then be read."""
     frames: tuple[Frame, ...] = sized.graph.get("frames", ())
-    return lay_out_nested(
+    layout = lay_out_nested(
         sized,
         {frame.path: frame.parent for frame in frames},
         {frame.path: frame_width(frame) for frame in frames},
@@ -131,6 +135,9 @@ def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
         direction=view.direction,
         room=view.room,
     )
+    if view.layout != "layered":
+        return layout
+    return squeezed(layout, (view.room[0] / _LEGIBLE, view.room[1] / _LEGIBLE - _LABELS))
 
 
 def _fits_in(

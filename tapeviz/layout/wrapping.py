@@ -52,7 +52,7 @@ def worth_in(bounds: Rect, room: tuple[float, float]) -> float:
 def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
     """The layout in columns if these can be shown larger in ``room`` (width, height in px), else as
     it is. Only a layout that runs down is cut."""
-    plain = worth_in(layout.bounds, room)
+    plain = scale_in(layout.bounds, room)
     if plain >= READABLE or layout.direction != "down" or len(layout.rects) < 3:
         return layout
     gaps = _gaps(layout)
@@ -64,9 +64,9 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
             continue
         made = _Columns(layout, cuts).laid()
         over = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
-        worth = worth_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
-        if made is not None and worth > least:
-            best, least = made, worth * 1.04
+        scale = scale_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
+        if made is not None and scale > least:
+            best, least = made, scale * 1.04
     return best
 
 

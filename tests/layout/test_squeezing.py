@@ -1,0 +1,48 @@
+"""Rows closer together: what fits then is in order, what would not stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+from test_wrapping import apart, chain
+
+from tapeviz.layout import lay_out, lay_out_nested
+from tapeviz.layout.squeezing import squeezed
+
+
+def test_rows_come_closer_until_the_picture_fits() -> None:
+    graph = chain(12, seed=1)
+    plain = lay_out(graph)
+    room = (plain.bounds.width, plain.bounds.height - 40)
+    layout = squeezed(plain, room)
+    assert layout.bounds.height == pytest.approx(room[1])
+    rects = list(layout.rects.values())
+    assert all(apart(a, b) for i, a in enumerate(rects) for b in rects[:i])
+    for name, rect in layout.rects.items():
+        before = plain.rects[name]
+        assert (rect.x, rect.width, rect.height) == (before.x, before.width, before.height)
+    for (source, target, _), line in layout.routes.items():
+        assert line[0][1] == pytest.approx(layout.rects[source].bottom)
+        assert line[-1][1] == pytest.approx(layout.rects[target].top)
+        assert all(-1 <= y <= room[1] + 1 for _, y in line)
+
+
+def test_what_would_not_fit_keeps_its_gaps() -> None:
+    plain = lay_out(chain(12))
+    width, height = plain.bounds.width, plain.bounds.height
+    assert squeezed(plain, (width, height)) is plain
+    assert squeezed(plain, (width, height / 2)) is plain
+    assert squeezed(plain, (width - 10, height - 10)) is plain
+
+
+def test_the_inside_of_a_frame_is_not_squeezed() -> None:
+    graph = chain(8)
+    for i in (3, 4, 5):
+        graph.nodes[str(i)]["frame"] = "f"
+    plain = lay_out_nested(graph, {"f": ""}, {"f": (80.0, 30.0)})
+    layout = squeezed(plain, (plain.bounds.width, plain.bounds.height - 20))
+    frame, before = layout.frames["f"], plain.frames["f"]
+    assert frame.height == before.height
+    assert frame.y < before.y
+    for i in (3, 4, 5):
+        moved = before.y - frame.y
+        assert layout.rects[str(i)].y == pytest.approx(plain.rects[str(i)].y - moved)
