@@ -129,3 +129,21 @@ def test_a_number_that_an_op_was_set_up_with_left_tensorflow(recorder: Recorder)
     cause = diagnose(trace).calls[0].findings[0].cause
     assert cause is not None
     assert (cause.kind, cause.line) == ("left-tensorflow", 4)
+
+
+def test_a_constant_that_python_chose_is_told_with_the_choice(recorder: Recorder) -> None:
+    from tapeviz.analysis.diagnose import diagnose
+    from tapeviz.recording import Snippet
+
+    text = (
+        "import tensorflow as tf\nw = tf.Variable(0.8)\ndef penalty(w):\n"
+        "    if tf.abs(w) < 1.0:\n        return tf.constant(0.0)\n    return w ** 2\n"
+        "with tf.GradientTape() as tape:\n    loss = penalty(w)\ntape.gradient(loss, w)\n"
+    )
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    finding = diagnose(trace).calls[0].findings[0]
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == ("not-connected", 4)
+    assert "Line 4 asks whether something made from w is true" in finding.message

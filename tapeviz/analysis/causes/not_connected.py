@@ -14,12 +14,18 @@ from ..flow.ends import Ends, ends_of
 from ..model import Cause, Evidence
 from .questions import Unlinked
 
-How = Literal["constant", "swapped", "statistics", "form"]
+How = Literal["constant", "chosen", "swapped", "statistics", "form"]
 _HOW: dict[How, str] = {
     "constant": (
         "{target} is a constant: no operation on any tensor made it. "
         "A number that Python chose, say by an if, has no derivative. "
         "Compute {target} from {source} with tf operations."
+    ),
+    "chosen": (
+        "Line {line} asks whether something made from {source} is true, and what Python went on "
+        "with gave {target} as a constant: no operation on any tensor made it. A choice has no "
+        "derivative. Compute {target} from {source} in what follows that choice, too, or weigh "
+        "both outcomes by a sigmoid."
     ),
     "swapped": (
         "{source} was computed from {target}, not the other way round. "
@@ -109,7 +115,7 @@ class NotConnected(Evidence):
             return self.slope.sentence(target, source)
         if self.how is not None:
             words = f"{cause.op_words or 'an op'} on line {cause.line}"
-            return _HOW[self.how].format(target=target, source=source, op=words)
+            return _HOW[self.how].format(target=target, source=source, op=words, line=cause.line)
         words = _two_ends(self.ends or Ends(), target, source)
         return f"{target} was not computed from {source}. {words}"
 
@@ -235,8 +241,26 @@ def not_connected(asked: Unlinked) -> Cause:
 def unconnected(facts: CallFacts, source: Operand) -> Cause:
     """As :func:`not_connected`, for a source that may be no tensor of the recording."""
     how = _how(facts, source)
+    if how == "constant" and (line := _choice(facts, source)):
+        return facts.cause(NotConnected("chosen"), line)
     evidence = NotConnected(how, None if how else ends_of(facts, source))
     return facts.cause(evidence, facts.call.line)
+
+
+def _choice(facts: CallFacts, source: Operand) -> int:
+    """The line of the last truth value that the snippet took of something made from the source
+    while the tape recorded; 0 if there is none."""
+    tape, flow = facts.tape, facts.flow
+    if tape is None or source.tensor is None:
+        return 0
+    starts = facts.paths.starts(source.tensor)
+    for leave in reversed(facts.trace.leaves):
+        if leave.how != "bool" or not tape.is_recording(leave.when) or not leave.site.line:
+            continue
+        made_from = flow.ancestry([flow.position_left(leave)])
+        if leave.when < facts.call.when and made_from.leads_from(starts):
+            return leave.site.line
+    return 0
 
 
 def _how(facts: CallFacts, source: Operand) -> How | None:
