@@ -81,7 +81,7 @@ class Recombination:
         if result is None:
             # A gradient function may answer for an input that the tape does not follow.
             assert not (shares and self._is_on_tape(tensor)), f"{where}: None of {len(shares)}"
-        elif not shares:
+        elif not shares or not self._is_on_tape(tensor):
             assert self._call.unconnected == "zero", where
             assert not np.any(self._recorded.value(result)), where
         else:
