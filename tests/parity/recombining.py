@@ -81,11 +81,11 @@ class Recombination:
         if result is None:
             # A gradient function may answer for an input that the tape does not follow.
             assert not (shares and self._is_on_tape(tensor)), f"{where}: None of {len(shares)}"
-        elif not shares or not self._is_on_tape(tensor):
+        elif shares and (self._is_on_tape(tensor) or np.any(self._recorded.value(result))):
+            self._agree(result, shares, where)
+        else:
             assert self._call.unconnected == "zero", where
             assert not np.any(self._recorded.value(result)), where
-        else:
-            self._agree(result, shares, where)
 
     def _is_on_tape(self, tensor: TensorId) -> bool:
         trace, tape = self._recorded.trace, self._call.tape
