@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -147,3 +148,16 @@ def test_a_tape_told_to_watch_nothing_is_named_by_its_own_line(recorder: Recorde
     assert (reset.cause.kind, reset.cause.line) == ("outside-tape", 8)
     assert "Line 8 resets the tape" in reset.message
     assert "line 7 among it" in reset.message
+
+
+def test_a_variable_of_another_model_with_the_same_name_is_not_taken_for_this_one() -> None:
+    from tapeviz.analysis.causes.not_connected import NotConnected
+    from tapeviz.analysis.flow.ends import Ends
+    from tapeviz.analysis.model import Cause
+
+    ends = Ends(target_line=6, made_from="dense/bias and dense/kernel")
+    for variables, other in ((("dense/kernel",), True), (("dense/bias",), False)):
+        evidence = NotConnected(None, replace(ends, variables=variables))
+        words = evidence.sentence(Cause(evidence, 7, ""), "loss", "dense/kernel")
+        assert ("another variable of the same name" in words) == other
+        assert ("uses this dense/kernel: loss (line 6)" in words) == other

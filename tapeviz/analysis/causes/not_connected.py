@@ -125,6 +125,12 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
     place = f"{target} (line {ends.target_line})" if ends.target_line else target
     other = f"{place} is made from {ends.made_from or 'constants'} alone"
     reaches = ends.reaches
+    if not reaches and source in ends.variables:
+        return (
+            f"Nothing that ran while the tape recorded uses this {source}: {place} is made from "
+            f"another variable of the same name, as a copy of a model has. Ask for the variables "
+            f"of the model that {target} was computed with."
+        )
     if not reaches:
         return (
             f"Nothing that ran while the tape recorded uses {source}, and {other}. "
