@@ -24,9 +24,12 @@ Record = Callable[..., Recorded]
 def installed() -> ModuleType:
     """The module by itself: the package's private names would import TensorFlow."""
     package, private = ModuleType("_alone"), ModuleType("_alone.private")
+    hooks, instrument = ModuleType("_alone.hooks"), ModuleType("_alone.hooks.instrument")
     vars(package).update(__path__=[], private=private)
     vars(private).update(CODE_WITH_CALLBACKS=None)
-    sys.modules[package.__name__], sys.modules[private.__name__] = package, private
+    vars(instrument).update(BIND="bind")
+    for alone in (package, private, hooks, instrument):
+        sys.modules[alone.__name__] = alone
     path = Path(RECORDER) / "installed.py"
     spec = importlib.util.spec_from_file_location("_alone.installed", path)
     assert spec is not None
