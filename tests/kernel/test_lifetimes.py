@@ -151,8 +151,9 @@ def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["sum(range(10**12))", "import time; time.sleep(300)"])
-def test_when_we_are_killed_all_goes(ending):
-    """Our process, killed without a word: fork server, kernel and the snippet's child go, too."""
+def test_when_we_are_killed_all_goes(ending, tmp_path):
+    """Our process, killed without a word: fork server, kernel and the snippet's child go, too, and
+    a file that AutoGraph wrote for the snippet."""
     program = (
         "import sys, time\n"
         "from pathlib import Path\n"
@@ -179,9 +180,13 @@ def test_when_we_are_killed_all_goes(ending):
         pids = __import__("json").loads(process.stdout.readline())["pids"]
         assert len(folders) == 2
         assert all(map(is_alive, pids))
+        generated = tmp_path / "__autograph_generated_file_x.py"
+        generated.touch()
+        (Path(folders[1], "g1") / generated.name).symlink_to(generated)
         process.kill()
     wait_until(lambda: not any(map(is_alive, pids)), 3)
     wait_until(lambda: not any(map(os.path.exists, folders)), 3)
+    assert not generated.exists()
 
 
 def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(tmp_path):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import glob
 import importlib
 import json
 import os
@@ -94,6 +95,11 @@ class ForkServer:
 
     def _remove_folders(self) -> None:
         for folder in self._folders:
+            # The files that AutoGraph wrote in killed kernels: the recorder left links to them, in
+            # the folders that ``KernelFiles.generated_code`` names.
+            for link in glob.glob(os.path.join(folder, "g*", "__autograph_generated_file*")):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.realpath(link))
             shutil.rmtree(folder, ignore_errors=True)
 
     def _listen(self) -> bool:
