@@ -119,5 +119,11 @@ class DockCard(QDockWidget):
         self._title.give_header(stage)
         self.update()
 
+    def fold(self, is_folded: bool) -> bool:
+        """Hide the panel, so that only its tab is left, or show it again; whether that is new."""
+        is_new = is_folded != self.panel.isHidden()
+        self.panel.setHidden(is_folded)
+        return is_new
+
     def paintEvent(self, event: QPaintEvent) -> None:
         paint_card(self, self._theme, self.is_tabbed)

@@ -13,7 +13,8 @@ ROOMY, WIDE = 800, 1300
 """Px of height and width of a window that is not small."""
 GRAPH = 260
 """Px of width that the graph never falls below."""
-GAPS = 40
+GAPS, GAPS_DOWN = 40, 30
+"""Px of width between three cards in a row and around them, and of height for two."""
 LEAST_SOURCE, LEAST_NARROW = 480, 400
 """Px of width for 44 columns of the source between their line numbers and a badge; the second in a
 narrow window."""
@@ -29,12 +30,14 @@ NARROW = 1160
 
 @dataclass(frozen=True, slots=True)
 class DockSizes:
-    """Px: widths of source, diagnosis and backprop, height of the docks below."""
+    """Px: widths of source, diagnosis and backprop, height of the docks below (0: what they need),
+    height of the source where the diagnosis is below it (0: half)."""
 
     source: int
     diagnosis: int
     below: int
     backprop: int
+    source_height: int = 0
 
 
 def sizes_by_content(width: int, height: int, source: int, below: int, graph: int = 0) -> DockSizes:
@@ -54,14 +57,17 @@ def sizes_by_content(width: int, height: int, source: int, below: int, graph: in
     below = min(max(below, at_least), round(MOST_BELOW * height))
     lower = width - GAPS - (diagnosis if has_tall_diagnosis(width, height) else 0)
     backprop = round(0.56 * lower)
-    if is_narrow(width):
-        diagnosis = lower - backprop
     return DockSizes(min(source, widest), diagnosis, below, backprop)
 
 
 def is_narrow(width: int) -> bool:
-    """Whether the diagnosis is beside the steps, and the tensor has a tab there."""
+    """Whether the diagnosis is below the source, and the tensor has a tab beside the steps."""
     return width < NARROW
+
+
+def has_drawer(width: int, height: int) -> bool:
+    """Whether the panels below the graph are folded to their tabs until they are used."""
+    return is_narrow(width) and height < ROOMY
 
 
 def has_tall_diagnosis(width: int, height: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer
@@ -14,8 +16,10 @@ from ..panels.panel import Panel
 from .cards import HEIGHT, RADIUS, DockCard, MiddleCard
 from .sizes import (
     GAPS,
+    GAPS_DOWN,
     DockSizes,
     SizesByHand,
+    has_drawer,
     has_tall_diagnosis,
     is_narrow,
     sizes_by_content,
@@ -63,6 +67,8 @@ class Stage(QMainWindow):
         """Docks are sized by their content: the user has not moved any."""
         self.by_hand = SizesByHand()
         self._dragged_from: DockSizes | None = None
+        self.is_drawer_open = False
+        """Whether the panels below the graph are open in a window that folds them to their tabs."""
         self._fit = QTimer(self)
         self._fit.setSingleShot(True)
         self._fit.timeout.connect(self.share_room)
@@ -73,7 +79,6 @@ class Stage(QMainWindow):
     def place_docks(self) -> None:
         """Put every dock where it is at first."""
         docks = self.docks
-        self.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM)
         self.setCorner(Qt.Corner.BottomRightCorner, BOTTOM)
         self._stand_by_width(is_narrow(self.width()))
         for dock in docks.values():
@@ -85,15 +90,18 @@ class Stage(QMainWindow):
         self.share_room()
 
     def _stand_by_width(self, narrow: bool) -> None:
-        """Place the docks; in a narrow window the diagnosis takes the tensor's place below, and the
-        tensor gets a tab."""
+        """Place the docks; in a narrow window the diagnosis stands below the source, and the tensor
+        gets a tab."""
         docks = self.docks
+        self.setCorner(Qt.Corner.BottomLeftCorner, LEFT if narrow else BOTTOM)
         lower = ["backprop", *(("tensor",) if narrow else ()), "over_time", "output"]
         lower += [name for name in docks if name not in {"source", "diagnosis", "tensor", *lower}]
         for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
             self.addDockWidget(area, docks[name])
-        beside = docks["diagnosis" if narrow else "tensor"]
-        self.splitDockWidget(docks["backprop"], beside, Qt.Orientation.Horizontal)
+        if narrow:
+            self.splitDockWidget(docks["source"], docks["diagnosis"], Qt.Orientation.Vertical)
+        else:
+            self.splitDockWidget(docks["backprop"], docks["tensor"], Qt.Orientation.Horizontal)
         for before, name in pairwise(lower):
             self.tabifyDockWidget(docks[before], docks[name])
 
@@ -103,7 +111,7 @@ class Stage(QMainWindow):
             return
         width, height = self.width(), self.height()
         narrow = is_narrow(width)
-        if narrow != (self.dockWidgetArea(self.docks["diagnosis"]) == BOTTOM):
+        if self.dockWidgetArea(self.docks["diagnosis"]) != (LEFT if narrow else RIGHT):
             front = self._in_front()
             self._stand_by_width(narrow)
             self.docks[front].raise_()
@@ -116,16 +124,45 @@ class Stage(QMainWindow):
         graph = self.middle.panel.wanted_room().width()
         content = sizes_by_content(width, height, source, below, graph)
         sizes = self.by_hand.of(width, height) or content
-        across = Qt.Orientation.Horizontal
+        across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        is_folded = has_drawer(width, height) and not self.is_drawer_open
+        for dock in (docks[name] for name in (*LOWER, "tensor")):
+            if dock.fold(is_folded and not dock.isFloating()):
+                self._share_later()  # once more, when docks know the least that they need now
+        self.resizeDocks(
+            [docks["backprop"]], [1 if is_folded else sizes.below or content.below], down
+        )
         if narrow:
-            self.resizeDocks([docks["source"]], [sizes.source], across)
-        else:
-            sides = [docks["source"], docks["diagnosis"]]
-            self.resizeDocks(sides, [sizes.source, sizes.diagnosis], across)
-        self.resizeDocks([docks["backprop"]], [sizes.below], Qt.Orientation.Vertical)
-        lower = [docks["backprop"], docks["diagnosis" if narrow else "tensor"]]
+            left = [docks["source"], docks["diagnosis"]]
+            self.resizeDocks(left[:1], [sizes.source], across)
+            upper = sizes.source_height or height // 2
+            self.resizeDocks(left, [upper, max(height - GAPS_DOWN - upper, 1)], down)
+            return
+        sides = [docks["source"], docks["diagnosis"]]
+        self.resizeDocks(sides, [sizes.source, sizes.diagnosis], across)
+        lower = [docks["backprop"], docks["tensor"]]
         rest = width - GAPS - sizes.backprop - (sizes.diagnosis if is_tall else 0)
         self.resizeDocks(lower, [sizes.backprop, max(rest, 1)], across)
+
+    def bring(self, name: str, opens: bool = True) -> None:
+        """Show a dock in front of those that share its place; ``opens``: unfold them, too."""
+        dock = self.docks[name]
+        dock.show()
+        dock.raise_()
+        if opens and self.dockWidgetArea(dock) == BOTTOM:
+            self.open_drawer()
+
+    def open_drawer(self, is_open: bool = True) -> None:
+        """Unfold the panels below the graph, or fold them to their tabs, where there is no room for
+        both."""
+        if is_open != self.is_drawer_open:
+            self.is_drawer_open = is_open
+            self.share_room()
+
+    def _use_tab(self, bar: QTabBar, index: int) -> None:
+        """A click on a tab opens the drawer, one on the tab in front folds it again."""
+        if index >= 0 and has_drawer(self.width(), self.height()):
+            self.open_drawer(not self.is_drawer_open or index != bar.currentIndex())
 
     def _share_later(self) -> None:
         self._fit.start(0)
@@ -139,6 +176,7 @@ class Stage(QMainWindow):
             docks["diagnosis"].width(),
             shown.height() + tabs,
             shown.width(),
+            docks["source"].height() if is_narrow(self.width()) else 0,
         )
 
     def _in_front(self) -> str:
@@ -161,11 +199,23 @@ class Stage(QMainWindow):
         if event.type() == QEvent.Type.MouseButtonPress:
             self._dragged_from = self._sizes()
         elif event.type() == QEvent.Type.MouseButtonRelease and self._dragged_from is not None:
-            sizes = self._sizes()
-            if sizes != self._dragged_from:
-                self.by_hand.keep(self.width(), self.height(), sizes)
+            self._keep_dragged(self._dragged_from)
             self._dragged_from = None
         return done
+
+    def _keep_dragged(self, before: DockSizes) -> None:
+        """Keep the sizes that the mouse made of those before, for windows of this size."""
+        width, height, sizes = self.width(), self.height(), self._sizes()
+        if sizes == before:
+            return
+        if has_drawer(width, height) and not self.is_drawer_open:
+            if sizes.below > before.below:
+                self.is_drawer_open = True
+            else:
+                kept = self.by_hand.of(width, height)
+                sizes = replace(sizes, below=kept.below if kept is not None else 0)
+        self.by_hand.keep(width, height, sizes)
+        self._share_later()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -198,6 +248,7 @@ class Stage(QMainWindow):
             bar.setExpanding(False)
             bar.installEventFilter(self)
             bar.currentChanged.connect(self._tidy_later)
+            bar.tabBarClicked.connect(partial(self._use_tab, bar))
             bar.setAccessibleName("Panels")
 
     def _bar_of(self, dock: DockCard, bars: list[QTabBar]) -> QTabBar | None:

@@ -108,6 +108,7 @@ class Window(QMainWindow):
         QWidget.setTabOrder(self.source.editor, self.graph.view)
         QWidget.setTabOrder(self.graph.view, self.diagnosis.focus_target())
         self._is_first_show = True
+        self._is_stepping = False
         self._restore()
         self.apply_theme()
         self.setWindowIcon(QIcon(str(resource("icons", "tapeviz.svg"))))
@@ -159,6 +160,7 @@ class Window(QMainWindow):
         document.failed.connect(trouble.note)
         document.trace_changed.connect(self._turn_to_trouble)
         document.question_changed.connect(self._turn_to_question)
+        document.step_changed.connect(self._turn_to_steps)
         self.top_bar.searched.connect(self.graph.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.graph.stale.run_requested.connect(lambda: self.run())
@@ -240,10 +242,8 @@ class Window(QMainWindow):
         if name == "graph":
             self.graph.focus_target().setFocus()
             return
-        dock = self.stage.docks[name]
-        dock.show()
-        dock.raise_()
-        dock.panel.focus_target().setFocus()
+        self.stage.bring(name)
+        self.stage.docks[name].panel.focus_target().setFocus()
 
     def focusNextPrevChild(self, is_forward: bool) -> bool:
         """Let Tab skip widgets in docks that are hidden behind other tabs."""
@@ -310,14 +310,20 @@ class Window(QMainWindow):
     def _turn_to_trouble(self) -> None:
         """After a run, bring the output to the front if it raised, else the steps."""
         if self.document.trace.failure is not None:
-            self.stage.docks["output"].raise_()
+            self.stage.bring("output", opens=False)
         elif self.document.trace.ops:
-            self.stage.docks["backprop"].raise_()
+            self.stage.bring("backprop", opens=False)
 
     def _turn_to_question(self) -> None:
         """Bring the output to the front while ``input()`` waits for a line."""
         if self.document.runs.question is not None:
             self.call_panel("output")
+
+    def _turn_to_steps(self) -> None:
+        """Unfold the steps when stepping begins; who folds them on the way has them folded."""
+        began, self._is_stepping = not self._is_stepping, self.document.step is not None
+        if began and self._is_stepping:
+            self.stage.open_drawer()
 
     def first_cause(self) -> Cause | None:
         call = self.document.current_call
@@ -361,6 +367,7 @@ class Window(QMainWindow):
         has_places = self.stage.restoreState(self.settings.blob("docks"), VERSION)
         self.stage.fits_content = not has_places or self.settings.flag("fits-content", True)
         self.stage.by_hand = SizesByHand(self.settings.text("sizes"))
+        self.stage.is_drawer_open = self.settings.flag("lower-panels-open")
         self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
         self.document.mending.tries_fixes = self.settings.flag("fixes", True)
         self._restore_view()
@@ -402,6 +409,7 @@ class Window(QMainWindow):
         self.settings.keep("docks", self.stage.saveState(VERSION))
         self.settings.keep("fits-content", self.stage.fits_content)
         self.settings.keep("sizes", self.stage.by_hand.text())
+        self.settings.keep("lower-panels-open", self.stage.is_drawer_open)
         self.settings.keep("text-size", self.source.editor.size_px)
         self._keep_view()
         self.settings.write()

@@ -11,6 +11,7 @@ from tapeviz.app.sizes import (
     LEAST_SOURCE,
     DockSizes,
     SizesByHand,
+    has_drawer,
     is_narrow,
     sizes_by_content,
 )
@@ -42,8 +43,14 @@ def test_each_dock_has_room_and_the_graph_keeps_its_own(
     assert height - sizes.below > 230
 
 
+def test_only_small_windows_fold_the_panels_below() -> None:
+    assert has_drawer(1024, 600)
+    assert not has_drawer(1440, 800)
+    assert not has_drawer(1024, 980)
+
+
 def test_sizes_by_hand_are_kept_for_windows_of_that_size() -> None:
-    kept, sizes = SizesByHand(), DockSizes(500, 300, 250, 600)
+    kept, sizes = SizesByHand(), DockSizes(500, 300, 250, 600, 310)
     kept.keep(1440, 800, sizes)
     assert kept.of(1440, 800) == sizes
     assert kept.of(1420, 830) == sizes
@@ -52,5 +59,6 @@ def test_sizes_by_hand_are_kept_for_windows_of_that_size() -> None:
     assert again.of(1440, 800) == sizes
     again.forget(1440, 800)
     assert again.of(1440, 800) is None
+    assert SizesByHand("[[[1440, 800], [500, 300, 250, 600]]]").of(1440, 800) is not None
     assert SizesByHand("no sizes").of(1, 1) is None
     assert SizesByHand('[[["a", 2], 3]]').of(1, 1) is None

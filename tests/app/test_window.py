@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QMouseEvent, QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.actions import ACTIONS
@@ -499,8 +499,64 @@ def test_panels_have_the_room_that_their_content_needs(qtbot: QtBot, window: Win
         sizes = sizes_by_content(width, stage.height(), editor.wanted_width(), 0)
         wanted = sizes.source
         qtbot.waitUntil(lambda w=wanted: abs(stage.docks["source"].width() - w) <= 4)
-        assert stage.docks["backprop"].height() >= steps.wanted_room().height()
+        stage.open_drawer()
+        qtbot.waitUntil(lambda: stage.docks["backprop"].height() >= steps.wanted_room().height())
         assert stage.middle.width() >= GRAPH
+
+
+def test_a_small_window_folds_the_panels_below_until_they_are_used(
+    qtbot: QtBot, ran: Window, settings: Settings
+) -> None:
+    stage, graph = ran.stage, ran.stage.middle
+    ran.resize(1024, 700)
+
+    def is_folded() -> bool:
+        return graph.height() > 0.8 * stage.height() and not ran.backprop.isVisible()
+
+    def is_open() -> bool:
+        return graph.height() < 0.6 * stage.height()
+
+    def click_tab(title: str) -> None:
+        (bar,) = (bar for bar in stage.findChildren(QTabBar) if bar.isVisible())
+        index = [bar.tabText(i) for i in range(bar.count())].index(title)
+        qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(index).center())
+
+    qtbot.waitUntil(is_folded)
+    click_tab("Output")
+    qtbot.waitUntil(lambda: is_open() and ran.output.isVisible())
+    click_tab("Backprop")
+    qtbot.waitUntil(lambda: is_open() and ran.backprop.isVisible())
+    click_tab("Backprop")
+    qtbot.waitUntil(is_folded)
+    ran.document.stepping.forward()
+    qtbot.waitUntil(lambda: is_open() and ran.backprop.table.isVisible())
+    click_tab("Backprop")
+    ran.document.stepping.forward()
+    qtbot.waitUntil(is_folded)
+    ran.call_panel("output")
+    qtbot.waitUntil(lambda: is_open() and ran.output.isVisible())
+    ran.close()
+    assert settings.flag("lower-panels-open")
+
+
+def test_the_source_of_a_small_window_keeps_the_height_it_was_given(
+    qtbot: QtBot, ran: Window, settings: Settings
+) -> None:
+    stage, dock = ran.stage, ran.stage.docks["source"]
+    ran.resize(1024, 700)
+    qtbot.waitUntil(lambda: stage.docks["diagnosis"].y() > dock.geometry().bottom())
+    qtbot.wait(50)
+    before = dock.height()
+    gap = QPoint(dock.x() + 100, dock.geometry().bottom() + 5)
+    drag(stage, gap, gap + QPoint(0, 60))
+    qtbot.waitUntil(lambda: dock.height() > before + 30)
+    by_hand = dock.height()
+    stage.share_room()
+    assert abs(dock.height() - by_hand) <= 2
+    ran.close()
+    kept = SizesByHand(settings.text("sizes")).of(stage.width(), stage.height())
+    assert kept is not None
+    assert abs(kept.source_height - by_hand) <= 2
 
 
 def test_sizes_dragged_by_hand_are_those_of_windows_of_that_size(
