@@ -9,11 +9,12 @@ import numpy as np
 
 from ..text.source import SourceText
 from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
+from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
 from .flow.dataflow import DataFlow
 from .flow.walk import walk
-from .flow.walked import Walked, gradients_of, norm_of
+from .flow.walked import Walked, gradients_of
 from .judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,

@@ -7,7 +7,7 @@ certainly not what the snippet meant: ordinary code never sees one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -57,8 +57,8 @@ def incomplete(trace: Trace) -> Iterator[Warned]:
 
 def broadcast_loss(facts: CallFacts) -> Iterator[Warned]:
     """``(16,)`` minus ``(16, 1)`` is ``(16, 16)``: every label is compared with every output."""
-    for op in _passed(facts):
-        if op.type not in _COMPARING or len(op.inputs) != 2:
+    for op in _passed(facts, _COMPARING):
+        if len(op.inputs) != 2:
             continue
         shapes = [_shape(facts, tensor) for tensor in op.inputs]
         long, column = sorted(shapes, key=len)
@@ -101,8 +101,8 @@ def summed_target(facts: CallFacts) -> Iterator[Warned]:
 
 def shared_ties(facts: CallFacts) -> Iterator[Warned]:
     """``reduce_max`` over equal largest elements shares the gradient out evenly among them."""
-    for op in _passed(facts):
-        if op.type not in ("Max", "Min") or len(op.inputs) != 2 or op.call is not None:
+    for op in _passed(facts, ("Max", "Min")):
+        if len(op.inputs) != 2 or op.call is not None:
             continue
         ties = _ties(facts, op)
         if ties > 1:
@@ -261,11 +261,14 @@ def _is_own_state(facts: CallFacts, op: Op, source: TensorId) -> bool:
     return TensorId(facts.trace.writes[op.id].variable) == source
 
 
-def _passed(facts: CallFacts) -> Iterator[Op]:
-    """The ops that a gradient passed."""
+def _passed(facts: CallFacts, types: Collection[str]) -> Iterator[Op]:
+    """The ops of these types that a gradient passed."""
+    ops = facts.trace.ops
     for step in facts.steps:
-        op = facts.trace.ops.get(step.op) if step.op is not None else None
-        if op is not None and any(gradient is not None for gradient in step.downstream):
+        op = ops.get(step.op) if step.op is not None else None
+        if op is None or op.type not in types:
+            continue
+        if any(gradient is not None for gradient in step.downstream):
             yield op
 
 

@@ -14,7 +14,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from ..errors import TapevizError
 
 _PAUSES = 3
-"""So many times as long as optional work took passes before the next of its kind."""
+"""So many times as long as optional work took passes before the next of its kind; of work that
+takes more than a second longer still, since what is asked for meanwhile has to wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,11 @@ class Background(QObject):
 
     def is_due(self, kind: str) -> bool:
         """Whether work that may as well be left out, or come later, is to be done now: none of its
-        kind is under way, and it gets a quarter of the time at most."""
+        kind is under way, and it gets a quarter of the time at most, of more than a second's
+        work less."""
         ended, seconds = self._took.get(kind, (0.0, 0.0))
-        return kind not in self.busy and time.monotonic() > ended + _PAUSES * seconds
+        pause = _PAUSES * seconds * max(seconds, 1.0)
+        return kind not in self.busy and time.monotonic() > ended + pause
 
     def forget_times(self) -> None:
         """Let all work be due at once: another run begins, and may be faster than the last."""

@@ -294,7 +294,8 @@ class Document(QObject):
         self._picturing.relink()
         self.diagnosis_changed.emit()
         self.step_changed.emit()
-        self._picturing.compose()
+        if "arrange" not in self.background.busy:  # else the scene comes with that graph
+            self._picturing.compose()
 
     def follow(self, successors: Mapping[NodeId, NodeId]) -> None:
         """Keep the selection when the graph of another call replaces this one; drop it if that has

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -46,39 +46,52 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
     if shown is None:
         return UNLIT
     flow = shown.flow
-    norms = {*flow.bridges.values()}
-    walked: dict[Link, float | None] = {}
-    """Those edges that have a wire: of a long pass few."""
+    asked = {name for tensor in flow.sources for name in boxes_of(base, tensor, shown)}
+    is_followed = _followed_test(base, shown)
+    norms: set[float | None] = {*flow.bridges.values()}
+    on_wires: dict[EdgeKey, set[float | None]] = {}
+    """The norms on each wire: of a long pass few edges have one, or many the same."""
+    parts: dict[str, set[EdgeKey]] = {}
     for link, norm in flow.walked.items():
         norms.add(norm)
-        if link in base.edges:
-            walked[link] = norm
-    widths = widths_of(norms)
-    asked = {name for tensor in flow.sources for name in boxes_of(base, tensor, shown)}
+        keys = base.edges.get(link)
+        if keys is None:
+            continue
+        if link[0] in base.holders:
+            _add_parts(base, link[0], keys, parts)
+        if is_followed(link[0]):
+            for key in keys:
+                on_wires.setdefault(key, set()).add(norm)
+    spread = spread_of(norms)
 
-    def widest(norms: Mapping[Link, float | None]) -> dict[EdgeKey, float]:
-        found = _widest(base, norms, widths).items()
-        return {k: w for k, w in found if k[0] in asked or not is_constant(base, k[0])}
+    def widest(norms: Mapping[EdgeKey, set[float | None]]) -> dict[EdgeKey, float]:
+        return {
+            key: max(width_of(norm, spread) for norm in _extremes(some))
+            for key, some in norms.items()
+            if key[0] in asked or not is_constant(base, key[0])
+        }
 
-    is_followed = _followed_test(base, shown)
-    inside = [link for step in shown.steps for link in links_inside(base.trace, step)]
-    gradient = widest(
-        dict.fromkeys(inside)
-        | {link: norm for link, norm in walked.items() if is_followed(link[0])}
-    )
+    for step in shown.steps:
+        for link in links_inside(base.trace, step):
+            if not (is_followed(link[0]) and link in flow.walked):
+                for key in base.edges.get(link, ()):
+                    on_wires.setdefault(key, set()).add(None)
+    gradient = widest(on_wires)
     cut = {key: cause for link, cause in flow.cuts.items() for key in base.edges.get(link, ())}
     cut |= _cut_at_source(base, shown, cut)
     bridge: dict[EdgeKey, float] = {}
     if show_bridge:
         bridge = (
-            widest(flow.bridges) | _bridge_writes(base, flow) | _bridge_without_steps(base, shown)
+            widest(_by_wire(base, flow.bridges))
+            | _bridge_writes(base, flow)
+            | _bridge_without_steps(base, shown)
         )
     gradient = {key: width for key, width in gradient.items() if key not in cut}
     return Lighting(
         gradient,
         {key: width for key, width in bridge.items() if key not in gradient},
         cut,
-        _fan_outs(base, walked),
+        frozenset(name for name, keys in parts.items() if len(keys) > 1),
         _front(base, shown, cut),
     )
 
@@ -186,30 +199,42 @@ def _front(
     return frozenset(front) or frozenset(cut)
 
 
-def widths_of(norms: Collection[float | None]) -> dict[float | None, float]:
-    """Width in px for each norm of a call: 1.5 to 5, linear in the logarithm."""
-    logs = {n: math.log(n) for n in norms if n is not None and 0 < n < math.inf}
-    widths: dict[float | None, float] = {
-        n: WIDTHS["gradient"] if n is None or n > 0 else LEAST_WIDTH for n in norms
-    }
-    if logs:
-        low, high = min(logs.values()), max(logs.values())
-        span = max(high - low, _LEAST_SPAN)
-        start = (low + high - span) / 2
-        for norm, log in logs.items():
-            share = (log - start) / span
-            widths[norm] = round(LEAST_WIDTH + (MOST_WIDTH - LEAST_WIDTH) * share, 2)
-    return widths
+def spread_of(norms: Iterable[float | None]) -> tuple[float, float] | None:
+    """The logarithms of the norms that have the least and the largest width: those of the smallest
+    and the largest, and at least a factor of 1,000 apart. None if no norm is positive."""
+    positive = [norm for norm in norms if norm is not None and 0 < norm < math.inf]
+    if not positive:
+        return None
+    low, high = math.log(min(positive)), math.log(max(positive))
+    span = max(high - low, _LEAST_SPAN)
+    return (low + high - span) / 2, (low + high + span) / 2
 
 
-def _widest(
-    base: BaseScene, norms: Mapping[Link, float | None], widths: Mapping[float | None, float]
-) -> dict[EdgeKey, float]:
-    found: dict[EdgeKey, float] = {}
+def width_of(norm: float | None, spread: tuple[float, float] | None) -> float:
+    """Width in px for a norm of a call: 1.5 to 5, linear in the logarithm."""
+    if norm is None or norm == math.inf:
+        return WIDTHS["gradient"]
+    if spread is None or not norm > 0:
+        return LEAST_WIDTH
+    low, high = spread
+    share = (math.log(norm) - low) / (high - low)
+    return round(LEAST_WIDTH + (MOST_WIDTH - LEAST_WIDTH) * share, 2)
+
+
+def _extremes(norms: set[float | None]) -> set[float | None]:
+    """The norms of which one has the largest width."""
+    known = [norm for norm in norms if norm is not None and norm != math.inf]
+    unknown: set[float | None] = {None} if len(known) < len(norms) else set()
+    return unknown | {max(known)} if known else unknown
+
+
+def _by_wire(
+    base: BaseScene, norms: Mapping[Link, float | None]
+) -> dict[EdgeKey, set[float | None]]:
+    found: dict[EdgeKey, set[float | None]] = {}
     for link, norm in norms.items():
         for key in base.edges.get(link, ()):
-            width = widths.get(norm, WIDTHS["gradient"])
-            found[key] = max(found.get(key, 0.0), width)
+            found.setdefault(key, set()).add(norm)
     return found
 
 
@@ -225,12 +250,15 @@ def _bridge_writes(base: BaseScene, flow: Flow) -> dict[EdgeKey, float]:
     return found
 
 
-def _fan_outs(base: BaseScene, walked: Collection[Link]) -> frozenset[str]:
-    ways: dict[str, set[EdgeKey]] = {}
-    for link in walked:
-        if link[0] is not None:
-            holders = base.holders.get(link[0], ())
-            for key in base.edges[link]:
-                if key[0] in holders:
-                    ways.setdefault(key[0], set()).add(key)
-    return frozenset(name for name, keys in ways.items() if len(keys) > 1)
+def _add_parts(
+    base: BaseScene,
+    tensor: TensorId | None,
+    keys: Iterable[EdgeKey],
+    parts: dict[str, set[EdgeKey]],
+) -> None:
+    """Note for each box that shows a tensor the wires that carry it on."""
+    if tensor is None:
+        return
+    for key in keys:
+        if key[0] in base.holders[tensor]:
+            parts.setdefault(key[0], set()).add(key)

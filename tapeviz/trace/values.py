@@ -100,6 +100,19 @@ def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
     return measured
 
 
+def norm_of(trace: Trace, tensor: TensorId) -> float | None:
+    """The norm of a tensor's finite elements, None if they are not known."""
+    if tensor not in trace.sent_stats and tensor not in trace.fetched:
+        known = trace.tensors.get(tensor)
+        if known is not None and known.form in _NUMBERS:
+            place = trace.places.get(tensor)
+            if place is not None:
+                number = _NUMBERS[known.form].unpack_from(trace.blob, place)[0]
+                return math.sqrt(number * number) if math.isfinite(number) else None
+    stats = stats_of(trace, tensor)
+    return stats.norm if stats else None
+
+
 def stats_from(sent: Sequence[float | None]) -> Stats:
     """Statistics as the recorder sends them: min, max, mean, norm, count of NaN and of Inf."""
     low, high, mean, norm, nan, inf = sent

@@ -270,26 +270,53 @@ def test_a_scene_with_much_inside_is_composed_in_the_background(
     assert "compose" in document.background.busy
 
 
-def test_optional_work_gets_a_quarter_of_the_time(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+def test_a_diagnosis_that_comes_before_its_graph_is_composed_with_it(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(qtbot, document)
+    stages, go_on, composed = document.stages, threading.Event(), list[Any]()
+
+    def arrange(*inputs: Any) -> Any:
+        go_on.wait(5)
+        return stages.arrange(*inputs)
+
+    def compose(*inputs: Any) -> Scene:
+        composed.append(inputs[1])
+        return stages.compose(*inputs)
+
+    monkeypatch.setattr(document, "stages", replace(stages, arrange=arrange, compose=compose))
+    trace = replace(document.trace)
+    with qtbot.waitSignal(document.diagnosis_changed):
+        document.take_trace(trace)
+    qtbot.waitUntil(lambda: "diagnose" not in document.background.busy)
+    assert composed == []
+    go_on.set()
+    with qtbot.waitSignal(document.scene_changed):
+        pass
+    assert composed == [trace]
+
+
+@pytest.mark.parametrize(("seconds", "pause"), [(0.5, 1.5), (1.0, 3.0), (2.0, 12.0)])
+def test_optional_work_gets_a_quarter_of_the_time_and_less_if_it_is_long(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, seconds: float, pause: float
 ) -> None:
     background = Background()
     now = [100.0]
     monkeypatch.setattr("tapeviz.document.background.time.monotonic", lambda: now[0])
 
     def work() -> None:
-        now[0] += 2.0
+        now[0] += seconds
 
     assert background.is_due("arrange")
     background.submit("arrange", work, lambda _: None)
     assert not background.is_due("arrange")
     qtbot.waitUntil(lambda: not background.busy)
-    now[0] = 102.0 + 6.0
+    now[0] = 100.0 + seconds + pause
     assert not background.is_due("arrange")
     assert background.is_due("diagnose")
     now[0] += 0.1
     assert background.is_due("arrange")
-    now[0] = 103.0
+    now[0] = 101.0 + seconds
     background.forget_times()
     assert background.is_due("arrange")
 

@@ -9,7 +9,7 @@ import pytest
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Rect
 from tapeviz.scene.compose import compose
-from tapeviz.scene.lighting import widths_of
+from tapeviz.scene.lighting import spread_of, width_of
 from tapeviz.scene.model import Box, Overlay, Scene, Wire
 from tapeviz.scene.parts.boxes import outer_rect
 from tapeviz.scene.parts.geometry import curve, flattened
@@ -98,7 +98,8 @@ def test_sources_and_targets_are_ringed_in_words_too(example: Pictured) -> None:
 
 def test_widths_follow_the_norm_between_their_bounds() -> None:
     norms = [1e-6, 1e-3, 1.0, 1e3, 0.0, None]
-    widths = widths_of(norms)
+    spread = spread_of(norms)
+    widths = {norm: width_of(norm, spread) for norm in norms}
     rising = [widths[norm] for norm in norms[:4]]
     assert rising == sorted(rising)
     assert (rising[0], rising[-1]) == (1.5, 5.0)
@@ -107,7 +108,7 @@ def test_widths_follow_the_norm_between_their_bounds() -> None:
 
 
 def test_equal_norms_are_drawn_alike_and_not_at_an_end() -> None:
-    assert widths_of([2.0, 2.0]) == {2.0: 3.25}
+    assert width_of(2.0, spread_of([2.0, 2.0])) == 3.25
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,13 @@ class Feeding:
         """Each share of a tensor's gradient in the order of the pass: the step, its op, the
         share."""
         shares: list[tuple[Step, Op, TensorId]] = []
-        for place in dict.fromkeys(self._places.all(tensor)):
+        places = self._places.all(tensor)
+        for place in places if len(places) < 2 else dict.fromkeys(places):
             step = self._steps[place]
             op = self._trace.ops.get(step.op) if step.op is not None else None
-            for taken, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
-                if op is not None and taken == tensor and gradient is not None:
+            if op is None:
+                continue
+            for taken, gradient in zip(op.inputs, step.downstream, strict=False):
+                if taken == tensor and gradient is not None:
                     shares.append((step, op, gradient))
         return shares

@@ -71,6 +71,8 @@ class _Rows:
         self.stops: dict[OpId, WalkStep] = {}
         self.differentiated: set[OpId] = set()
         self.versions_fed: Counter[VariableId] | None = None
+        self.words: dict[tuple[str, int, int], tuple[str, str]] = {}
+        """Title and formula of the ops of a type, a description and a number of inputs."""
         for operand, result in zip(call.sources, call.results, strict=False):
             if operand.tensor is not None and result is not None:
                 self.totals[operand.tensor] = result
@@ -93,13 +95,17 @@ class _Rows:
         self.taken.append((step, op))
 
     def _row(self, index: int, step: Step, op: Op) -> WalkStep:
+        key = op.type, id(op.description), len(op.inputs)
+        words = self.words.get(key)
+        if words is None:
+            words = self.words[key] = title_of(self.trace, op), formula(op)
         return WalkStep(
             index=index,
             kind="replayed" if self.is_replayed else "op",
             op=op.id,
-            title=title_of(self.trace, op),
+            title=words[0],
             line=op.line,
-            formula=formula(op),
+            formula=words[1],
             upstream=step.upstream,
             downstream=step.downstream,
             inputs=op.inputs,

@@ -8,6 +8,7 @@ from typing import cast
 
 from ...trace.columns import NumberMap, NumberPairs
 from ...trace.model import Call, OpId, TensorId, Trace
+from ...trace.values import norm_of
 from ..model import Link, WalkStep
 
 
@@ -110,9 +111,3 @@ def gradients_of(call: Call, rows: Sequence[WalkStep]) -> Mapping[TensorId, Tens
     for operand, result in zip(call.sources, call.results, strict=False):
         add(operand.tensor, result)
     return NumberMap(NumberPairs(tensors, gradients))
-
-
-def norm_of(trace: Trace, gradient: TensorId) -> float | None:
-    """The norm of a tensor's finite elements, None if they are not known."""
-    stats = trace.stats(gradient)
-    return stats.norm if stats else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -64,16 +64,14 @@ class _Folding:
         self._hidden: dict[str, tuple[str, str]] = {"": ("", "")}
         self._matches: dict[str, dict[NodeId, NodeId | None]] = {}
         self._shown: dict[NodeId, NodeId | None] = {}
-        self._by_repeat: dict[str, list[NodeId]] | None = None
+        self._by_turn: dict[str, dict[str, list[NodeId]]] | None = None
 
     def fold(self) -> nx.MultiDiGraph:
         graph, tree = self._graph, self._tree
         result = nx.MultiDiGraph()
         members: dict[NodeId, list[NodeId]] = {}
-        for name in graph:
-            shown = self._resolve(name)
-            if shown is not None:
-                members.setdefault(shown, []).append(name)
+        for name, shown in self._resolved():
+            members.setdefault(shown, []).append(name)
         for shown, names in members.items():
             result.add_node(shown)
             if shown.startswith(GROUP_PREFIX):
@@ -175,6 +173,26 @@ class _Folding:
 
     # What stands for a node.
 
+    def _resolved(self) -> Iterator[tuple[NodeId, NodeId]]:
+        """Each node with the id of the node that is drawn for it, if there is one."""
+        home_of = self._tree.home
+        matches: dict[str, dict[NodeId, NodeId | None] | None] = {}
+        for name in self._graph:
+            home = home_of.get(name, "")
+            if home not in matches:
+                kind, path = self._why_hidden(home)
+                matches[home] = self._matched(path) if kind == "turn" else None
+            match = matches[home]
+            found: NodeId | None
+            if match is None:
+                found = self._resolve(name)
+            else:  # nearly all nodes of a long loop
+                other = match.get(name)
+                found = None if other is None else self._shown.get(other) or self._resolve(other)
+                self._shown[name] = found
+            if found is not None:
+                yield name, found
+
     def _resolve(self, name: NodeId) -> NodeId | None:
         """The id of the node that is drawn for this one; None if there is none."""
         if name in self._shown:
@@ -217,21 +235,16 @@ class _Folding:
         """
         if repeat in self._matches:
             return self._matches[repeat]
-        turns: dict[str, list[NodeId]] = {}
-        for name in self._nodes_within(repeat):
-            home = self._tree.home[name]
-            turn = home[len(repeat) + 1 :].partition("/")[0]
-            turns.setdefault(f"{repeat}/{turn}", []).append(name)
+        turns = self._nodes_of_turns(repeat)
         shown = self._opening.turns[repeat]
         standing = turns.get(shown, [])
-        outline = self._outline(standing)
         counterpart = {key: name for name, key in self._keys(standing).items()}
         found: dict[NodeId, NodeId | None] = {}
         self._matches[repeat] = found
         for turn, names in turns.items():
             if turn == shown:
                 continue
-            if self._outline(names) == outline:
+            if self._are_alike(names, standing):
                 found.update(zip(names, standing, strict=True))
                 continue
             own = self._keys(names)
@@ -249,27 +262,45 @@ class _Folding:
                         found[name] = found[min(near, key=self._places.__getitem__)]
         return found
 
-    def _nodes_within(self, repeat: str) -> list[NodeId]:
-        """The nodes in a repeat, in order."""
-        if self._by_repeat is None:
-            self._by_repeat = {}
-            above: dict[str, list[str]] = {}
+    def _nodes_of_turns(self, repeat: str) -> dict[str, list[NodeId]]:
+        """The nodes in each turn of a repeat, in order."""
+        if self._by_turn is None:
+            self._by_turn = {path: {} for path in self._opening.turns}
+            lists: dict[str, list[list[NodeId]]] = {}
             for name in self._graph:
                 home = self._tree.home.get(name, "")
-                if home not in above:
-                    around = (path for path in upwards(home) if path != home)
-                    above[home] = [path for path in around if path in self._opening.turns]
-                for path in above[home]:
-                    self._by_repeat.setdefault(path, []).append(name)
-        return self._by_repeat.get(repeat, [])
+                if home not in lists:
+                    lists[home] = self._lists_around(home)
+                for names in lists[home]:
+                    names.append(name)
+        return self._by_turn[repeat]
 
-    def _outline(self, names: list[NodeId]) -> list[Hashable]:
-        """The ops and values of a turn, in order: of most turns the same as of the one shown."""
+    def _lists_around(self, home: str) -> list[list[NodeId]]:
+        """The lists, one for each repeat around a group, of the nodes in a turn."""
+        assert self._by_turn is not None
+        found: list[list[NodeId]] = []
+        turn = ""
+        for path in upwards(home):
+            if path in self._by_turn and turn:
+                found.append(self._by_turn[path].setdefault(turn, []))
+            turn = path
+        return found
+
+    def _are_alike(self, names: list[NodeId], others: list[NodeId]) -> bool:
+        """Whether two turns have the same ops and values, in order: most have."""
+        if len(names) != len(others):
+            return False
         parts, role = self._graph.parts, self._graph.role
-        return [
-            (part.type, part.site.id) if isinstance(part := parts[name], Op) else role(name)
-            for name in names
-        ]
+        for name, other in zip(names, others, strict=True):
+            part, two = parts[name], parts[other]
+            if isinstance(part, Op) and isinstance(two, Op):
+                if part.type != two.type:
+                    return False
+                if part.description is not two.description and part.site.id != two.site.id:
+                    return False
+            elif isinstance(part, Op) or isinstance(two, Op) or role(name) != role(other):
+                return False
+        return True
 
     def _keys(self, names: list[NodeId]) -> dict[NodeId, Hashable]:
         """The key of each node within its turn: type, source position and a running number; for a
@@ -342,11 +373,14 @@ class _Folding:
         home, other = self._tree.home.get(source, ""), self._tree.home.get(target, "")
         if not home or not other or home == other:
             return False
-        shared = ""
-        for part, two in zip(home.split("/"), other.split("/"), strict=False):
-            if part != two:
-                break
-            shared = f"{shared}/{part}" if shared else part
+        groups = self._tree.groups
+        shared = groups[home].parent
+        if shared != groups[other].parent:  # of most edges both ends are in turns side by side
+            shared = ""
+            for part, two in zip(home.split("/"), other.split("/"), strict=False):
+                if part != two:
+                    break
+                shared = f"{shared}/{part}" if shared else part
         return shared in self._opening.turns and shared not in self._opening.closed
 
 
