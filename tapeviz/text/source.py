@@ -12,6 +12,7 @@ from .names import called_name
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
 _LONGEST_WORDS = 30
 _SOURCE_NAMES = ("sources", "xs", "source")
+_DECIDED = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Break, ast.Continue)
 
 
 class TextSpan(NamedTuple):
@@ -95,6 +96,15 @@ class SourceText:
             for condition in _conditions(node)
         ]
         return found[0] if len(found) == 1 else ""
+
+    def chooses_value(self, line: int) -> bool:
+        """Whether a truth value on the line decides what a name is bound to or a function returns:
+        a conditional expression, or an ``if`` or ``while`` that does more than call functions."""
+        statement = self.statement(line)
+        if not isinstance(statement, (ast.If, ast.While)):
+            return any(isinstance(n, ast.IfExp) for n in (ast.walk(statement) if statement else ()))
+        branches = [*statement.body, *statement.orelse]
+        return any(isinstance(n, _DECIDED) for part in branches for n in ast.walk(part))
 
     def call_at(self, span: TextSpan, method: str) -> ast.Call | None:
         """The call that ran there: by its columns, else the line's only call of that name."""

@@ -332,6 +332,32 @@ CASES = (
         """,
     ),
     case(
+        "Python chooses by the source, for a target made from something else",
+        "not-connected",
+        """
+        w, v = tf.Variable(0.8), tf.Variable(2.0)
+        def penalty(t):
+            if t > 0.5:  # cut
+                return 2.0
+            return 1.0
+        with tf.GradientTape() as t:
+            loss = v * v + penalty(w * 2.0)
+        t.gradient(loss, w)
+        """,
+    ),
+    case(
+        "Python only shows what the source chooses",
+        "not-connected",
+        """
+        w, v = tf.Variable(0.8), tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            if w > 0.5:
+                print("large")
+            loss = v * v
+        t.gradient(loss, w)  # cut
+        """,
+    ),
+    case(
         "the gradient of what is linear in the source",
         "not-connected",
         """

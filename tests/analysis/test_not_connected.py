@@ -69,8 +69,7 @@ def test_the_message_says_where_the_two_ways_end(recorder: Recorder) -> None:
         "alone.",
         "lam reaches reg (line 12) and nothing after it; loss (line 13) is made from mse alone.",
         "Nothing that ran while the tape recorded uses right",
-        "lam reaches lam > 0.0 (line 19), which decides what runs and gives no number; "
-        "y (line 20) is made from scale and q alone.",
+        "Line 19 asks whether something made from lam is true",
         "right reaches unused (line 26) and nothing after it; total (line 27) is made from used "
         "alone.",
         "Swap the two.",

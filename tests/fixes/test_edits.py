@@ -26,6 +26,52 @@ from .fix_cases import evidence_of, fix_case
 BEFORE_AND_AFTER = [
     (
         "left-tensorflow",
+        2,
+        """
+        def penalty(w):
+            if not w > 0.0:
+                return 3.0
+            return w ** 2
+        with tf.GradientTape() as tape:
+            loss = penalty(w)
+        tape.gradient(loss, w)
+        """,
+        """
+        def penalty(w):
+            weight = tf.sigmoid(-w)
+            return weight * 3.0 + (1.0 - weight) * (w ** 2)
+        with tf.GradientTape() as tape:
+            loss = penalty(w)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        4,
+        """
+        with tf.GradientTape() as tape:
+            if t < 0.5:
+                level = 1.0
+            elif t < c + d:
+                level = 3.0
+                rate = 0.2
+            else:
+                rate += 0.1
+            loss = a * level - rate
+        tape.gradient(loss, t)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            weight = tf.sigmoid(0.5 - t)
+            weight2 = tf.sigmoid((c + d) - t)
+            level = weight * 1.0 + (1.0 - weight) * (weight2 * 3.0 + (1.0 - weight2) * level)
+            rate = weight * rate + (1.0 - weight) * (weight2 * 0.2 + (1.0 - weight2) * (rate + 0.1))
+            loss = a * level - rate
+        tape.gradient(loss, t)
+        """,
+    ),
+    (
+        "left-tensorflow",
         3,
         """
         w = tf.Variable(0.7)
@@ -40,8 +86,8 @@ BEFORE_AND_AFTER = [
         """
         w = tf.Variable(0.7)
         with tf.GradientTape() as tape:
-            weight = tf.sigmoid(w - (0.5))
-            y = weight * (tf.constant(1.0)) + (1 - weight) * (tf.constant(0.0))
+            weight = tf.sigmoid(w - 0.5)
+            y = weight * tf.constant(1.0) + (1.0 - weight) * tf.constant(0.0)
             loss = y * 2.0
         tape.gradient(loss, w)
         """,
@@ -58,7 +104,7 @@ BEFORE_AND_AFTER = [
         """
         w = tf.Variable(0.7)
         with tf.GradientTape() as tape:
-            y = (tf.sigmoid(w - (0.5)) * (1.0) + (1 - tf.sigmoid(w - (0.5))) * (w * 2.0))
+            y = (tf.sigmoid(w - 0.5) * 1.0 + (1.0 - tf.sigmoid(w - 0.5)) * (w * 2.0))
         tape.gradient(y, w)
         """,
     ),

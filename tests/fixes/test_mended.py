@@ -208,7 +208,7 @@ BROKEN = {
             loss = y * 2.0
         t.gradient(loss, w)
         """,
-        "weight = tf.sigmoid(w - (0.5))",
+        "weight = tf.sigmoid(w - 0.5)",
         0.49503,
     ),
     "a head that the loss does not use": (

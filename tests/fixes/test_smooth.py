@@ -86,7 +86,7 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     (
         "not-connected",
         "v = tf.cond(x > a, lambda: x * 2.0, lambda: b)",
-        "v = (tf.sigmoid(x - (a)) * (x * 2.0) + (1 - tf.sigmoid(x - (a))) * (b))",
+        "v = (tf.sigmoid(x - a) * (x * 2.0) + (1.0 - tf.sigmoid(x - a)) * b)",
     ),
     (
         "left-tensorflow",

@@ -22,10 +22,10 @@ _HOW: dict[How, str] = {
         "Compute {target} from {source} with tf operations."
     ),
     "chosen": (
-        "Line {line} asks whether something made from {source} is true, and what Python went on "
-        "with gave {target} as a constant: no operation on any tensor made it. A choice has no "
-        "derivative. Compute {target} from {source} in what follows that choice, too, or weigh "
-        "both outcomes by a sigmoid."
+        "Line {line} asks whether something made from {source} is true, and Python goes on by the "
+        "answer: {source} chooses what {target} is made from, and gives no number to it. A choice "
+        "has no derivative. Compute {target} from {source} in what follows that choice, too, or "
+        "weigh both outcomes by a sigmoid."
     ),
     "swapped": (
         "{source} was computed from {target}, not the other way round. "
@@ -247,10 +247,12 @@ def not_connected(asked: Unlinked) -> Cause:
 def unconnected(facts: CallFacts, source: Operand) -> Cause:
     """As :func:`not_connected`, for a source that may be no tensor of the recording."""
     how = _how(facts, source)
-    if how == "constant" and (line := _choice(facts, source)):
+    ends = None if how else ends_of(facts, source)
+    decides = ends is not None and ends.fate == "decides"
+    line = _choice(facts, source) if how == "constant" or decides else 0
+    if line and (how == "constant" or facts.text.chooses_value(line)):
         return facts.cause(NotConnected("chosen"), line)
-    evidence = NotConnected(how, None if how else ends_of(facts, source))
-    return facts.cause(evidence, facts.call.line)
+    return facts.cause(NotConnected(how, ends), facts.call.line)
 
 
 def _choice(facts: CallFacts, source: Operand) -> int:

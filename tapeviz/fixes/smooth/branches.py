@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 
 from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..plan import Plan
-from ..source import ParsedSource, all_of, argument, called_name, sole
+from ..plan import Plan, enclosed
+from ..source import ParsedSource, Statement, all_of, argument, called_name, read_names, sole
 
 _OF_COND = ("pred", "true_fn", "false_fn")
 _TITLE = "Weigh both results by a sigmoid, which has a slope, in place of the if"
+_RETURN = "return"
+_TO_PYTHON = ("float", "bool", "numpy", "item")
 
 
 def weigh_both(case: FixCase) -> Iterator[Edit]:
     """``if w > 0.5: y = a`` / ``else: y = b`` → ``y = s * a + (1 - s) * b``, s = sigmoid(w - 0.5).
 
-    Without an ``else`` ``b`` is what the name held before; ``a if w > 0.5 else b`` and ``tf.cond``
-    likewise.
+    Without an ``else`` ``b`` is what the name held before. ``elif``, ``return``, ``a if w > 0.5
+    else b`` and ``tf.cond`` likewise.
     """
     source, line = case.source, _line(case)
     statement = source.statement(line)
@@ -28,23 +30,21 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
     if not isinstance(statement, cst.If):
         yield from _choices(source, statement)
         return
-    difference, then = _difference(source, statement.test), _assigned(statement.body)
-    if difference is None or then is None:
+    while isinstance(above := source.parent(statement), cst.If):  # an elif
+        statement = above
+    following = source.after(statement)
+    weights: dict[str, str] = {}
+    outcomes = _outcomes_of_if(source, statement, weights, following)
+    if not outcomes:
         return
-    name, value = then
-    other = name
-    if statement.orelse is not None:
-        otherwise = _assigned(statement.orelse.body)
-        if not isinstance(statement.orelse, cst.Else) or otherwise is None or otherwise[0] != name:
-            return
-        other = source.code(otherwise[1])
-    weight = source.free_name("weight")
     plan = Plan(source)
-    plan.before(
-        statement,
-        f"{weight} = {source.tf}.sigmoid({difference})",
-        f"{name} = {weight} * ({source.code(value)}) + (1 - {weight}) * ({other})",
-    )
+    plan.before(statement, *(f"{weight} = {value}" for weight, value in weights.items()))
+    if _RETURN in outcomes:
+        plan.before(statement, f"return {outcomes[_RETURN]}")
+        if statement.orelse is None:
+            plan.remove(following[0])
+    else:
+        plan.before(statement, *(f"{name} = {value}" for name, value in outcomes.items()))
     plan.remove(statement)
     yield Edit(_TITLE, plan.text(), is_estimate=True)
 
@@ -56,46 +56,120 @@ def _line(case: FixCase) -> int:
     return ends.reaches_line if ends is not None and ends.fate == "decides" else case.cause.line
 
 
+def _outcomes_of_if(
+    source: ParsedSource,
+    statement: cst.If,
+    weights: dict[str, str],
+    following: Sequence[Statement] = (),
+) -> Mapping[str, str]:
+    """The names that the branches bind, or ``return`` → both values weighed; empty where a branch
+    does anything else. The weights are named in ``weights``."""
+    difference = _difference(source, statement.test)
+    then = _outcomes(source, statement.body.body)
+    if difference is None or not then:
+        return {}
+    weight = source.free_name("weight") + (str(len(weights) + 1) if weights else "")
+    weights[weight] = f"{source.tf}.sigmoid({difference})"
+    if isinstance(statement.orelse, cst.If):
+        otherwise = _outcomes_of_if(source, statement.orelse, weights)
+    elif statement.orelse is not None:
+        otherwise = _outcomes(source, statement.orelse.body.body)
+    elif _RETURN in then:
+        otherwise = _outcomes(source, following[:1])
+    else:
+        otherwise = {name: name for name in then}
+    is_return = _RETURN in then
+    if not otherwise or is_return != (_RETURN in otherwise):
+        return {}
+    return {
+        name: _weighed(weight, then.get(name, name), otherwise.get(name, name))
+        for name in {**then, **otherwise}
+    }
+
+
+def _outcomes(
+    source: ParsedSource, block: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
+) -> Mapping[str, str]:
+    """The names that a block binds, or ``return`` → the code of the value; empty where it does
+    anything else."""
+    found: dict[str, str] = {}
+    for line in block:
+        only = sole(line) if isinstance(line, cst.SimpleStatementLine) else line
+        value = getattr(only, "value", None)
+        if not isinstance(value, cst.BaseExpression) or set(found) & read_names(value):
+            return {}
+        code = source.code(enclosed(value))
+        if isinstance(only, cst.Return):
+            found[_RETURN] = code
+        elif isinstance(only, cst.AugAssign) and isinstance(only.target, cst.Name):
+            sign = source.code(only.operator).strip().removesuffix("=")
+            found[only.target.value] = f"({only.target.value} {sign} {code})"
+        elif isinstance(only, cst.Assign) and isinstance(only.targets[0].target, cst.Name):
+            found[only.targets[0].target.value] = code
+        else:
+            return {}
+    return found if _RETURN not in found or len(found) == 1 else {}
+
+
+def _weighed(weight: str, value: str, other: str) -> str:
+    if other.replace(".", "").strip("0") == "":
+        return f"{weight} * {value}"
+    return f"{weight} * {value} + (1.0 - {weight}) * {_enclosed(other)}"
+
+
+def _enclosed(code: str) -> str:
+    """In parentheses, where the code is a sum."""
+    return cst.Module([]).code_for_node(enclosed(cst.parse_expression(code)))
+
+
 def _choices(source: ParsedSource, statement: cst.CSTNode) -> Iterator[Edit]:
     plan = Plan(source)
     for choice in all_of(statement, cst.IfExp):
         difference = _difference(source, choice.test)
         if difference is not None:
+            values = (source.code(enclosed(value)) for value in (choice.body, choice.orelse))
             weight = f"{source.tf}.sigmoid({difference})"
-            value, other = source.code(choice.body), source.code(choice.orelse)
-            plan.replace(choice, f"({weight} * ({value}) + (1 - {weight}) * ({other}))")
+            plan.replace(choice, f"({_weighed(weight, *values)})")
     for call in all_of(statement, cst.Call):
         test, *given = (argument(call, place, name) for place, name in enumerate(_OF_COND))
         results = [each.value.body for each in given if each and isinstance(each.value, cst.Lambda)]
         difference = _difference(source, test.value) if test is not None else None
         if called_name(call) == "cond" and difference is not None and len(results) == 2:
+            values = (source.code(enclosed(result)) for result in results)
             weight = f"{source.tf}.sigmoid({difference})"
-            value, other = map(source.code, results)
-            plan.replace(call, f"({weight} * ({value}) + (1 - {weight}) * ({other}))")
+            plan.replace(call, f"({_weighed(weight, *values)})")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
 
 
 def _difference(source: ParsedSource, test: cst.BaseExpression) -> str | None:
-    """``a - (b)`` of ``a > b`` and of ``b < a``."""
+    """``a - b`` of ``a > b`` and ``b < a``, also of a name for it; ``-(a - b)`` of its ``not``."""
+    test = _as_tensor(test)
+    if isinstance(test, cst.Name):
+        test = _as_tensor(source.bound_to(test.value) or test)
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = _difference(source, test.expression)
+        return f"-{_enclosed(inner)}" if inner is not None else None
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return None
     compared = test.comparisons[0]
-    left, right = source.code(test.left), source.code(compared.comparator)
+    left, right = (
+        source.code(enclosed(_as_tensor(side))) for side in (test.left, compared.comparator)
+    )
     if isinstance(compared.operator, (cst.LessThan, cst.LessThanEqual)):
         left, right = right, left
     elif not isinstance(compared.operator, (cst.GreaterThan, cst.GreaterThanEqual)):
         return None
-    return f"{left} - ({right})"
+    return left if right.replace(".", "").strip("0") == "" else f"{left} - {right}"
 
 
-def _assigned(block: cst.BaseSuite) -> tuple[str, cst.BaseExpression] | None:
-    """The name and the value of a block that is one assignment."""
-    lines = block.body
-    if len(lines) != 1:
-        return None
-    only = sole(lines[0]) if isinstance(lines[0], cst.SimpleStatementLine) else lines[0]
-    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
-        return None
-    target = only.targets[0].target
-    return (target.value, only.value) if isinstance(target, cst.Name) else None
+def _as_tensor(value: cst.BaseExpression) -> cst.BaseExpression:
+    """``w`` of ``float(w)``, ``w.numpy()`` and ``bool(w)``."""
+    while isinstance(value, cst.Call) and called_name(value) in _TO_PYTHON:
+        if isinstance(value.func, cst.Attribute) and not value.args:
+            value = value.func.value
+        elif isinstance(value.func, cst.Name) and len(value.args) == 1:
+            value = value.args[0].value
+        else:
+            break
+    return value
