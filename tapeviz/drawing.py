@@ -22,7 +22,6 @@ from .graph.groups.tree import Tree, grow
 from .graph.model import Frame, NodeId
 from .graph.nodes import op_id
 from .graph.op_graph import OpGraph
-from .graph.trace_index import Links
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
 from .layout.squeezing import squeezed
@@ -31,7 +30,6 @@ from .scene.compose import compose
 from .scene.model import Overlay, Scene
 from .scene.parts.frames import frame_width
 from .scene.sizes import LEGIBLE, with_sizes
-from .text.source import SourceText
 from .trace.compiled.raised import op_that_raised
 from .trace.model import Call, CallId, Trace
 from .view import View
@@ -223,8 +221,8 @@ def repeats(trace: Trace, view: View, call: int | None = None) -> dict[str, int]
 
 def built_graph(trace: Trace, view: View, call: int | None = None) -> OpGraph:
     """Every node that the view shows, before anything is folded."""
-    links = _links_of(trace)
     chosen = _drawn_call(trace, call)
+    links = follow(trace).links
     return build(trace, chosen, shows_all=view.shows_all, links=links, opened=view.unfolded)
 
 
@@ -234,19 +232,6 @@ def _drawn_call(trace: Trace, call: int | None) -> Call | None:
             if known.id == call:
                 return known
     return default_call(trace)
-
-
-_latest_links: list[tuple[Trace, Links]] = []
-"""Holds the trace drawn last: following values through Python reads all of it."""
-
-
-def _links_of(trace: Trace) -> Links:
-    for known, links in _latest_links:
-        if known is trace:
-            return links
-    links = follow(trace, SourceText(trace.source)).links
-    _latest_links[:] = [(trace, links)]
-    return links
 
 
 def compose_over(

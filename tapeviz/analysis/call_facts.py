@@ -101,6 +101,12 @@ class CallFacts(KeepsAnswers):
         return steps
 
     @cached_property
+    def replayed(self) -> frozenset[OpId]:
+        """The ops whose gradient functions ran in the replay."""
+        replayed = self.call.replay.steps if self.call.replay else ()
+        return frozenset(step.op for step in replayed if step.op is not None)
+
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The backward pass as TensorFlow ran it; as it was replayed, where that shows more.
 

@@ -43,7 +43,7 @@ def diagnose(trace: Trace) -> Diagnosis:
     if not trace.calls and trace.failure is None:
         return EMPTY_DIAGNOSIS
     text = SourceText(trace.source)
-    flow = DataFlow(trace, follow(trace, text).left)
+    flow = DataFlow(trace, follow(trace).left)
     asked = reported(trace.calls)
     all_facts = [CallFacts(trace, flow, call, text) for call in asked]
     repeated = RepeatedCalls(trace, asked)

@@ -59,7 +59,7 @@ def test_each_round_has_the_causes_of_its_own_ops(
     assert len(found.calls) == 20
     assert len(asked) <= 16, "of 40 findings"
     text = SourceText(trace.source)
-    flow = DataFlow(trace, follow(trace, text).left)
+    flow = DataFlow(trace, follow(trace).left)
     kinds = set()
     for diagnosed in found.calls:
         facts = CallFacts(trace, flow, diagnosed.call, text)

@@ -55,8 +55,7 @@ def _was_asked(facts: CallFacts, edge: DataEdge, op: Op) -> bool:
     A tape gets None also for inputs that it does not follow. A replay wants them all.
     """
     call, trace = facts.call, facts.trace
-    replayed = call.replay.steps if call.replay else ()
-    if call.tape is None or any(step.op == op.id for step in replayed):
+    if call.tape is None or op.id in facts.replayed:
         return True
     maker = trace.ops.get(trace.producers.get(edge.tensor or TensorId(0), OpId(0)))
     return maker is None or call.tape in maker.tapes

@@ -16,30 +16,31 @@ class Feeding:
     def __init__(self, trace: Trace, steps: Sequence[Step]) -> None:
         self._trace = trace
         self._steps = steps
-        tensors, places = array("q"), array("q")
+        tensors, places, inputs, shares = array("q"), array("q"), array("q"), array("q")
         for place, step in enumerate(steps):
             op = trace.ops.get(step.op) if step.op is not None else None
-            for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
+            given = zip(op.inputs if op else (), step.downstream, strict=False)
+            for position, (tensor, gradient) in enumerate(given):
                 if gradient is not None:
+                    shares.append(len(tensors))
                     tensors.append(tensor)
                     places.append(place)
-        self._places = NumberPairs(tensors, places)
+                    inputs.append(position)
+        self._places, self._inputs = places, inputs
+        self._shares = NumberPairs(tensors, shares)
 
     def tensors(self) -> Iterator[TensorId]:
         """Those that got a gradient, each once, by their ids."""
-        return map(TensorId, self._places.distinct())
+        return map(TensorId, self._shares.distinct())
 
     def of(self, tensor: TensorId) -> list[tuple[Step, Op, TensorId]]:
         """Each share of a tensor's gradient in the order of the pass: the step, its op, the
         share."""
         shares: list[tuple[Step, Op, TensorId]] = []
-        places = self._places.all(tensor)
-        for place in places if len(places) < 2 else dict.fromkeys(places):
-            step = self._steps[place]
+        for share in self._shares.all(tensor):
+            step = self._steps[self._places[share]]
             op = self._trace.ops.get(step.op) if step.op is not None else None
-            if op is None:
-                continue
-            for taken, gradient in zip(op.inputs, step.downstream, strict=False):
-                if taken == tensor and gradient is not None:
-                    shares.append((step, op, gradient))
+            gradient = step.downstream[self._inputs[share]]
+            if op is not None and gradient is not None:
+                shares.append((step, op, gradient))
         return shares

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
 from typing import NamedTuple
 
 from ...text.source import SourceText
@@ -24,13 +26,13 @@ _MOST_BINDINGS = 200
 NO_NUMBER = frozenset({"bool"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outside:
     """``left``: constant that came back → the leaves that its value was made from."""
 
     left: Mapping[TensorId, tuple[Leave, ...]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def links(self) -> dict[TensorId, tuple[TensorId, ...]]:
         """Constant that came back → the tensors that its value was made from."""
         return {
@@ -42,8 +44,24 @@ class Outside:
 NOTHING_OUTSIDE = Outside()
 
 
-def follow(trace: Trace, text: SourceText) -> Outside:
-    """The links between what left TensorFlow and the constants that came back."""
+_latest: list[tuple[Trace, Outside]] = []
+"""The trace followed last, which the diagnosis and the picture ask about."""
+_following = Lock()
+
+
+def follow(trace: Trace) -> Outside:
+    """The links between what left TensorFlow and the constants that came back. Reads all of the
+    trace; two threads that ask at once wait for one answer."""
+    with _following:
+        for known, outside in _latest:
+            if known is trace:
+                return outside
+        found = _follow(trace, SourceText(trace.source))
+        _latest[:] = [(trace, found)]
+        return found
+
+
+def _follow(trace: Trace, text: SourceText) -> Outside:
     leaves = [leave for leave in trace.leaves if leave.how not in NO_NUMBER and leave.site.line]
     if not leaves or text.tree is None:
         return NOTHING_OUTSIDE

@@ -39,7 +39,7 @@ def inner_first(root: Branch) -> list[Branch]:
     while waiting:
         branch = waiting.pop()
         found.append(branch)
-        waiting.extend(child for child in branch.children if isinstance(child, Branch))
+        waiting += [child for child in branch.children if isinstance(child, Branch)]
     return found[::-1]
 
 
@@ -131,8 +131,10 @@ class _Entries:
 
     def around(self, op: Op) -> list[Op]:
         """The entries that an op ran inside of, outermost first; of most ops none."""
-        chain: list[Op] = []
         at = self._around.get(op.id)
+        if at is None and not op.description.runs:
+            return []
+        chain: list[Op] = []
         while at is not None and at not in chain:
             chain.append(at)
             at = self._around.get(at.id)

@@ -171,7 +171,8 @@ class OpLevels:
         self._turns: dict[object, int] = {}
         self._bound: dict[object, set[str]] = {}
         self._stands: dict[object, int] = {}
-        self._known: dict[int, tuple[Level, ...]] = {}
+        self._known: dict[int, tuple[tuple[Level, ...], bool]] = {}
+        """The levels of the ops of a site, and whether there is a function among them."""
         self._chain: list[_Link] = []
         """The chain of callers read last, outermost first."""
         self._found: list[Level] = []
@@ -188,13 +189,17 @@ class OpLevels:
                 self._mark(name, site)
             self._at = last
             self._known.clear()
-        known = self._known.get(op.site.id)
+        site = op.description.site
+        known = self._known.get(site.id)
         if known is None:
-            known = tuple(self._around(op.site.frames)[0])
+            levels = tuple(self._around(site.frames)[0])
+            known = levels, any(level.kind == "function" for level in levels)
             # In a ``while`` loop the turn may change without anything being bound.
             if not (self._chain and self._chain[-1].moves):
-                self._known[op.site.id] = known
-        return self._with_scope(known, op)
+                self._known[site.id] = known
+        levels, has_function = known
+        scope = op.description.scope.strip("/")
+        return self._with_scope(levels, scope, op) if scope or has_function else levels
 
     def _id(self, key: object) -> int:
         return self._ids.setdefault(key, len(self._ids) + 1)
@@ -278,11 +283,8 @@ class OpLevels:
             self._turns[key] = self._turns.get(key, 1) + 1
         self._stands[key] = number
 
-    def _with_scope(self, levels: tuple[Level, ...], op: Op) -> tuple[Level, ...]:
+    def _with_scope(self, levels: tuple[Level, ...], scope: str, op: Op) -> tuple[Level, ...]:
         """The levels with the layers of the op's name scope among them."""
-        scope = op.scope.strip("/")
-        if not scope and not any(level.kind == "function" for level in levels):
-            return levels
         parts = list(self._parts(scope)) if scope else []
         found: list[Level] = []
         for level in levels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Hashable
 
 from ...trace.model import Op, OpId, Trace
@@ -25,17 +26,23 @@ class Shapes:
         # An op is part of a shape at each level of groups. Most ops take values made near them; one
         # code for the op with its inputs, made once, serves all levels then.
         self._whole: list[int] = []
-        self._reach: list[tuple[int, int]] = []
+        self._first, self._last = array("q"), array("q")
+        """The places of the first and the last op that made an input; its own if there is none."""
         place_of = {op.id: place for place, (_, op) in enumerate(ordered)}
         producers = trace.producers
         none = OpId(-1)
+        kinds: dict[tuple[str, int], int] = {}
         for place, (_, op) in enumerate(ordered):
-            inputs = [place_of.get(producers.get(tensor, none), -1) for tensor in op.inputs]
+            inputs = tuple([place_of.get(producers.get(tensor, none), -1) for tensor in op.inputs])
             made = [taken for taken in inputs if taken >= 0]
-            kind = self._code((op.type, op.site.id))
-            self._inputs.append(tuple(inputs))
+            key = op.type, id(op.description)
+            kind = kinds.get(key)
+            if kind is None:
+                kind = kinds[key] = self._code((op.type, op.site.id))
+            self._inputs.append(inputs)
             self._kinds.append(kind)
-            self._reach.append((min(made), max(made)) if made else (place, place))
+            self._first.append(min(made) if made else place)
+            self._last.append(max(made) if made else place)
             near = tuple([place - taken if taken >= 0 else 0 for taken in inputs])
             self._whole.append(self._code((kind, near)))
 
@@ -57,10 +64,10 @@ class Shapes:
         if not inside:
             return 0
         first, last = inside[0], inside[-1]
-        whole, reach = self._whole, self._reach
+        whole, earliest, latest = self._whole, self._first, self._last
         codes = [
             whole[place]
-            if first <= reach[place][0] and reach[place][1] <= last
+            if first <= earliest[place] and latest[place] <= last
             else self._code_within(place, first, last)
             for place in inside
         ]

@@ -171,12 +171,17 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
         if name in graph.into and not graph.is_returned(name):
             continue
         takers = list(graph.successors(name))
-        shared = shared_path({home.get(taker, "") for taker in takers})
+        if len(takers) == 1:
+            shared = home.get(takers[0], "")
+        else:
+            shared = shared_path({home.get(taker, "") for taker in takers})
         while shared and groups[shared].kind == "repeat":
             shared = groups[shared].parent
         if shared:
             home[name] = groups[shared].path
-            turn = next((p for p in upwards(shared) if groups[p].kind == "turn"), "")
+            turn = shared
+            while turn and groups[turn].kind != "turn":
+                turn = groups[turn].parent
             if turn:
                 key = (groups[turn].parent, (graph.role(name), *graph.kind(takers[0])))
                 within.setdefault(key, []).append(name)
