@@ -327,6 +327,12 @@ def test_a_comparison_inside_of_a_function_is_not_the_functions_answer() -> None
     assert "It answers true or false" in asked("Greater", "w > 0.5")
 
 
+def test_a_bitcast_is_not_said_to_jump() -> None:
+    kind, _, message = cause_of(through("Bitcast", dtype="int32"))
+    assert kind == "not-differentiable"
+    assert "reads the same bits as another type" in message
+
+
 def test_what_the_tape_computed_again_is_named() -> None:
     again = "makes new in the same way while the tape records"
     assert again in cause_of(kept_from_before(is_like=True))[2]

@@ -85,6 +85,19 @@ WORDS = {
         """,
         ["float16", "65504"],
     ),
+    "a gradient function of the snippet that divides by 0": (
+        """
+        @tf.custom_gradient
+        def doubled(x):
+            return x * 2.0, lambda upstream: upstream / (x - 1.0)  # here
+
+        q = tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            out = doubled(q) + 3.0
+        t.gradient(out, q)
+        """,
+        ["The gradient function that doubled brings", "gave NaN or infinity"],
+    ),
     "an upstream gradient that is infinite": (
         """
         q = tf.Variable(2.0)

@@ -21,6 +21,7 @@ from ..numbers.spoiled import (
     spoiling,
     was_given,
 )
+from .custom_gradient import gradient_return_line
 from .questions import MadeNonfinite
 
 _ZERO = "0.0"
@@ -37,17 +38,17 @@ class Nonfinite(Evidence):
     ``is_from_variable``: a variable held them), gave them
     (``output``; ``result``: and the gradients are finite all the same; ``forward``: and the op
     named in ``brought_in_by`` was the first of the backward pass to work with them), has no slope
-    there (``point``; ``masked``: what arrived was 0), or its gradient is too large for its
-    ``dtype`` (``overflow``).
+    there (``point``; ``masked``: what arrived was 0), its gradient function is the snippet's own
+    and gave them (``written``), or its gradient is too large for its ``dtype`` (``overflow``).
 
     ``value``: what the op got there, empty if not known. ``number``: which of several ``calls`` of
     a compiled function it was, from 1; 0 if there is one only.
     """
 
     kind: ClassVar[str] = "nonfinite"
-    how: Literal["given", "input", "output", "result", "forward", "point", "masked", "overflow"] = (
-        "point"
-    )
+    how: Literal[
+        "given", "input", "output", "result", "forward", "point", "masked", "written", "overflow"
+    ] = "point"
     value: str = ""
     origin: str = ""
     made: int = 0
@@ -70,6 +71,13 @@ class Nonfinite(Evidence):
             return (
                 f"The output_gradients given on line {line} are NaN or infinite. "
                 f"The backward pass starts from them, and so it spreads to {source}."
+            )
+        if self.how == "written":
+            return (
+                f"The gradient function that {cause.op_words} brings (line {line}) was given "
+                f"finite numbers and gave NaN or infinity, which spread to {source}. TensorFlow "
+                f"takes what that function returns as it is. Look at what it divides by, or takes "
+                f"a root or a logarithm of."
             )
         op = f"{cause.op_words} on line {line}"
         if self.number:
@@ -217,6 +225,11 @@ def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     trace = facts.trace
     bad = next((t for t in op.inputs if _is_bad(facts, t) and not is_meant(trace, t)), None)
     if bad is None:
+        is_written = op.is_recorded_operation and op.function and not op.is_compiled_call
+        line = gradient_return_line(facts.text, op) if is_written else 0
+        if line and not any(_is_bad(facts, tensor) for tensor in op.outputs):
+            written = facts.cause_at(Nonfinite("written"), op)
+            return replace(written, line=line, code=facts.text.code(line))
         return facts.cause_at(_what_did_it(facts, step, op), op)
     first = _first_bad(facts, bad)
     is_from_variable = facts.trace.reads.get(first) is not None

@@ -36,6 +36,7 @@ _IN_PLACE = {
     "NonMaxSuppressionV5": _WEIGHED,
     "LowerBound": _BETWEEN,
     "UpperBound": _BETWEEN,
+    "Bitcast": "If only the dtype should change, use tf.cast, to a float dtype.",
     "ArgMax": "In a loss compare the scores themselves with the labels (by a cross-entropy); where "
     "it picks something, average by tf.nn.softmax of the scores.",
 }
@@ -86,6 +87,8 @@ class NotDifferentiable(Evidence):
             return "It answers true or false, and in between there is nothing to follow."
         if op in _SHAPES:
             return "It looks at how many elements there are, not at their values."
+        if op == "Bitcast":
+            return "It reads the same bits as another type: they stand for another number there."
         if op in _DRAWS or op.startswith(("Random", "StatelessRandom")):
             return "It draws at random, and a draw has no derivative."
         if not self.is_level:
