@@ -12,11 +12,12 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Status
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
-from tapeviz.analysis.rounds.round_words import path_words, rounds_words
+from tapeviz.analysis.rounds.round_words import path_words, rounds_words, series_words
 from tapeviz.analysis.status import joint_word, nonfinite_word, round_word
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace.file import load
 from tapeviz.trace.model import CallId, Stats
+from tests.traces import Script
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 NOTHING = np.full(0, np.nan)
@@ -78,6 +79,36 @@ def test_what_differs_begins_where_it_was_not_so_before() -> None:
     assert site.special == (4, 9, 10)
     assert site.telling == 4
     assert site.odd_shapes == (10,)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([0, 6, 6], "NaN from round 2 on (line 6, tf.sqrt of 0)"),
+        ([0, 6, 8], "NaN from round 2 on (first line 6, tf.sqrt of 0)"),
+    ],
+)
+def test_a_reason_that_holds_for_some_rounds_only_is_that_of_the_first(
+    lines: Sequence[int], words: str
+) -> None:
+    """``lines``: of the root of each round that meets a zero; 0 where none does."""
+    source = "\n" * 5 + "y = tf.sqrt(w)\n\ny = tf.sqrt(w) * 1\n"
+    script = Script(source)
+    for line in lines:
+        start = float(line == 0)
+        w = script.variable("w", value=[start], line=2)
+        tape = script.tape(line=4)
+        read = script.op("ReadVariableOp", [w], value=[start], line=line or 6)
+        y = script.op("Sqrt", [read], value=[start], line=line or 6, name="y")
+        root = script.last_op
+        with script.call(tape, [y], [w], line=10, variables=[w]) as results:
+            seed = script.tensor(value=[1.0])
+            gave = script.tensor(value=[0.5 if start else np.nan])
+            script.step(root, [seed], [gave])
+            results.append(gave)
+    diagnosis = diagnose(script.trace())
+    (site,) = diagnosis.rounds.sites
+    assert series_words(diagnosis, site, site.sources[0]) == words
 
 
 def test_shapes_that_always_differ_are_nothing_special() -> None:

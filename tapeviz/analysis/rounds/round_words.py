@@ -66,9 +66,16 @@ def _reason(
     """Where a gradient that mostly flows is spoiled, or that those rounds have another shape."""
     if set(numbers) <= set(site.odd_shapes):
         return " (another shape)"
-    finding = diagnosis.round(site, numbers[0]).findings[series.place]
-    place = _place_words(finding)
-    return f" ({place})" if (place and status != series.usual) or status == "nonfinite" else ""
+    first, last = (
+        diagnosis.round(site, n).findings[series.place] for n in (numbers[0], numbers[-1])
+    )
+    place = _place_words(first)
+    if not place or (status == series.usual and status != "nonfinite"):
+        return ""
+    is_one = _place_words(last) == place or (
+        last.cause is not None and _is_carried_over(last.cause)
+    )
+    return f" ({place})" if is_one else f" (first {place})"
 
 
 def _place_words(finding: Finding) -> str:
