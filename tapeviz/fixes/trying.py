@@ -352,7 +352,7 @@ class _Trials:
         if finding is None or cause is None or after.trace.failure is not None:
             return
         if goal.cause is not None and cause.kind == goal.cause.kind:
-            old_lines = [line.strip() for line in self.before.trace.source.splitlines()]
+            old_lines = [line.strip() for line in self.before.trace.source.split("\n")]
             if cause.code == goal.cause.code or cause.code not in old_lines:
                 return  # the same cut, or one that this edit made
         try:

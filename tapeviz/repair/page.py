@@ -59,7 +59,7 @@ class Repaired:
     def prose_of(self, pasted: str) -> tuple[int, ...]:
         """The lines (from 1) of the pasted text that were made comments, and not left out."""
         out = {n for part in self.skipped for n in range(part.line, part.last_line + 1)}
-        pairs = zip(pasted.splitlines(), self.text.splitlines(), strict=False)
+        pairs = zip(pasted.split("\n"), self.text.split("\n"), strict=False)
         return tuple(
             number
             for number, (before, after) in enumerate(pairs, 1)

@@ -29,7 +29,7 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lines = text.splitlines()
+        self.lines = text.split("\n")
         self._segments: dict[ast.AST, str] = {}
 
     @cached_property

@@ -147,3 +147,15 @@ def test_a_constant_that_python_chose_is_told_with_the_choice(recorder: Recorder
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == ("not-connected", 4)
     assert "Line 4 asks whether something made from w is true" in finding.message
+
+
+def test_lines_are_those_that_python_counts() -> None:
+    from tapeviz.text.source import SourceText
+
+    text = SourceText("a = 1\n\f\nb = 'x\u2028y'\nc = 3\n")
+    assert text.tree is not None
+    assert [text.code(statement.lineno) for statement in text.tree.body] == [
+        "a = 1",
+        "b = 'x\u2028y'",
+        "c = 3",
+    ]

@@ -30,7 +30,7 @@ def changed_lines(diff: str) -> list[tuple[str, str]]:
     A line with the sign ``⋯`` and no code stands for unchanged lines in between.
     """
     lines: list[tuple[str, str]] = []
-    for line in diff.splitlines():
+    for line in diff.split("\n"):
         if line.startswith(("---", "+++")):
             continue
         if line.startswith(("+", "-")):
