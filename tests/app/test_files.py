@@ -91,11 +91,12 @@ def test_pictures_are_written_and_copied(qtbot: QtBot, ran: Window, tmp_path: Pa
     )
     ran.run()
     qtbot.waitUntil(lambda: not ran.document.is_running and not ran.document.background.busy)
-    for suffix in ("png", "svg"):
-        file = tmp_path / f"tape.{suffix}"
+    for name in ("tape.png", "tape.svg", "again.PNG"):
+        file = tmp_path / name
         ran.pictures.write(file)
         qtbot.waitUntil(file.exists, timeout=10_000)
         qtbot.waitUntil(lambda: not ran.document.background.busy, timeout=10_000)
+    assert (tmp_path / "again.PNG").read_bytes() == (tmp_path / "tape.png").read_bytes()
     ran.pictures.copy()
     qtbot.waitUntil(lambda: "clipboard" in ran.status.trouble.text(), timeout=10_000)
     data = QGuiApplication.clipboard().mimeData()

@@ -102,13 +102,14 @@ class Pictures:
     def write(self, path: Path) -> None:
         """Write the picture in the background; a GIF shows the steps, HTML the whole call."""
         self._files.keep_folder(path)
-        if path.suffix == ".gif" and self._document.steps and not self._document.comparing.both:
+        suffix = path.suffix.lower()
+        if suffix == ".gif" and self._document.steps and not self._document.comparing.both:
             self._film(path)
             return
-        if path.suffix.lower() == ".html" and not self._document.comparing.both:
+        if suffix == ".html" and not self._document.comparing.both:
             self._share(path)
             return
-        scale = SCALE if path.suffix == ".png" else 1.0
+        scale = SCALE if suffix == ".png" else 1.0
         draw = self.drawing()
         self._export(path, lambda: write_picture(draw(), path, scale=scale))
 
