@@ -51,9 +51,21 @@ class Without:
         return isinstance(instance, object.__getattribute__(self, "_parts")[0])
 
 
-def recorder_without(name: str, folder: Path) -> Any:
-    """The recorder as it is loaded where TensorFlow lacks ``module``, ``module:attribute``, or
-    ``module:Class.attribute``."""
+def recorder_without(names: str, folder: Path) -> Any:
+    """The recorder as it is loaded where TensorFlow lacks these names, each of them ``module``,
+    ``module:attribute``, or ``module:Class.attribute``."""
+    modules = [name.partition(":")[0] for name in names.split()]
+    whole = {module: sys.modules.get(module) for module in modules}
+    for name in names.split():
+        _take_away(name)
+    for loaded in [loaded for loaded in sys.modules if loaded.startswith(f"{NAME}.")]:
+        del sys.modules[loaded]
+    recorder = load_recorder(folder)
+    sys.modules.update({module: known for module, known in whole.items() if known is not None})
+    return recorder
+
+
+def _take_away(name: str) -> None:
     module, _, attribute = name.partition(":")
     owner, _, member = attribute.partition(".")
     known: Any = sys.modules.get(module)
@@ -64,12 +76,6 @@ def recorder_without(name: str, folder: Path) -> Any:
         sys.modules[module] = Without(known, attribute)  # type: ignore[assignment]
     else:
         sys.modules[module] = None  # type: ignore[assignment]
-    for loaded in [loaded for loaded in sys.modules if loaded.startswith(f"{NAME}.")]:
-        del sys.modules[loaded]
-    recorder = load_recorder(folder)
-    if known is not None:
-        sys.modules[module] = known
-    return recorder
 
 
 def main(address: str, folder: str) -> None:

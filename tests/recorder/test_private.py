@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,12 +30,18 @@ def strings(value: ast.expr) -> Iterator[str]:
             yield part.value
 
 
-FOUND = re.compile(r'find\(\s*"([\w.:]+)"')
+def homes(call: ast.Call) -> str:
+    """The places where a ``find`` looks, with a space between: its name, and ``before``."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "before"]
+    return " ".join(name for part in (call.args[0], *named) for name in strings(part))
+
+
 NAMES = sorted(
     {
-        name
+        homes(node)
         for path in (RECORDER / "private").glob("*.py")
-        for name in FOUND.findall(path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "find"
     }
 )
 REPLACED = {
@@ -140,5 +148,19 @@ def test_one_name_is_missing(name: str, record: Callable[..., Recorded]) -> None
     assert recorded.out == PRINTED
     assert recorded.one(e.Ended).how == "finished"
     notes = " ".join(note.message for note in recorded.of(e.Noted))
-    assert re.split("[:.]", name)[-1] in notes
+    assert re.split("[:.]", name.split()[0])[-1] in notes
     assert bool(recorded.ops("AssignVariableOp")) == (name != SEES_OPS)
+
+
+def test_the_new_place_goes_before_the_old_one() -> None:
+    path = RECORDER / "private" / "lookup.py"
+    spec = importlib.util.spec_from_file_location("lookup_alone", path)
+    assert spec is not None
+    assert spec.loader is not None
+    lookup = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(lookup)
+    assert lookup.find("math:tau", "turns", before="math:pi") == math.tau
+    assert lookup.find("math:lost", "turns", before="math:pi") == math.pi
+    assert not lookup.MISSING
+    assert not lookup.find("math:lost", "turns", before="lost:pi")
+    assert lookup.MISSING == {"math:lost": "turns"}

@@ -32,16 +32,20 @@ class Absent:
         return False
 
 
-def find(name: str, loses: str, otherwise: Any = None) -> Any:
+def find(name: str, loses: str, otherwise: Any = None, *, before: str = "") -> Any:
     """The module ``a.b``, or the attribute ``a.b:c``; ``otherwise`` or :class:`Absent` without it.
 
     ``loses``: what is not recorded where the name is missing, in the words of a note. A class that
     ``except`` or ``class`` names needs a class in its place: give ``otherwise``.
+    ``before``: the place of it in older versions, where it has moved.
     """
-    module, _, attribute = name.partition(":")
-    try:
-        found = import_module(module)
-        return getattr(found, attribute) if attribute else found
-    except (ImportError, AttributeError):
-        MISSING[name] = loses
-        return Absent(name) if otherwise is None else otherwise
+    for home in (name, before) if before else (name,):
+        module, _, attribute = home.partition(":")
+        try:
+            found = import_module(module)
+            return getattr(found, attribute) if attribute else found
+        except (ImportError, AttributeError):
+            continue
+    known = MISSING.get(name)  # two features may need the same name
+    MISSING[name] = f"{known}, {loses}" if known else loses
+    return Absent(name) if otherwise is None else otherwise

@@ -16,19 +16,18 @@ class _NeverRaised(Exception):
     """Replaces an exception class that is missing."""
 
 
-pywrap_tfe = find(
+pywrap = find(
     "tensorflow.python.pywrap_tfe",
     "steps of the backward pass, custom gradients, reads of variables",
 )
 backprop = find("tensorflow.python.eager.backprop", "watched variables, sums at a fan-out")
 context = find("tensorflow.python.eager.context", "name scopes, replays across a cut")
-execute = find("tensorflow.python.eager.execute", "attributes of ops in graphs")
+eager_execute = find("tensorflow.python.eager.execute", "attributes of ops in graphs")
 record = find("tensorflow.python.eager.record", "values of variables, replays across a cut")
-# Modules in which names are replaced while a snippet runs.
-pywrap = pywrap_tfe
-eager_execute = execute
 random_seeds = find("tensorflow.python.framework.random_seed", "repeatable random numbers")
-CODE_WITH_CALLBACKS = getattr(getattr(execute, "execute_with_callbacks", None), "__code__", None)
+CODE_WITH_CALLBACKS = getattr(
+    getattr(eager_execute, "execute_with_callbacks", None), "__code__", None
+)
 """Runs each op in the place of ``quick_execute`` while an op callback is there (2.15-2.21)."""
 
 FAST_PATH = "TFE_Py_FastPathExecute"
@@ -54,7 +53,7 @@ from (2.15-2.21). Symbolic tensors, which are made in the same module, get their
 
 def next_id() -> int:
     """Take the next number of the counter that tensors have their ids from."""
-    return int(pywrap_tfe.TFE_Py_UID())
+    return int(pywrap.TFE_Py_UID())
 
 
 FIRST_ID = 1 << 47
@@ -129,7 +128,7 @@ def run_op(op_type: str, inputs: Sequence[Any], attrs: Any, count: int) -> Seque
     """Run an op by its name on other tensors; ``count``: of its outputs."""
     pairs = zip((attrs or ())[::2], (attrs or ())[1::2], strict=True)
     given = tuple(part for pair in pairs if pair[1] is not None for part in pair)  # None: default
-    found: Sequence[Any] = execute.quick_execute(
+    found: Sequence[Any] = eager_execute.quick_execute(
         op_type, count, list(inputs), given, context.context()
     )
     return found

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from .lookup import find
-from .runtime import pywrap, pywrap_tfe
+from .runtime import pywrap
 from .tensors import is_resource
 from .variables import variable_ops
 
@@ -48,12 +48,12 @@ def register_gradient_function(function: Any) -> None:
 
 def is_any_tape_recording() -> bool:
     """Whether a tape or accumulator of this thread would record an op now."""
-    return not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
+    return not pywrap.TFE_Py_TapeSetIsEmpty()
 
 
 def register_jvp_function(function: Any) -> None:
     """Make every forward accumulator call ``function`` for each op."""
-    pywrap_tfe.TFE_Py_RegisterJVPFunction(function)
+    pywrap.TFE_Py_RegisterJVPFunction(function)
 
 
 def ones_like(tensor: Any) -> Any:
