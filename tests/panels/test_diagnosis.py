@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.model import Diagnosis, ExplainedError
 from tapeviz.analysis.status import STATUS_WORDS
 from tapeviz.document import Document
-from tapeviz.panels.diagnosis.diff_view import DiffView, changed_lines
+from tapeviz.panels.diagnosis.diff_view import FOLD, MOST_ROWS, DiffView, changed_lines
 from tapeviz.panels.diagnosis.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
 from tapeviz.panels.look import Theme
@@ -308,3 +308,20 @@ def test_cards_of_another_text_are_veiled(qtbot: QtBot, panel: DiagnosisPanel) -
     assert veil.isVisible()
     document.text.edit(text)
     assert not veil.isVisible()
+
+
+def test_a_long_diff_takes_no_more_rows_than_the_button_below_it_leaves(
+    qtbot: QtBot, light: Theme
+) -> None:
+    diff = "".join(f"-first_{n} = second_{n} + third_{n}\n" for n in range(9))
+    view = DiffView(diff, light)
+    qtbot.addWidget(view)
+    row = view.heightForWidth(2000) / 9
+    assert len(view.lines) == 9
+    assert view.heightForWidth(120) <= (MOST_ROWS + 0.5) * row
+    shown = [line for line in view.lines if line[0] != FOLD]
+    assert 2 <= len(shown) < 8
+    assert view.lines[-1] == (FOLD, f"{9 - len(shown)} more lines")
+    assert view.accessibleName().endswith("more lines")
+    view.heightForWidth(2000)
+    assert len(view.lines) == 9

@@ -20,8 +20,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from ..look import SMALL, Theme, colour, font
 
 FOLD = "⋯"
-MOST = 10
-"""Changed lines shown, at most; comparing side by side shows all."""
+MOST, MOST_ROWS = 10, 12
+"""Changed lines shown, at most, and the rows that they may take where they wrap; comparing side by
+side shows all."""
 
 
 def changed_lines(diff: str) -> list[tuple[str, str]]:
@@ -49,24 +50,53 @@ class DiffView(QWidget):
 
     def __init__(self, diff: str, theme: Theme) -> None:
         super().__init__()
-        lines = changed_lines(diff)
-        more = len(lines) - MOST
-        self.lines = lines if more <= 1 else [*lines[:MOST], (FOLD, f"{more} more lines")]
-        self.setAccessibleName("\n".join(f"{sign} {code}" for sign, code in self.lines))
+        self._changed = changed_lines(diff)
+        self._theme = theme
+        self._width = 0
+        self.lines: list[tuple[str, str]] = []
+        """Sign and code of the lines shown, the last with the number of those that are not."""
         self._document = QTextDocument(self)
         self._document.setDocumentMargin(0)
         self._document.setDefaultFont(font("mono", SMALL))
         wrap = QTextOption()
         wrap.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self._document.setDefaultTextOption(wrap)
-        self._write(theme)
+        self._show(MOST)
+        self._ideal = math.ceil(self._document.idealWidth())
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    def _write(self, theme: Theme) -> None:
+    def _show(self, most: int) -> None:
+        """Show the first lines, or all if that is one more."""
+        changed, more = self._changed, len(self._changed) - most
+        lines = changed if more <= 1 else [*changed[:most], (FOLD, f"{more} more lines")]
+        if lines != self.lines:
+            self.lines = lines
+            self.setAccessibleName("\n".join(f"{sign} {code}" for sign, code in lines))
+            self._write()
+
+    def _fit(self, width: int) -> None:
+        """Lay out for this width in px, with as many lines as the rows hold."""
+        if width != self._width:
+            self._width = width
+            self._show(MOST)
+        self._document.setTextWidth(width)
+        while self._rows() > MOST_ROWS and len(self.lines) > 2:
+            self._show(len(self.lines) - 2)
+
+    def _rows(self) -> int:
+        """Rows that the lines take at the present width."""
+        document = self._document
+        document.size()  # lays it out
+        blocks = (document.findBlockByNumber(n) for n in range(document.blockCount()))
+        return sum(block.layout().lineCount() for block in blocks)
+
+    def _write(self) -> None:
+        theme = self._theme
         tones = {"-": theme.trouble_text, "+": theme.success_text, FOLD: theme.text_muted}
         column = QFontMetricsF(self._document.defaultFont()).horizontalAdvance("0")
+        self._document.clear()
         cursor = QTextCursor(self._document)
         for number, (sign, code) in enumerate(self.lines):
             if number:
@@ -84,18 +114,17 @@ class DiffView(QWidget):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        self._document.setTextWidth(width)
+        self._fit(width)
         return math.ceil(self._document.size().height())
 
     def sizeHint(self) -> QSize:
-        width = math.ceil(self._document.idealWidth())
-        return QSize(width, self.heightForWidth(width))
+        return QSize(self._ideal, self.heightForWidth(self._width or self._ideal))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(40, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        self._document.setTextWidth(self.width())
+        self._fit(self.width())
         self._document.drawContents(painter)
         painter.end()
